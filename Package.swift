@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// A system module for one C library of Debian 12: a module map and a shim under `Sources/C`.
+func library(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+}
+
+/// A room of the product; `needs` are the only rooms it may see.
+func room(_ name: String, needs: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: needs)
+}
+
+/// A program: the only place that puts adapters and the runtime together.
+func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: needs, path: "workers/\(folder)")
+}
+
+func tests(_ name: String, needs: [Target.Dependency]) -> Target {
+    .testTarget(name: "\(name)Tests", dependencies: needs + ["TestSupport"], path: "Tests/\(name)Tests")
+}
+
+let package = Package(
+    name: "mezzotint",
+    targets: [
+        library("CPosix"),
+        library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+        library("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        library("CCrypto", "libcrypto", apt: "libssl-dev"),
+        library("CIDN2", "libidn2", apt: "libidn2-dev"),
+        library("CYAML", "yaml-0.1", apt: "libyaml-dev"),
+        library("CVips", "vips", apt: "libvips-dev"),
+        library("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
+
+        // Thin Swift over a library: each the only importer of its C module.
+        room("Posix", needs: ["CPosix"]),
+        room("SQLite", needs: ["CSQLite"]),
+        room("HTTP", needs: ["CCurl", "Posix"]),
+        room("Digest", needs: ["CCrypto"]),
+        room("DomainNames", needs: ["CIDN2"]),
+        room("WebServer", needs: ["CMicroHTTPD"]),
+
+        // The rules: values and reducers that never await.
+        room("JSONText"),
+        room("ImageModel", needs: ["Digest", "DomainNames", "JSONText"]),
+        room("Planning", needs: ["ImageModel"]),
+        room("Partition", needs: ["ImageModel", "Planning"]),
+
+        // What the runtime needs of the world, and what fills it.
+        room("Ports", needs: ["ImageModel", "Posix"]),
+        room("EmbeddedLog", needs: ["Ports", "ImageModel", "SQLite", "Posix"]),
+        room("Index", needs: ["Ports", "ImageModel", "SQLite"]),
+        room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
+        room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
+        room("Vips", needs: ["Rendering", "ImageModel", "CVips"]),
+        room("Store", needs: ["Ports", "ImageModel", "Digest", "Posix"]),
+
+        room("Telemetry", needs: ["JSONText"]),
+        room("CommandLine"),
+        room("Settings", needs: ["ImageModel", "CYAML"]),
+        room(
+            "WorkerRuntime", needs: ["ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
+
+        program(
+            "mezzotint-worker", in: "worker",
+            needs: [
+                "ImageModel", "Ports", "WorkerRuntime", "EmbeddedLog", "Index", "Origin", "Rendering", "Store",
+                "Telemetry", "CommandLine", "Settings", "Posix",
+            ]),
+        program("mezzotint-renderer", in: "renderer", needs: ["ImageModel", "Rendering", "Vips", "CommandLine", "Posix"]),
+        program(
+            "mezzotint", in: "mezzotint",
+            needs: ["ImageModel", "JSONText", "Ports", "EmbeddedLog", "CommandLine", "Settings", "Telemetry", "Posix"]),
+        program(
+            "mezzotint-bench", in: "bench",
+            needs: [
+                "ImageModel", "JSONText", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
+            ]),
+
+        .target(name: "TestSupport", dependencies: ["Posix"], path: "Tests/TestSupport"),
+        tests("ImageModel", needs: ["ImageModel"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One loop sets the house's language features for every Swift target.
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ]
+}

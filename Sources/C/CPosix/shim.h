@@ -1,0 +1,137 @@
+#ifndef MZ_CPOSIX_SHIM_H
+#define MZ_CPOSIX_SHIM_H
+// Linux calls that Swift's Glibc module hides, and variadics that Swift cannot call. No logic.
+// No _GNU_SOURCE here: it changes struct definitions and clashes with SwiftGlibc's.
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+static inline int mz_memfd(const char *name) {
+    return (int)syscall(SYS_memfd_create, name, 1u | 2u); // CLOEXEC | ALLOW_SEALING
+}
+static inline int mz_seal(int fd) { return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 | 0x8); }
+static inline int mz_open(const char *path, int flags, unsigned mode) { return open(path, flags, mode); }
+static inline int mz_openat(int dir, const char *path, int flags, unsigned mode) {
+    return openat(dir, path, flags, mode);
+}
+
+// Sends `len` bytes and up to eight descriptors as one message; bytes sent, or -errno.
+static inline long mz_send_fds(int sock, const void *data, size_t len, const int *fds, int nfds) {
+    struct iovec iov = { (void *)data, len };
+    union { char buf[CMSG_SPACE(sizeof(int) * 8)]; struct cmsghdr align; } u;
+    struct msghdr m;
+    memset(&m, 0, sizeof m);
+    m.msg_iov = &iov;
+    m.msg_iovlen = 1;
+    if (nfds > 8) return -EINVAL;
+    if (nfds > 0) {
+        memset(&u, 0, sizeof u);
+        m.msg_control = u.buf;
+        m.msg_controllen = CMSG_SPACE(sizeof(int) * (size_t)nfds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)nfds);
+        memcpy(CMSG_DATA(c), fds, sizeof(int) * (size_t)nfds);
+    }
+    for (;;) {
+        ssize_t r = sendmsg(sock, &m, MSG_NOSIGNAL);
+        if (r >= 0) return r;
+        if (errno != EINTR) return -errno;
+    }
+}
+// Receives one message; `*nfds` is the room on entry and the count on return. Bytes, 0 at the end, or -errno.
+static inline long mz_recv_fds(int sock, void *data, size_t len, int *fds, int *nfds) {
+    struct iovec iov = { data, len };
+    union { char buf[CMSG_SPACE(sizeof(int) * 8)]; struct cmsghdr align; } u;
+    struct msghdr m;
+    memset(&m, 0, sizeof m);
+    m.msg_iov = &iov;
+    m.msg_iovlen = 1;
+    m.msg_control = u.buf;
+    m.msg_controllen = sizeof u.buf;
+    int room = *nfds;
+    *nfds = 0;
+    ssize_t r;
+    do { r = recvmsg(sock, &m, MSG_CMSG_CLOEXEC); } while (r < 0 && errno == EINTR);
+    if (r < 0) return -errno;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+        int n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        const int *p = (const int *)CMSG_DATA(c);
+        for (int i = 0; i < n; i++) {
+            if (*nfds < room) fds[(*nfds)++] = p[i];
+            else close(p[i]);
+        }
+    }
+    if (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return -EMSGSIZE;
+    return r;
+}
+
+// Spawns `path` in a process group of its own with `sock` as descriptor 3, no other inherited beyond 0, 1, 2,
+// and a clean signal mask (Foundation's Process hands the blocked mask on). 0 or an errno.
+static inline int mz_spawn(const char *path, char *const argv[], char *const envp[], int sock, pid_t *pid) {
+    posix_spawn_file_actions_t fa;
+    posix_spawnattr_t at;
+    posix_spawn_file_actions_init(&fa);
+    posix_spawnattr_init(&at);
+    posix_spawn_file_actions_adddup2(&fa, sock, 3);
+    posix_spawn_file_actions_addclosefrom_np(&fa, 4);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&at, &none);
+    posix_spawnattr_setsigdefault(&at, &all);
+    posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&at, 0);
+    int r = posix_spawn(pid, path, &fa, &at, argv, envp);
+    posix_spawn_file_actions_destroy(&fa);
+    posix_spawnattr_destroy(&at);
+    return r;
+}
+// How a child ended; `options` as for waitpid. The pid, 0 if it still runs, or -errno.
+static inline int mz_wait(pid_t pid, int options, int *signal, int *code) {
+    int st = 0;
+    pid_t r;
+    do { r = waitpid(pid, &st, options); } while (r < 0 && errno == EINTR);
+    *signal = WIFSIGNALED(st) ? WTERMSIG(st) : 0;
+    *code = WIFEXITED(st) ? WEXITSTATUS(st) : -1;
+    return r < 0 ? -errno : r;
+}
+static inline int mz_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline int mz_limit(int which, unsigned long long v) {
+    struct rlimit r = { v, v };
+    return setrlimit((__rlimit_resource_t)which, &r);
+}
+static inline int mz_limit_data(unsigned long long v) { return mz_limit(RLIMIT_DATA, v); }
+static inline int mz_limit_core(unsigned long long v) { return mz_limit(RLIMIT_CORE, v); }
+static inline int mz_limit_files(unsigned long long v) { return mz_limit(RLIMIT_NOFILE, v); }
+static inline int mz_malloc_arenas(int n) { return mallopt(M_ARENA_MAX, n); }
+static inline long long mz_monotonic_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (long long)t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+static inline long long mz_wall_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (long long)t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+#endif

@@ -1,0 +1,18 @@
+/// A picture format, known by content, never by name.
+package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
+    case jpeg, png, webp, gif, avif, heic, tiff, jxl, svg
+
+    /// As it ends a variant spec: `640x480-q80.webp`, `.jpg` for JPEG.
+    package var suffix: String { self == .jpeg ? "jpg" : rawValue }
+
+    /// From a suffix or a name, in either spelling of JPEG.
+    package init?(suffix: some StringProtocol) {
+        guard let format = ImageFormat(rawValue: suffix == "jpg" ? "jpeg" : String(suffix)) else { return nil }
+        self = format
+    }
+
+    /// Pixels come back exactly as they went in, and quality means nothing.
+    package var isLossless: Bool { self == .png || self == .gif || self == .tiff }
+
+    package var contentType: String { self == .svg ? "image/svg+xml" : "image/\(rawValue)" }
+}

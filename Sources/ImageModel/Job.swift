@@ -1,0 +1,28 @@
+/// The topic that a job came by: fast work is somebody waiting, slow work is nobody yet.
+package enum Lane: String, Sendable, Hashable, CaseIterable {
+    case fast, slow
+}
+
+/// One request of an upstream service: this source, these variants.
+package struct Job: Sendable, Hashable {
+    /// Unique to the intent; a redelivery repeats it. `ce_id` of the record, or the record's place in the log.
+    package var id: String
+    /// As received, less the fragment: what is fetched, never re-serialised.
+    package var url: String
+    package var source: SourceKey
+    /// Without repeats, in the order asked; never empty.
+    package var variants: [VariantSpec]
+    package var lane: Lane
+    /// Milliseconds since 1970; nil if the job never expires.
+    package var expires: Int64?
+    /// W3C trace context, passed through.
+    package var traceparent: String?
+
+    package init(
+        id: String, url: String, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: Int64? = nil,
+        traceparent: String? = nil
+    ) {
+        (self.id, self.url, self.source, self.variants) = (id, url, source, variants)
+        (self.lane, self.expires, self.traceparent) = (lane, expires, traceparent)
+    }
+}

@@ -1,0 +1,46 @@
+/// What became of a job.
+package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
+    case stored, reused, unchanged, failed, expired, cancelled, dead
+}
+
+/// What became of one variant of a job.
+package struct VariantOutcome: Sendable, Hashable {
+    package let spec: VariantSpec
+    /// `stored`, `reused`, `unchanged` or `failed`.
+    package let kind: OutcomeKind
+    /// The stored row, unless failed.
+    package let row: VariantRow?
+    package let failure: FailureNote?
+
+    package init(spec: VariantSpec, kind: OutcomeKind, row: VariantRow?, failure: FailureNote? = nil) {
+        (self.spec, self.kind, self.row, self.failure) = (spec, kind, row, failure)
+    }
+}
+
+/// One record for each job listing its variants.
+///
+/// Its id is made from the job's, so a crash may repeat it and readers drop repeats; a job never has both a success
+/// and a failure.
+package struct Outcome: Sendable, Hashable {
+    package let job: String
+    package let source: SourceKey
+    package let url: String
+    package let lane: Lane
+    package let kind: OutcomeKind
+    package let variants: [VariantOutcome]
+    package let failure: FailureNote?
+    /// Attempts made before this one.
+    package let attempts: Int
+    /// Milliseconds since 1970.
+    package let at: Int64
+    package let traceparent: String?
+
+    package init(
+        job: String, source: SourceKey, url: String, lane: Lane, kind: OutcomeKind, variants: [VariantOutcome],
+        failure: FailureNote? = nil, attempts: Int = 0, at: Int64, traceparent: String? = nil
+    ) {
+        (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
+        (self.variants, self.failure, self.attempts, self.at) = (variants, failure, attempts, at)
+        self.traceparent = traceparent
+    }
+}

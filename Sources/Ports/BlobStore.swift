@@ -1,0 +1,80 @@
+package import Digest
+package import ImageModel
+package import Posix
+
+/// The deterministic name of a stored blob: source key / version / leaf, never URL text.
+///
+/// The same name always means the same source bytes, so a put that finds it there has succeeded.
+package struct BlobName: Sendable, Hashable {
+    package let source: SourceKey
+    package let version: SourceVersion
+    /// A spec's text, or `original.` and the format's suffix.
+    package let leaf: String
+
+    package init(_ source: SourceKey, _ version: SourceVersion, _ spec: VariantSpec) {
+        self.init(source, version, leaf: spec.description)
+    }
+    package init(original source: SourceKey, _ version: SourceVersion, _ format: ImageFormat) {
+        self.init(source, version, leaf: "original.\(format.suffix)")
+    }
+    private init(_ source: SourceKey, _ version: SourceVersion, leaf: String) {
+        (self.source, self.version, self.leaf) = (source, version, leaf)
+    }
+}
+
+package struct StoredBlob: Sendable, Hashable {
+    /// Relative to the store's root.
+    package let location: String
+    package let bytes: Int
+    package let digest: SHA256Digest
+    package init(location: String, bytes: Int, digest: SHA256Digest) {
+        (self.location, self.bytes, self.digest) = (location, bytes, digest)
+    }
+}
+
+/// Where variants and originals are kept.
+package protocol BlobStore: Sendable {
+    /// Puts a blob, whole or not at all. What is already there under the name stays, and is what is returned.
+    func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob
+    /// The blob, open for reading; nil if it is gone.
+    func open(_ location: String) async throws(StoreFailure) -> OpenFile?
+    /// Whether a blob is known to be gone. A store that cannot tell at the price of one system call answers false.
+    func isGone(_ location: String) -> Bool
+    /// Removes a blob; it is no error if it is gone.
+    func remove(_ location: String) async throws(StoreFailure)
+}
+
+/// Why a blob could not be put or read.
+package enum StoreFailure: StageFailure, Hashable {
+    case full(path: String)
+    case unwritable(path: String, reason: String)
+    case unreadable(path: String, reason: String)
+    case badLocation(String)
+
+    package var code: String {
+        switch self {
+        case .full: "store.full"
+        case .unwritable: "store.unwritable"
+        case .unreadable: "store.unreadable"
+        case .badLocation: "store.bad-location"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .full(let path): "There is no space left in the store at \(path). Free some; the job is tried again."
+        case .unwritable(let path, let reason): "\(path) cannot be written: \(reason). Check the store's directory and its rights; the job is tried again."
+        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason). Check the store's directory and its rights."
+        case .badLocation(let location): "\(location) is not a location inside the store."
+        }
+    }
+
+    package var verdict: Verdict { if case .badLocation = self { .fail } else { .retry } }
+
+    package static let catalogue = [
+        CodeEntry("store.full", "No space is left in the store.", .retry),
+        CodeEntry("store.unwritable", "The store's directory cannot be written.", .retry),
+        CodeEntry("store.unreadable", "A stored blob cannot be read.", .retry),
+        CodeEntry("store.bad-location", "A row names a place outside the store.", .fail),
+    ]
+}

@@ -1,0 +1,80 @@
+package import ImageModel
+
+/// What became of one appended record.
+package enum AppendResult: Sendable, Hashable {
+    /// Durable, at this offset.
+    case acknowledged(Int64)
+    /// Certainly not in the log.
+    case refused(LogFailure)
+    /// May or may not be in the log: the connection went before the answer came.
+    case unknown(LogFailure)
+
+    package var offset: Int64? { if case .acknowledged(let offset) = self { offset } else { nil } }
+}
+
+/// Records in topics and partitions, shaped by Kafka: appending, and reading from outside without owning anything.
+package protocol Log: Sendable {
+    /// The same for every topic; fixed when the log is created.
+    var partitionCount: Int { get }
+
+    /// Appends a batch; returns when each record is acknowledged, refused or unknown, in the batch's order.
+    func append(_ records: [NewRecord]) async -> [AppendResult]
+
+    /// The first offset still there, and the offset that the next record will get.
+    func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64>
+
+    /// The committed watermark: below it every record is finished. nil if nothing was committed.
+    func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64?
+
+    /// Up to `limit` records at `offset` and after, without owning the partition.
+    func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
+        -> [Record]
+
+    /// The newest record of each key that begins with `prefix`, tombstones left out.
+    func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure) -> [Record]
+
+    /// Who holds the partitions now, for people; nil if nobody.
+    func owner(of partition: PartitionID) async throws(LogFailure) -> String?
+
+    func close() async
+}
+
+/// The owning side of a log: partitions come and go, records are drained without blocking.
+///
+/// - Concurrency: `drain`, `commit`, `release` and every call of the listener happen on `executor`, the thread that
+///   polls the log, so that reading a queue and giving it up cannot race.
+package protocol LogConsumer: Sendable {
+    nonisolated var executor: any SerialExecutor { get }
+
+    /// Begins to own partitions. The listener hears of them on `executor`.
+    func start(_ listener: any LogListener) async throws(LogFailure)
+
+    /// Up to `limit` records that have arrived, in offset order; empty when there are none now.
+    /// Back-pressure is not calling this. For `variants` reading starts where `assigned` said, for the others at the
+    /// watermark.
+    func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record]
+
+    /// Every record below `watermark` is finished. Made durable soon, together with others.
+    func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64)
+
+    /// Answer to `revoked`: nothing of the partition runs any more, and its last commits were handed in.
+    func release(_ partition: PartitionID)
+
+    /// Gives everything up, last commits made durable.
+    func stop() async
+}
+
+/// Hears what the log tells its owner, always on the consumer's executor.
+package protocol LogListener: AnyObject, Sendable {
+    /// The partition is ours, in an epoch above every earlier one. `changelogEnd` is how far to restore before jobs may
+    /// run. Returns the offset at which to start reading `variants`, within `changelog`'s bounds.
+    func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64
+    /// Records may have come: drain. May be said without need.
+    func readable(_ topic: Topic, _ partition: PartitionID)
+    /// The partition goes to another owner at `deadline` (monotonic nanoseconds): finish, commit, `release`.
+    func revoked(_ partition: PartitionID, deadline: Int64)
+    /// The partition already has another owner: no write may be seen any more.
+    func lost(_ partition: PartitionID)
+    /// The log can't be read or written any more; the worker ends.
+    func failed(_ failure: LogFailure)
+}

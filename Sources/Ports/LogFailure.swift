@@ -1,0 +1,50 @@
+package import ImageModel
+
+/// Why the log did not do what was asked.
+package enum LogFailure: StageFailure, Hashable {
+    case held(path: String, by: String)
+    case unreadable(path: String, reason: String)
+    case full(path: String)
+    case tooLarge(topic: Topic, bytes: Int, limit: Int)
+    case unavailable(reason: String)
+    case closed
+
+    package var code: String {
+        switch self {
+        case .held: "log.held"
+        case .unreadable: "log.unreadable"
+        case .full: "log.full"
+        case .tooLarge: "log.too-large"
+        case .unavailable: "log.unavailable"
+        case .closed: "log.closed"
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .held(let path, let by):
+            "Another worker (\(by)) holds the log at \(path). Stop it first, or give this one a data directory of its own (--set data=DIR)."
+        case .unreadable(let path, let reason):
+            "The log at \(path) cannot be read: \(reason). Check the directory and its rights, or restore the file from a backup."
+        case .full(let path):
+            "There is no space left for the log at \(path). Free some; nothing that was acknowledged is lost."
+        case .tooLarge(let topic, let bytes, let limit):
+            "A record of \(bytes) bytes is over the \(limit) that \(topic.rawValue) takes. Make it smaller."
+        case .unavailable(let reason):
+            "The log does not answer: \(reason). It is tried again."
+        case .closed:
+            "The log is closed. The worker is stopping."
+        }
+    }
+
+    package var verdict: Verdict { if case .tooLarge = self { .fail } else { .retry } }
+
+    package static let catalogue = [
+        CodeEntry("log.held", "Another worker holds the embedded log.", .retry),
+        CodeEntry("log.unreadable", "The log's file cannot be opened or read.", .retry),
+        CodeEntry("log.full", "No space is left for the log.", .retry),
+        CodeEntry("log.too-large", "A record is larger than its topic takes.", .fail),
+        CodeEntry("log.unavailable", "The log does not answer now.", .retry),
+        CodeEntry("log.closed", "The log was closed while something was under way.", .retry),
+    ]
+}

@@ -1,0 +1,102 @@
+internal import CPosix
+internal import Glibc
+
+/// A failed system call: what was tried, on what, and the kernel's answer.
+package struct SystemFailure: Error, Sendable, CustomStringConvertible {
+    package let call: String
+    package let subject: String
+    package let code: Int32
+
+    package init(_ call: String, on subject: String, code: Int32) {
+        (self.call, self.subject, self.code) = (call, subject, code)
+    }
+
+    /// The disk, the quota or the file limit is used up: trying again later may help.
+    package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+    package var isMissing: Bool { code == ENOENT }
+    package var description: String { "\(call) \(subject): \(String(cString: strerror(code)))" }
+}
+
+/// An open file that can be read at any place and handed to a child: an anonymous memory file, or a stored one.
+///
+/// - Ownership: one descriptor, closed by `deinit`.
+/// - Concurrency: bytes are appended by one owner, before the file is shared; reads are positional.
+package final class OpenFile: @unchecked Sendable {
+    package let descriptor: Int32
+    package private(set) var length: Int
+
+    /// A new anonymous file in memory; `name` shows in /proc only.
+    package init(anonymous name: String) throws(SystemFailure) {
+        let fd = mz_memfd(name)
+        guard fd >= 0 else { throw SystemFailure("memfd_create", on: name, code: errno) }
+        (descriptor, length) = (fd, 0)
+    }
+
+    /// Opens the file at `path` for reading; links are not followed.
+    package init(reading path: String) throws(SystemFailure) {
+        let fd = mz_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+        guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
+        var facts = stat()
+        guard fstat(fd, &facts) == 0 else {
+            let code = errno
+            Glibc.close(fd)
+            throw SystemFailure("fstat", on: path, code: code)
+        }
+        (descriptor, length) = (fd, Int(facts.st_size))
+    }
+
+    /// Takes over a descriptor that came from elsewhere.
+    package init(taking descriptor: Int32, length: Int) {
+        (self.descriptor, self.length) = (descriptor, length)
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(SystemFailure) {
+        var done = 0
+        while done < bytes.count {
+            let n = pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(length))
+            if n < 0 && errno == EINTR { continue }
+            guard n > 0 else { throw SystemFailure("write", on: "anonymous file", code: errno) }
+            done += n
+            length += n
+        }
+    }
+
+    /// No one can change an anonymous file after this.
+    package func seal() { _ = mz_seal(descriptor) }
+
+    /// The bytes of a range, clipped to what is there.
+    package func bytes(at offset: Int, count: Int) throws(SystemFailure) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+            filled = 0
+            while filled < count {
+                let n = pread(descriptor, buffer.baseAddress! + filled, count - filled, off_t(offset + filled))
+                if n < 0 && errno == EINTR { continue }
+                if n < 0 { failure = errno }
+                guard n > 0 else { break }
+                filled += n
+            }
+        }
+        guard failure == 0 else { throw SystemFailure("read", on: "file", code: failure) }
+        return bytes
+    }
+
+    package func allBytes() throws(SystemFailure) -> [UInt8] { try bytes(at: 0, count: length) }
+}
+
+/// A part of an open file.
+package struct FileSlice: Sendable {
+    package let file: OpenFile
+    package let offset: Int
+    package let length: Int
+
+    package init(_ file: OpenFile, offset: Int, length: Int) {
+        (self.file, self.offset, self.length) = (file, offset, length)
+    }
+
+    package init(whole file: OpenFile) { self.init(file, offset: 0, length: file.length) }
+
+    package func bytes() throws(SystemFailure) -> [UInt8] { try file.bytes(at: offset, count: length) }
+}
