@@ -23,7 +23,8 @@ package struct VariantOutcome: Sendable, Hashable {
 /// and a failure.
 package struct Outcome: Sendable, Hashable {
     package let job: String
-    package let source: SourceKey
+    /// nil, and an empty URL, where the record was no job at all.
+    package let source: SourceKey?
     package let url: String
     package let lane: Lane
     package let kind: OutcomeKind
@@ -36,7 +37,7 @@ package struct Outcome: Sendable, Hashable {
     package let traceparent: String?
 
     package init(
-        job: String, source: SourceKey, url: String, lane: Lane, kind: OutcomeKind, variants: [VariantOutcome],
+        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, variants: [VariantOutcome],
         failure: FailureNote? = nil, attempts: Int = 0, at: Int64, traceparent: String? = nil
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
