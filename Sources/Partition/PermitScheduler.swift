@@ -1,0 +1,184 @@
+package import ImageModel
+
+/// What a permit allows: one fetch, or one render.
+package enum PermitKind: Sendable, Hashable, CaseIterable {
+    case fetch, render
+}
+
+/// One source being worked on, worker-wide.
+package struct FlightID: Sendable, Hashable, Comparable {
+    package let partition: PartitionID
+    package let number: Int
+    package init(_ partition: PartitionID, _ number: Int) { (self.partition, self.number) = (partition, number) }
+    package static func < (a: Self, b: Self) -> Bool { (a.partition, a.number) < (b.partition, b.number) }
+}
+
+/// How many fetches and renders may run, and how the lanes share them.
+package struct PermitRules: Sendable, Equatable {
+    package var fetch: Int
+    package var render: Int
+    /// Slow flights under way at once.
+    package var slow: Int
+    /// A slow flight that has waited so long (milliseconds) gets a permit even while fast ones wait.
+    package var slowWait: Int64
+
+    package init(fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000) {
+        self.fetch = max(1, fetch)
+        self.render = max(1, render)
+        self.slow = max(1, slow ?? render / 2)
+        self.slowWait = slowWait
+    }
+}
+
+/// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
+///
+/// Fast flights take any permit, in the order their jobs came. Slow flights take what fast ones leave idle, at most
+/// `rules.slow` under way at once, and none starts while a fast one waits; one that has waited too long is let
+/// through, one at a time, so slow never starves and its lag never freezes.
+package struct PermitScheduler: Sendable {
+    /// What the scheduler knows of a flight that waits for, holds, or is between permits.
+    private struct Seat: Sendable {
+        var lane: Lane
+        var waits: PermitKind?
+        var holds: Set<PermitKind> = []
+        /// Has had a permit and is not over.
+        var isUnderWay = false
+        /// Tells the flight's place in a queue from those that it left behind.
+        var ticket = 0
+    }
+
+    private struct Ticket: Sendable, Comparable {
+        /// When the flight's oldest job came, milliseconds.
+        let since: Int64
+        let number: Int
+        let flight: FlightID
+        static func < (a: Self, b: Self) -> Bool { (a.since, a.number) < (b.since, b.number) }
+    }
+
+    private struct Queue: Hashable, Sendable {
+        let kind: PermitKind
+        let lane: Lane
+    }
+
+    package let rules: PermitRules
+    private var seats: [FlightID: Seat] = [:]
+    /// By age; a ticket whose flight has moved on is dropped when it is met.
+    private var queues: [Queue: Heap<Ticket>] = [:]
+    private var free: [PermitKind: Int]
+    private var slowUnderWay = 0
+    private var waitingFast = 0
+    /// The slow flight that was let through for its age.
+    private var aged: FlightID?
+    private var tickets = 0
+
+    package init(_ rules: PermitRules) {
+        self.rules = rules
+        free = [.fetch: rules.fetch, .render: rules.render]
+    }
+
+    package func running(_ kind: PermitKind) -> Int { (kind == .fetch ? rules.fetch : rules.render) - free[kind, default: 0] }
+
+    /// A flight asks for its next permit. `since` is when its oldest job came: it goes before younger ones of its lane.
+    package mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64) {
+        var seat = seats[flight] ?? Seat(lane: lane)
+        precondition(seat.waits == nil, "a flight waits for one permit at a time")
+        if seat.lane != lane { changeLane(&seat, flight, to: lane) }
+        seat.waits = kind
+        enqueue(&seat, flight, since: since)
+        seats[flight] = seat
+    }
+
+    /// The flight's work with this permit ended.
+    package mutating func release(_ kind: PermitKind, _ flight: FlightID) {
+        if seats[flight]?.holds.remove(kind) != nil { free[kind, default: 0] += 1 }
+    }
+
+    /// The flight is over, or given up: whatever it held or waited for is free.
+    package mutating func forget(_ flight: FlightID) {
+        guard let seat = seats.removeValue(forKey: flight) else { return }
+        for kind in seat.holds { free[kind, default: 0] += 1 }
+        if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
+        if seat.isUnderWay, seat.lane == .slow { slowUnderWay -= 1 }
+        if aged == flight { aged = nil }
+    }
+
+    /// A waiting or running flight changes lane; it is never restarted.
+    package mutating func move(_ flight: FlightID, to lane: Lane, since: Int64) {
+        guard var seat = seats[flight], seat.lane != lane else { return }
+        changeLane(&seat, flight, to: lane)
+        if seat.waits != nil { enqueue(&seat, flight, since: since) }
+        seats[flight] = seat
+    }
+
+    /// Every permit that can be given now, in the order to start.
+    package mutating func grants(at now: Int64) -> [(kind: PermitKind, flight: FlightID)] {
+        var granted: [(kind: PermitKind, flight: FlightID)] = []
+        for kind in [PermitKind.render, .fetch] {
+            while free[kind, default: 0] > 0, let ticket = first(Queue(kind: kind, lane: .fast)) {
+                granted.append(grant(kind, ticket))
+            }
+        }
+        for kind in [PermitKind.render, .fetch] {
+            while free[kind, default: 0] > 0, let ticket = first(Queue(kind: kind, lane: .slow)),
+                mayGo(ticket, at: now)
+            {
+                granted.append(grant(kind, ticket))
+            }
+        }
+        return granted
+    }
+
+    /// When the oldest waiting slow flight may be let through; nil if none waits.
+    package mutating func nextAgeing() -> Int64? {
+        PermitKind.allCases.compactMap { first(Queue(kind: $0, lane: .slow))?.since }.min().map { $0 + rules.slowWait }
+    }
+
+    private func mayGo(_ ticket: Ticket, at now: Int64) -> Bool {
+        let isUnderWay = seats[ticket.flight]?.isUnderWay ?? false
+        if waitingFast == 0, isUnderWay || slowUnderWay < rules.slow { return true }
+        return now - ticket.since >= rules.slowWait && (aged == nil || aged == ticket.flight)
+    }
+
+    private mutating func grant(_ kind: PermitKind, _ ticket: Ticket) -> (kind: PermitKind, flight: FlightID) {
+        let flight = ticket.flight
+        var seat = seats[flight] ?? Seat(lane: .fast)
+        _ = queues[Queue(kind: kind, lane: seat.lane)]?.pop()
+        if seat.lane == .fast {
+            waitingFast -= 1
+        } else {
+            if waitingFast > 0 || (!seat.isUnderWay && slowUnderWay >= rules.slow) { aged = flight }
+            if !seat.isUnderWay { slowUnderWay += 1 }
+        }
+        seat.waits = nil
+        seat.isUnderWay = true
+        seat.holds.insert(kind)
+        free[kind, default: 0] -= 1
+        seats[flight] = seat
+        return (kind, flight)
+    }
+
+    private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: Int64) {
+        guard let kind = seat.waits else { return }
+        tickets += 1
+        seat.ticket = tickets
+        if seat.lane == .fast { waitingFast += 1 }
+        queues[Queue(kind: kind, lane: seat.lane), default: Heap()]
+            .push(Ticket(since: since, number: tickets, flight: flight))
+    }
+
+    private mutating func changeLane(_ seat: inout Seat, _ flight: FlightID, to lane: Lane) {
+        if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
+        if seat.isUnderWay { slowUnderWay += lane == .slow ? 1 : -1 }
+        if lane == .fast, aged == flight { aged = nil }
+        seat.lane = lane
+    }
+
+    /// The oldest ticket that still stands.
+    private mutating func first(_ queue: Queue) -> Ticket? {
+        while let ticket = queues[queue]?.first {
+            if let seat = seats[ticket.flight], seat.ticket == ticket.number, seat.waits == queue.kind { return ticket }
+            _ = queues[queue]?.pop()
+        }
+        return nil
+    }
+}

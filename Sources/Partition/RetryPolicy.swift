@@ -1,0 +1,22 @@
+/// When a failed job is tried again.
+package struct RetryPolicy: Sendable, Equatable {
+    /// Attempts in all, the first included; after the last the job is a dead letter.
+    package var attempts: Int
+    /// Milliseconds before the second attempt; doubled for each one after it.
+    package var base: Int64
+    package var cap: Int64
+
+    package init(attempts: Int = 5, base: Int64 = 1_000, cap: Int64 = 600_000) {
+        self.attempts = max(1, attempts)
+        self.base = max(1, base)
+        self.cap = max(1, cap)
+    }
+
+    /// Milliseconds to wait after `attempt` attempts: half fixed, half spread by `jitter` (0..<1), so that jobs that
+    /// failed together do not come back together.
+    package func delay(after attempt: Int, jitter: Double) -> Int64 {
+        let doubled = min(cap, base << Int64(min(max(0, attempt - 1), 30)))
+        let whole = doubled > 0 ? doubled : cap
+        return whole / 2 + Int64(Double(whole - whole / 2) * jitter)
+    }
+}

@@ -1,0 +1,61 @@
+/// The offset below which every record of one topic's partition is finished.
+///
+/// Counts only records that were received: offsets have gaps (compaction, transaction markers), and a gap is done.
+/// Source of the rule: parallel-consumer #826 lost records by committing the highest *seen* offset.
+package struct Watermark: Sendable, Equatable {
+    private var offsets: [Int64] = []
+    private var finished: [Bool] = []
+    /// Entries before it are finished and only wait to be cut off.
+    private var head = 0
+    /// Offset after the last received record.
+    private var next: Int64?
+
+    package init() {}
+
+    /// Received and not finished.
+    package private(set) var unfinished = 0
+
+    /// nil until a record was received.
+    package var value: Int64? { head < offsets.count ? offsets[head] : next }
+
+    /// The record that holds the watermark back.
+    package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
+
+    /// Whether a record after the one that holds the watermark is finished already.
+    package var isHeldBack: Bool { offsets.count - head > unfinished }
+
+    /// A record came; false if it came before (a log repeats after a reconnect).
+    package mutating func receive(_ offset: Int64) -> Bool {
+        if let next, offset < next { return false }
+        offsets.append(offset)
+        finished.append(false)
+        next = offset + 1
+        unfinished += 1
+        return true
+    }
+
+    /// A record is finished; true if the watermark moved.
+    package mutating func finish(_ offset: Int64) -> Bool {
+        guard let place = index(of: offset), !finished[place] else { return false }
+        finished[place] = true
+        unfinished -= 1
+        guard place == head else { return false }
+        while head < offsets.count, finished[head] { head += 1 }
+        if head > 512, head * 2 > offsets.count {
+            offsets.removeFirst(head)
+            finished.removeFirst(head)
+            head = 0
+        }
+        return true
+    }
+
+    private func index(of offset: Int64) -> Int? {
+        var low = head
+        var high = offsets.count
+        while low < high {
+            let middle = (low + high) / 2
+            if offsets[middle] < offset { low = middle + 1 } else { high = middle }
+        }
+        return low < offsets.count && offsets[low] == offset ? low : nil
+    }
+}
