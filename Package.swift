@@ -79,6 +79,7 @@ let package = Package(
             ]),
 
         .target(name: "TestSupport", dependencies: ["Posix"], path: "Tests/TestSupport"),
+        tests("CommandLine", needs: ["CommandLine"]),
         tests("ImageModel", needs: ["ImageModel"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,30 @@
+internal import Glibc
+
+extension Command {
+    /// Runs what `words` ask for and says how it ended. The only place that turns errors into words and exit codes.
+    package func run(_ words: [String]) async -> ExitCode {
+        do {
+            switch try parse(words) {
+            case .help(let path):
+                Console.write(Command.helpScreen(path: path))
+                return .success
+            case .completion(let shell):
+                Console.write(completionScript(shell: shell))
+                return .success
+            case .run(let command, let arguments):
+                return try await command.body?(arguments) ?? .usage
+            }
+        } catch let error as UsageError {
+            Console.complain("\(name): \(error) See '\(name) --help'.")
+            return .usage
+        } catch {
+            Console.complain("\(name): \(error)")
+            return .failure
+        }
+    }
+
+    /// Runs the words that the process was started with, then ends it.
+    package func main() async -> Never {
+        exit(await run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
+    }
+}
