@@ -22,7 +22,7 @@ extension Command {
         let own = options.filter { $0 != .help && !Option.configuration.contains($0) }.map(\.usage)
         let shared = options.contains { Option.configuration.contains($0) } ? ["[<options>]"] : []
         let rest = command.subcommands.isEmpty ? command.arguments.map(\.usage) : ["<subcommand>"]
-        return wrap("USAGE: " + ([name] + own + shared + rest).joined(separator: " "), indent: 7)
+        return "USAGE: " + wrap(([name] + own + shared + rest).joined(separator: " "), indent: 7)
     }
 
     private static func section(_ title: String, _ rows: [(String, String)]) -> String {
