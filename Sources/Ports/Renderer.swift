@@ -24,16 +24,6 @@ package struct Picture: Sendable {
     package init(facts: PictureFacts, file: OpenFile) { (self.facts, self.file) = (facts, file) }
 }
 
-/// One derivative to make from a picture.
-package struct RenderOrder: Sendable, Hashable {
-    package let spec: VariantSpec
-    /// Exactly this many pixels come out, whatever the input is.
-    package let output: PixelSize
-    /// What of the input to show, in the input's pixels after orientation.
-    package let cut: Region
-    package init(spec: VariantSpec, output: PixelSize, cut: Region) { (self.spec, self.output, self.cut) = (spec, output, cut) }
-}
-
 /// One derivative as it came from the renderer.
 package struct RenderedVariant: Sendable {
     package let spec: VariantSpec

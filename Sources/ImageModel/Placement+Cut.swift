@@ -1,0 +1,25 @@
+extension Placement {
+    /// The rectangle to show in the pixels of a picture that itself shows `shown` of the source; nil if it does not show
+    /// all that is wanted.
+    ///
+    /// Fractions are kept: the renderer takes the nearest whole pixels and resizes them to `output` exactly.
+    package func cut(from picture: PixelSize, showing shown: Region) -> Region? {
+        guard shown.covers(region) else { return nil }
+        let (scaleX, scaleY) = (Double(picture.width) / shown.width, Double(picture.height) / shown.height)
+        let width = min(region.width * scaleX, Double(picture.width))
+        let height = min(region.height * scaleY, Double(picture.height))
+        return Region(
+            x: min(max(0, (region.x - shown.x) * scaleX), Double(picture.width) - width),
+            y: min(max(0, (region.y - shown.y) * scaleY), Double(picture.height) - height), width: width, height: height)
+    }
+}
+
+extension Region {
+    /// Whether the other rectangle lies inside this one. A millionth of a pixel is forgiven: it is what rounding leaves
+    /// between two ways of computing one rectangle.
+    package func covers(_ other: Region) -> Bool {
+        let slack = 1e-6
+        return other.x >= x - slack && other.y >= y - slack && other.x + other.width <= x + width + slack
+            && other.y + other.height <= y + height + slack
+    }
+}

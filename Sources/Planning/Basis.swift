@@ -1,0 +1,66 @@
+package import Digest
+package import ImageModel
+
+/// What a batch of variants is made from, and all that their rows inherit of it.
+package struct Basis: Sendable, Hashable {
+    package enum Input: Sendable, Hashable {
+        /// The source's own bytes, as they were just fetched.
+        case fetched
+        /// The source's own bytes, as they were kept at this location.
+        case original(String)
+        case donor(VariantRow)
+    }
+
+    package let input: Input
+    package let source: SourceKey
+    package let version: SourceVersion
+    package let sourceSize: PixelSize
+    /// A derivative is fresh as long as the bytes that it was made from.
+    package let expires: Int64
+
+    package var madeFrom: Provenance { if case .donor(let row) = input { .donor(row.spec) } else { .origin } }
+    /// A stored variant is to be decoded in full; the source's own bytes may be decoded at a part of their size.
+    package var isReuse: Bool { if case .donor = input { true } else { false } }
+
+    init(fetched row: SourceRow) { self.init(row, .fetched) }
+
+    init(original row: SourceRow, at location: String) { self.init(row, .original(location)) }
+
+    init(donor row: VariantRow) {
+        (input, source, version) = (.donor(row), row.source, row.version)
+        (sourceSize, expires) = (row.sourceSize, row.expires)
+    }
+
+    private init(_ row: SourceRow, _ input: Input) {
+        (self.input, source, version) = (input, row.source, row.version)
+        (sourceSize, expires) = (row.size, row.expires)
+    }
+
+    /// The row of a variant that was rendered and stored.
+    package func row(
+        of spec: VariantSpec, size: PixelSize, hasAlpha: Bool, bytes: Int, digest: SHA256Digest, location: String,
+        at now: Int64
+    ) -> VariantRow {
+        VariantRow(
+            source: source, spec: spec, version: version, size: size, bytes: bytes, digest: digest, location: location,
+            madeFrom: madeFrom, sourceSize: sourceSize, region: spec.placement(of: sourceSize).region, hasAlpha: hasAlpha,
+            storedAt: now, expires: expires)
+    }
+}
+
+/// One decode and all that is made from it.
+package struct Batch: Sendable, Hashable {
+    package let basis: Basis
+    package internal(set) var orders: [RenderOrder]
+
+    /// Variants from the source's own bytes.
+    init(_ basis: Basis, _ specs: [VariantSpec]) {
+        self.basis = basis
+        orders = specs.map { spec in
+            let placement = spec.placement(of: basis.sourceSize)
+            return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+        }
+    }
+
+    init(_ donor: Donor, first order: RenderOrder) { (basis, orders) = (Basis(donor: donor.row), [order]) }
+}

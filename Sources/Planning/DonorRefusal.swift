@@ -1,0 +1,29 @@
+/// Why a stored variant may not stand in for a source: one case for each rule, in the order in which they are asked.
+package enum DonorRefusal: String, Error, Sendable, Hashable, CaseIterable {
+    case version
+    case stale
+    case generation
+    case enlarged
+    case region
+    case scale
+    case lossy
+    case alpha
+    case unmeasured
+    case loss
+
+    /// For people who ask why something was fetched.
+    package var sentence: String {
+        switch self {
+        case .version: "It was made from another version of the source."
+        case .stale: "It has expired."
+        case .generation: "It was itself made from a donor."
+        case .enlarged: "It was enlarged: it has more pixels than the source gave it."
+        case .region: "It does not show all of the source that is wanted."
+        case .scale: "It has fewer pixels than are wanted."
+        case .lossy: "It is lossy, and a lossless variant is wanted."
+        case .alpha: "Its format keeps no transparency, and the source has some or may have."
+        case .unmeasured: "What standing in would cost was never measured for its format, quality and size."
+        case .loss: "Standing in would cost more quality than reuse.lossBudget allows."
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package import ImageModel
+
+/// What to do for the variants of a job, decided from what is stored alone: no clock, no file, no network.
+///
+/// Each variant is in exactly one place: unchanged, in one of the reuses, or to be fetched. If anything must be fetched,
+/// everything missing is rendered from that fetch, so `reuses` and `toFetch` are never both filled.
+///
+/// A stored picture that turns out to be gone: take its row (or the original's location) out of the snapshot, plan again.
+package struct Plan: Sendable, Hashable {
+    /// Stored and fresh, in the order asked.
+    package private(set) var unchanged: [VariantRow] = []
+    /// One decode each. From the kept original there is one for everything missing.
+    package private(set) var reuses: [Batch] = []
+    /// Missing, and nothing stored may stand in for all of it.
+    package private(set) var toFetch: [VariantSpec] = []
+
+    package init(_ wanted: [VariantSpec], snapshot: SourceSnapshot, now: Int64, rules: ReuseRules) {
+        guard let version = snapshot.version else {
+            toFetch = wanted
+            return
+        }
+        unchanged.reserveCapacity(wanted.count)
+        var missing: [VariantSpec] = []
+        for spec in wanted {
+            if let row = snapshot.stored(spec, version), rules.isFresh(until: row.expires, at: now) {
+                unchanged.append(row)
+            } else {
+                missing.append(spec)
+            }
+        }
+        guard !missing.isEmpty else { return }
+        if rules.isEnabled, let batches = Plan.reuses(missing, snapshot, version, now, rules) {
+            reuses = batches
+        } else {
+            toFetch = missing
+        }
+    }
+
+    /// Everything missing from what is stored, or nil.
+    private static func reuses(
+        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ version: SourceVersion, _ now: Int64, _ rules: ReuseRules
+    ) -> [Batch]? {
+        if let source = snapshot.source, let original = source.original, rules.isFresh(until: source.expires, at: now) {
+            return [Batch(Basis(original: source, at: original), missing)]
+        }
+        let question = DonorQuestion(
+            version: version, sourceHasAlpha: snapshot.source?.hasAlpha, now: now, rules: rules)
+        var batches: [Batch] = []
+        for spec in missing {
+            guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }
+            let order = RenderOrder(spec: spec, output: spec.placement(of: donor.row.sourceSize).output, cut: donor.cut)
+            if let known = batches.firstIndex(where: { $0.basis.input == .donor(donor.row) }) {
+                batches[known].orders.append(order)
+            } else {
+                batches.append(Batch(donor, first: order))
+            }
+        }
+        return batches
+    }
+}
+
+extension Donor {
+    /// The best of a source's stored variants for a wanted one, if any may stand in.
+    package static func best(for spec: VariantSpec, in snapshot: SourceSnapshot, _ question: DonorQuestion) -> Donor? {
+        var best: Donor?
+        for row in snapshot.variants {
+            guard let donor = try? Donor(row, for: spec, as: spec.placement(of: row.sourceSize), in: question) else { continue }
+            if best.map(donor.isBetter) ?? true { best = donor }
+        }
+        return best
+    }
+}
+
+extension SourceSnapshot {
+    /// The newest version known: the source's own, or where that row is gone that of what was stored last.
+    package var version: SourceVersion? {
+        if let source { return source.version }
+        return variants.max { $0.storedAt < $1.storedAt }?.version
+    }
+
+    /// The stored variant of this version, if there is one.
+    func stored(_ spec: VariantSpec, _ version: SourceVersion) -> VariantRow? {
+        variants.first { $0.spec == spec && $0.version == version }
+    }
+}

@@ -1,0 +1,15 @@
+/// What the configuration says about reuse.
+package struct ReuseRules: Sendable, Hashable {
+    /// False: whatever is missing is fetched, and nothing is made from what is stored.
+    package var isEnabled = true
+    /// The mean loss that a reused variant may be expected to have, in SSIMULACRA2 points.
+    package var lossBudget = 4.0
+    /// Whether what has expired may still stand and stand in.
+    package var allowsStale = false
+
+    package init(isEnabled: Bool = true, lossBudget: Double = 4, allowsStale: Bool = false) {
+        (self.isEnabled, self.lossBudget, self.allowsStale) = (isEnabled, lossBudget, allowsStale)
+    }
+
+    func isFresh(until expires: Int64, at now: Int64) -> Bool { allowsStale || expires > now }
+}
