@@ -116,6 +116,7 @@ static inline int mz_wait(pid_t pid, int options, int *signal, int *code) {
     return r < 0 ? -errno : r;
 }
 static inline int mz_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline void mz_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline int mz_limit(int which, unsigned long long v) {
     struct rlimit r = { v, v };
     return setrlimit((__rlimit_resource_t)which, &r);

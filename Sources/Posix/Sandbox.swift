@@ -1,0 +1,43 @@
+internal import CPosix
+internal import Glibc
+
+/// What a renderer child gives up before it sees a byte from outside.
+///
+/// Data is limited rather than address space: a fresh child maps 200 to 450 MB and uses 50.
+package enum Sandbox {
+    /// One heap for all threads: an arena opens files when it is made, and keeps what is freed.
+    package static func useOneArena() { _ = mz_malloc_arenas(1) }
+
+    /// LittleCMS asks for the time zone, which would open a file later on.
+    package static func fixTimeZone() {
+        setenv("TZ", "UTC0", 1)
+        tzset()
+    }
+
+    /// - Failure: names the limit that could not be set.
+    package static func limit(dataBytes: Int, files: Int) throws(SystemFailure) {
+        guard mz_limit_data(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "data", code: errno) }
+        guard mz_limit_core(0) == 0 else { throw SystemFailure("limit", on: "core", code: errno) }
+        guard mz_limit_files(UInt64(files)) == 0 else { throw SystemFailure("limit", on: "files", code: errno) }
+        guard mz_no_new_privileges() == 0 else { throw SystemFailure("limit", on: "privileges", code: errno) }
+    }
+
+    /// The kernel ends this process by SIGALRM when so many seconds pass; 0 takes that back.
+    package static func alarm(seconds: Int) { _ = Glibc.alarm(UInt32(clamping: seconds)) }
+
+    /// Returns freed memory to the kernel.
+    package static func trimHeap() { _ = malloc_trim(0) }
+}
+
+extension OpenFile {
+    /// The whole file as memory that another's write can't change, for as long as `body` runs.
+    ///
+    /// In a child only: a file that is cut short meanwhile ends the process by SIGBUS.
+    package func withMapping<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R? {
+        guard length > 0, let base = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
+            return nil
+        }
+        defer { munmap(base, length) }
+        return try body(UnsafeRawBufferPointer(start: base, count: length))
+    }
+}
