@@ -69,12 +69,12 @@ package enum StoreFailure: StageFailure, Hashable {
         }
     }
 
-    package var verdict: Verdict { if case .badLocation = self { .fail } else { .retry } }
+    package var verdict: Verdict { if case .badLocation = self { .fail } else { .wait } }
 
     package static let catalogue = [
-        CodeEntry("store.full", "No space is left in the store.", .retry),
-        CodeEntry("store.unwritable", "The store's directory cannot be written.", .retry),
-        CodeEntry("store.unreadable", "A stored blob cannot be read.", .retry),
+        CodeEntry("store.full", "No space is left in the store.", .wait),
+        CodeEntry("store.unwritable", "The store's directory cannot be written.", .wait),
+        CodeEntry("store.unreadable", "A stored blob cannot be read.", .wait),
         CodeEntry("store.bad-location", "A row names a place outside the store.", .fail),
     ]
 }

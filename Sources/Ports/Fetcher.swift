@@ -104,7 +104,8 @@ package enum FetchFailure: StageFailure, Hashable {
     package var verdict: Verdict {
         switch self {
         case .status(_, let status): status == 429 || status == 408 || status >= 500 ? .retry : .fail
-        case .resolution, .connection, .deadline, .truncated, .noSpace, .cancelled: .retry
+        case .resolution, .connection, .deadline, .truncated: .retry
+        case .noSpace, .cancelled: .wait
         case .invalidURL, .refusedAddress, .redirects, .badRedirect, .tooLarge, .empty, .encoded: .fail
         }
     }
@@ -126,7 +127,7 @@ package enum FetchFailure: StageFailure, Hashable {
         CodeEntry("fetch.empty", "The body is empty.", .fail),
         CodeEntry("fetch.truncated", "The body ended before its declared length.", .retry),
         CodeEntry("fetch.encoded", "The body is compressed, though identity was asked for.", .fail),
-        CodeEntry("fetch.no-space", "There was no memory or disk for the body.", .retry),
-        CodeEntry("fetch.cancelled", "The worker stopped meanwhile.", .retry),
+        CodeEntry("fetch.no-space", "There was no memory or disk for the body.", .wait),
+        CodeEntry("fetch.cancelled", "The worker stopped meanwhile.", .wait),
     ]
 }

@@ -37,14 +37,14 @@ package enum LogFailure: StageFailure, Hashable {
         }
     }
 
-    package var verdict: Verdict { if case .tooLarge = self { .fail } else { .retry } }
+    package var verdict: Verdict { if case .tooLarge = self { .fail } else { .wait } }
 
     package static let catalogue = [
-        CodeEntry("log.held", "Another worker holds the embedded log.", .retry),
-        CodeEntry("log.unreadable", "The log's file cannot be opened or read.", .retry),
-        CodeEntry("log.full", "No space is left for the log.", .retry),
+        CodeEntry("log.held", "Another worker holds the embedded log.", .wait),
+        CodeEntry("log.unreadable", "The log's file cannot be opened or read.", .wait),
+        CodeEntry("log.full", "No space is left for the log.", .wait),
         CodeEntry("log.too-large", "A record is larger than its topic takes.", .fail),
-        CodeEntry("log.unavailable", "The log does not answer now.", .retry),
-        CodeEntry("log.closed", "The log was closed while something was under way.", .retry),
+        CodeEntry("log.unavailable", "The log does not answer now.", .wait),
+        CodeEntry("log.closed", "The log was closed while something was under way.", .wait),
     ]
 }

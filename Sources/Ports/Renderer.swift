@@ -96,7 +96,8 @@ package enum RenderFailure: StageFailure, Hashable {
 
     package var verdict: Verdict {
         switch self {
-        case .crashed, .deadline, .unavailable, .noSpace: .retry
+        case .crashed, .deadline: .retry
+        case .unavailable, .noSpace: .wait
         default: .fail
         }
     }
@@ -112,7 +113,7 @@ package enum RenderFailure: StageFailure, Hashable {
         CodeEntry("render.output", "The variant cannot be written in its format.", .fail),
         CodeEntry("render.crashed", "The renderer process ended during the job.", .retry),
         CodeEntry("render.deadline", "The render passed its deadline and was ended.", .retry),
-        CodeEntry("render.unavailable", "No renderer process could be started.", .retry),
-        CodeEntry("render.no-space", "There was no memory for the result.", .retry),
+        CodeEntry("render.unavailable", "No renderer process could be started.", .wait),
+        CodeEntry("render.no-space", "There was no memory for the result.", .wait),
     ]
 }

@@ -42,10 +42,10 @@ package enum IndexFailure: StageFailure, Hashable {
         }
     }
 
-    package var verdict: Verdict { .retry }
+    package var verdict: Verdict { .wait }
 
     package static let catalogue = [
-        CodeEntry("index.corrupt", "An index file is damaged; it is rebuilt from the changelog.", .retry),
-        CodeEntry("index.unavailable", "An index file cannot be opened or written.", .retry),
+        CodeEntry("index.corrupt", "An index file is damaged; it is rebuilt from the changelog.", .wait),
+        CodeEntry("index.unavailable", "An index file cannot be opened or written.", .wait),
     ]
 }

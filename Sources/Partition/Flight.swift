@@ -1,0 +1,49 @@
+package import ImageModel
+
+/// One source being worked on now; jobs wait on it until its rows are folded.
+struct Flight: Sendable {
+    enum Stage: Sendable, Equatable {
+        case waiting(PermitKind)
+        case fetching
+        case rendering
+        /// Nothing more to make; answers follow once the index holds every row before this position.
+        case folding(Int64)
+    }
+
+    let id: FlightID
+    let source: SourceKey
+    /// As received in the first job: what is fetched.
+    let url: String
+    /// Every one of them is answered when the flight ends.
+    var waiters: [Waiter]
+    /// Those that came after the decode: they are looked up anew when the flight is over.
+    var late: [Waiter] = []
+    /// The highest among the waiters'.
+    var lane: Lane
+    /// When its oldest job came, milliseconds since 1970.
+    var since: Int64
+    /// When it got its first permit.
+    var started: Int64?
+    var stage: Stage
+    /// What is stored, kept true with what this flight announced.
+    var snapshot: SourceSnapshot
+    /// The source as this flight fetched it.
+    var fetched: SourceRow?
+    var results: [VariantSpec: VariantOutcome] = [:]
+    /// After the last row that this flight announced.
+    var position: Int64 = 0
+
+    /// What its waiters still lack, in the order asked.
+    var missing: [VariantSpec] {
+        var seen: Set<VariantSpec> = []
+        return waiters.flatMap(\.job.variants).filter { results[$0] == nil && seen.insert($0).inserted }
+    }
+
+    /// Whether a job may still be added: the source has not been decoded for this flight's variants.
+    var isOpen: Bool {
+        switch stage {
+        case .waiting, .fetching: true
+        case .rendering, .folding: false
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package import ImageModel
+package import Planning
+
+/// What a partition's decisions depend on.
+package struct PartitionRules: Sendable {
+    package var reuse: ReuseRules
+    package var retry: RetryPolicy
+    /// How long a stored variant counts as fresh, milliseconds.
+    package var maxAge: Int64
+    /// A job that has run so long while later ones are done goes to the retry topic, milliseconds: a watermark that
+    /// stands still looks like a stall to those who watch lag.
+    package var holdLimit: Int64
+    /// Waiting retries kept in memory.
+    package var retryHeap: Int
+
+    package init(
+        reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000, holdLimit: Int64 = 30_000,
+        retryHeap: Int = 10_000
+    ) {
+        (self.reuse, self.retry, self.maxAge, self.holdLimit, self.retryHeap) = (reuse, retry, maxAge, holdLimit, retryHeap)
+    }
+}

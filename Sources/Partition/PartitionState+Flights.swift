@@ -1,0 +1,148 @@
+internal import ImageModel
+internal import Planning
+
+/// One job's way through a flight: plan → fetch → render → announce → fold → answer, in this order.
+extension PartitionState {
+    /// Whatever is planned next for a flight: another permit, or its end.
+    private mutating func advance(_ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        guard var flight = flights[id] else { return }
+        let missing = flight.missing
+        guard !missing.isEmpty else { return land(id, now, &effects) }
+        let plan = Plan(missing, snapshot: flight.snapshot, now: now, rules: rules.reuse)
+        for row in plan.unchanged {
+            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
+        }
+        if plan.isUnchanged {
+            flights[id] = flight
+            return land(id, now, &effects)
+        }
+        let kind: PermitKind = flight.fetched == nil && plan.reuses.isEmpty ? .fetch : .render
+        flight.stage = .waiting(kind)
+        flights[id] = flight
+        effects.append(.request(kind, id, flight.lane, since: flight.since))
+    }
+
+    mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        guard var flight = flights[id], flight.stage == .waiting(kind) else {
+            effects.append(.release(kind, id))
+            return
+        }
+        flight.started = flight.started ?? now
+        switch kind {
+        case .fetch:
+            flight.stage = .fetching
+            flights[id] = flight
+            effects.append(.fetch(id, url: flight.url, flight.lane))
+        case .render:
+            guard let task = renderTask(of: flight, now) else {
+                // A job that joined needs more than what is stored: the plan is another one now.
+                flights[id] = flight
+                effects.append(.release(.render, id))
+                return advance(id, now, &effects)
+            }
+            flight.stage = .rendering
+            flights[id] = flight
+            effects.append(.render(id, task))
+        }
+    }
+
+    mutating func fetched(_ id: FlightID, _ facts: FetchedFacts, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        guard var flight = flights[id] else { return }
+        effects.append(.release(.fetch, id))
+        flight.fetched = SourceRow(
+            source: flight.source, url: flight.url, version: facts.version, size: facts.size, format: facts.format,
+            bytes: facts.bytes, digest: facts.digest, hasAlpha: facts.hasAlpha, original: nil, fetchedAt: now,
+            expires: now + rules.maxAge)
+        flight.stage = .waiting(.render)
+        flights[id] = flight
+        effects.append(.request(.render, id, flight.lane, since: flight.since))
+    }
+
+    /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.
+    private func renderTask(of flight: Flight, _ now: Int64) -> RenderTask? {
+        if let source = flight.fetched {
+            let plan = FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: source)
+            return RenderTask(batch: plan.batch, source: source, renewed: plan.renewed, lane: flight.lane)
+        }
+        let plan = Plan(flight.missing, snapshot: flight.snapshot, now: now, rules: rules.reuse)
+        return plan.reuses.first.map { RenderTask(batch: $0, source: nil, renewed: [], lane: flight.lane) }
+    }
+
+    mutating func announced(
+        _ id: FlightID, _ task: RenderTask, _ source: SourceRow?, _ rows: [VariantRow], _ position: Int64, _ now: Int64,
+        _ effects: inout [PartitionEffect]
+    ) {
+        guard var flight = flights[id] else { return }
+        if let source { flight.snapshot.source = source }
+        for row in rows {
+            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)
+        }
+        for row in rows + task.renewed {
+            flight.snapshot.variants.removeAll { $0.spec == row.spec }
+            flight.snapshot.variants.append(row)
+        }
+        flight.position = max(flight.position, position)
+        flights[id] = flight
+        advance(id, now, &effects)
+    }
+
+    mutating func donorGone(_ id: FlightID, _ location: String, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        effects.append(.release(.render, id))
+        flights[id]?.snapshot.variants.removeAll { $0.location == location }
+        if flights[id]?.snapshot.source?.original == location { flights[id]?.snapshot.source?.original = nil }
+        advance(id, now, &effects)
+    }
+
+    mutating func refused(
+        _ id: FlightID, _ spec: VariantSpec, _ note: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]
+    ) {
+        effects.append(.release(.render, id))
+        flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+        advance(id, now, &effects)
+    }
+
+    /// Nothing more to make: answers wait until the index holds what was announced.
+    private mutating func land(_ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        guard let flight = flights[id] else { return }
+        if flight.position <= folded { return end(id, nil, now, &effects) }
+        flights[id]?.stage = .folding(flight.position)
+        folding.push(Folding(position: flight.position, flight: id))
+    }
+
+    mutating func fold(_ position: Int64, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        folded = max(folded, position)
+        while let first = folding.first, first.position <= folded, let done = folding.pop() {
+            end(done.flight, nil, now, &effects)
+        }
+    }
+
+    /// The flight is over: every waiter is answered, and those that came too late are looked up anew.
+    mutating func end(_ id: FlightID, _ note: FailureNote?, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        guard let flight = flights.removeValue(forKey: id) else { return }
+        bySource[flight.source] = nil
+        effects.append(.forget(id))
+        for waiter in flight.waiters { effects.append(.settle(waiter.record, answer(waiter, flight, note, now))) }
+        for waiter in flight.late { takeUp(waiter, now, &effects) }
+    }
+
+    private mutating func answer(_ waiter: Waiter, _ flight: Flight, _ note: FailureNote?, _ now: Int64) -> Settlement {
+        let variants = waiter.job.variants.map { spec in
+            flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+        }
+        guard let failure = variants.first(where: { $0.kind == .failed })?.failure else {
+            let kind = [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
+            return .outcome(waiter.outcome(kind, variants: variants, at: now))
+        }
+        let attempts = waiter.attempts + 1
+        switch failure.verdict {
+        case .fail: return .outcome(waiter.outcome(.failed, variants: variants, failure: failure, at: now))
+        case .retry where attempts < rules.retry.attempts:
+            return .retry(attempts: attempts, notBefore: retryTime(after: attempts, now), failure)
+        case .wait:
+            return .retry(attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
+        case .retry, .deadLetter:
+            return .dead(
+                attempts: attempts, waiter.outcome(.dead, variants: variants, failure: failure, at: now))
+        }
+    }
+}

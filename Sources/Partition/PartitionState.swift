@@ -1,0 +1,104 @@
+package import ImageModel
+internal import Planning
+
+/// One partition's flights, waiters, retries and watermarks: events in, effects out.
+///
+/// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Times are milliseconds
+/// since 1970; chance comes from a seed.
+package struct PartitionState: Sendable {
+    package let partition: PartitionID
+    package let rules: PartitionRules
+    var flights: [FlightID: Flight] = [:]
+    var bySource: [SourceKey: FlightID] = [:]
+    var watermarks: [Topic: Watermark] = [:]
+    var delayed = Heap<Delayed>()
+    /// Flights whose answers wait for the index, by the position they wait for.
+    var folding = Heap<Folding>()
+    var folded: Int64 = 0
+    private var flightCount = 0
+    private var delayCount = 0
+    private var random: SplitMix64
+
+    package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64) {
+        (self.partition, self.rules) = (partition, rules)
+        random = SplitMix64(state: seed)
+    }
+
+    /// Records taken up and not finished: reading goes on while there is room.
+    package var unfinished: Int { watermarks.values.reduce(0) { $0 + $1.unfinished } }
+    /// Retries that wait for their time; they are unfinished too.
+    package var waitingRetries: Int { delayed.count }
+    package var nextRetry: Int64? { delayed.first?.due }
+    package var flightsUnderWay: Int { flights.count }
+
+    package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
+        switch event {
+        case .arrived(let waiter): arrive(waiter, now, &effects)
+        case .answered(let record, let settlement):
+            if receive(record) { effects.append(.settle(record, settlement)) }
+        case .found(let waiter, let snapshot): begin(waiter, snapshot, now, &effects)
+        case .granted(let kind, let id): granted(kind, id, now, &effects)
+        case .fetched(let id, let facts): fetched(id, facts, now, &effects)
+        case .rendered(let id): effects.append(.release(.render, id))
+        case .announced(let id, let task, let source, let rows, let position):
+            announced(id, task, source, rows, position, now, &effects)
+        case .donorGone(let id, let location): donorGone(id, location, now, &effects)
+        case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
+        case .failed(let id, let note): end(id, note, now, &effects)
+        case .folded(let position): fold(position, now, &effects)
+        case .settled(let places): settled(places, &effects)
+        case .tick: tick(now, &effects)
+        }
+    }
+
+    mutating func receive(_ record: Record) -> Bool { watermarks[record.topic, default: Watermark()].receive(record.offset) }
+
+    mutating func nextFlight() -> FlightID {
+        flightCount += 1
+        return FlightID(partition, flightCount)
+    }
+
+    mutating func delay(_ waiter: Waiter) {
+        delayCount += 1
+        delayed.push(Delayed(due: waiter.notBefore, number: delayCount, waiter: waiter))
+    }
+
+    /// When a job that failed now is tried again.
+    mutating func retryTime(after attempts: Int, _ now: Int64) -> Int64 {
+        now + rules.retry.delay(after: attempts, jitter: Double(random.next() >> 11) * 0x1p-53)
+    }
+
+    private mutating func settled(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
+        var moved: Set<Topic> = []
+        for place in places where watermarks[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
+        for topic in Topic.consumed where moved.contains(topic) {
+            if let value = watermarks[topic]?.value { effects.append(.commit(topic, value)) }
+        }
+    }
+}
+
+struct Delayed: Comparable, Sendable {
+    let due: Int64
+    let number: Int
+    let waiter: Waiter
+    static func < (a: Self, b: Self) -> Bool { (a.due, a.number) < (b.due, b.number) }
+    static func == (a: Self, b: Self) -> Bool { a.number == b.number }
+}
+
+struct Folding: Comparable, Sendable {
+    let position: Int64
+    let flight: FlightID
+    static func < (a: Self, b: Self) -> Bool { (a.position, a.flight) < (b.position, b.flight) }
+}
+
+/// Small seeded generator (Steele, Lea, Flood 2014), so that a simulation repeats.
+struct SplitMix64: RandomNumberGenerator, Sendable {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,30 @@
+package import ImageModel
+
+/// One record that a flight must answer: a job, and where in the log it stands.
+package struct Waiter: Sendable, Hashable {
+    package let job: Job
+    /// As it came, for the retry topic or a dead letter.
+    package let record: Record
+    /// Attempts made before this one.
+    package let attempts: Int
+    /// When the job was first taken up, milliseconds since 1970.
+    package let firstSeen: Int64
+    /// Not to be tried before this, milliseconds since 1970; 0 if it may run at once.
+    package let notBefore: Int64
+
+    package init(job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0) {
+        (self.job, self.record, self.attempts, self.notBefore) = (job, record, attempts, notBefore)
+        self.firstSeen = firstSeen ?? record.timestamp
+    }
+
+    package var place: RecordPlace { RecordPlace(record.topic, record.offset) }
+}
+
+/// How a record is answered: what is appended before its offset counts as finished.
+package enum Settlement: Sendable, Hashable {
+    case outcome(Outcome)
+    /// Through the retry topic, not before the given time.
+    case retry(attempts: Int, notBefore: Int64, FailureNote)
+    /// The original bytes are kept for a person, and the outcome says so.
+    case dead(attempts: Int, Outcome)
+}
