@@ -78,9 +78,10 @@ let package = Package(
                 "ImageModel", "JSONText", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
             ]),
 
-        .target(name: "TestSupport", dependencies: ["Posix"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("ImageModel", needs: ["ImageModel"]),
+        tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
     ],
     swiftLanguageModes: [.v6]
 )

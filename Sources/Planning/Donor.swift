@@ -21,7 +21,7 @@ package struct Donor: Sendable, Hashable {
         guard DonorRule.keepsAlpha(row.spec.format, for: spec.format, sourceHasAlpha: question.sourceHasAlpha) else {
             throw .alpha
         }
-        guard let loss = LossTable.measured.loss(from: row.spec, to: spec, ratio: ratio) else { throw .unmeasured }
+        guard let loss = question.rules.losses.loss(from: row.spec, to: spec, ratio: ratio) else { throw .unmeasured }
         guard loss <= question.rules.lossBudget else { throw .loss }
         (self.row, self.cut, self.loss) = (row, cut, loss)
     }

@@ -5,20 +5,26 @@ package import ImageModel
 ///
 /// Between two measured ratios the worse neighbour counts, below the first and above the last nothing does: what is not
 /// in the table may not stand in.
-package struct LossTable: Sendable {
-    package struct Row: Sendable {
-        let donor: ImageFormat
+package struct LossTable: Sendable, Hashable {
+    package struct Row: Sendable, Hashable {
+        package let donor: ImageFormat
         /// The least quality of the donors that the row is for; 0 where quality means nothing.
-        let quality: Int
+        package let quality: Int
         /// The highest quality of a variant made from them: a better one shows more of the donor's own loss.
-        let wanted: Int
+        package let wanted: Int
         static let lossless = 101
         /// In the order of `ratios`; nil where the loss was not measured.
-        let losses: [Double?]
+        package let losses: [Double?]
+
+        package init(donor: ImageFormat, quality: Int, wanted: Int, losses: [Double?]) {
+            (self.donor, self.quality, self.wanted, self.losses) = (donor, quality, wanted, losses)
+        }
     }
 
     package let ratios: [Double]
     package let rows: [Row]
+
+    package init(ratios: [Double], rows: [Row]) { (self.ratios, self.rows) = (ratios, rows) }
 
     package func loss(from donor: VariantSpec, to wanted: VariantSpec, ratio: Double) -> Double? {
         guard let row = row(from: donor, to: wanted), let upper = ratios.firstIndex(where: { $0 >= ratio }) else { return nil }

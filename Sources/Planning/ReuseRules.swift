@@ -6,9 +6,14 @@ package struct ReuseRules: Sendable, Hashable {
     package var lossBudget = 4.0
     /// Whether what has expired may still stand and stand in.
     package var allowsStale = false
+    /// What standing in costs, as it was measured.
+    package var losses = LossTable.measured
 
-    package init(isEnabled: Bool = true, lossBudget: Double = 4, allowsStale: Bool = false) {
+    package init(
+        isEnabled: Bool = true, lossBudget: Double = 4, allowsStale: Bool = false, losses: LossTable = .measured
+    ) {
         (self.isEnabled, self.lossBudget, self.allowsStale) = (isEnabled, lossBudget, allowsStale)
+        self.losses = losses
     }
 
     func isFresh(until expires: Int64, at now: Int64) -> Bool { allowsStale || expires > now }

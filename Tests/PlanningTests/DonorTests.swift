@@ -1,0 +1,152 @@
+import ImageModel
+import Planning
+import TestSupport
+import Testing
+
+@Suite("Reuse: which stored variants may stand in", .timeLimit(.minutes(1)))
+struct DonorTests {
+    /// Why a stored variant may not stand in for a wanted one; nil if it may.
+    private func refusal(
+        _ row: VariantRow, for wanted: String, version: SourceVersion = Example.version, sourceHasAlpha: Bool? = false,
+        now: Int64 = 10, rules: ReuseRules = .example()
+    ) -> DonorRefusal? {
+        let question = DonorQuestion(version: version, sourceHasAlpha: sourceHasAlpha, now: now, rules: rules)
+        do throws(DonorRefusal) {
+            _ = try Donor(row, for: spec(wanted), as: spec(wanted).placement(of: row.sourceSize), in: question)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("A good donor stands in")
+    func stands() {
+        #expect(refusal(Example.row("1280x1280-q90.jpg"), for: "640x640.jpg") == nil)
+        #expect(refusal(Example.row("1280x1280.png"), for: "640x640.webp") == nil)
+    }
+
+    @Test("A donor shows the same version of the source")
+    func version() {
+        #expect(refusal(Example.row("1280x1280-q90.jpg"), for: "640x640.jpg", version: SourceVersion(word: 2)) == .version)
+    }
+
+    @Test(
+        "A donor is fresh, or what is stale is explicitly allowed",
+        arguments: [(999, false, nil), (1000, false, .stale), (5000, false, .stale), (5000, true, nil)]
+            as [(Int64, Bool, DonorRefusal?)])
+    func fresh(now: Int64, allowsStale: Bool, refused: DonorRefusal?) {
+        let rules = ReuseRules.example(allowsStale: allowsStale)
+        #expect(refusal(Example.row("1280x1280-q90.jpg"), for: "640x640.jpg", now: now, rules: rules) == refused)
+    }
+
+    @Test("A donor was made straight from the origin")
+    func generation() {
+        let row = Example.row("1280x1280-q90.jpg", madeFrom: .donor(spec("2560x2560-q95.jpg")))
+        #expect(refusal(row, for: "640x640.jpg") == .generation)
+    }
+
+    @Test(
+        "A donor was not enlarged",
+        arguments: [
+            ("2560x2560-q95-enlarge.jpg", (500, 400), DonorRefusal.enlarged),
+            ("2560x2560-q95-enlarge.jpg", (5000, 4000), nil), ("2560x2560-q95.jpg", (500, 400), nil),
+            ("640y640-q95-enlarge.jpg", (300, 2000), .enlarged),
+        ] as [(String, (Int, Int), DonorRefusal?)])
+    func enlarged(stored: String, source: (Int, Int), refused: DonorRefusal?) {
+        #expect(refusal(Example.row(stored, of: source), for: "160x160.jpg") == refused)
+    }
+
+    @Test(
+        "A donor shows the whole requested region",
+        arguments: [
+            ("1200x900-q95.jpg", (4000, 3000), "640x480.jpg", true),
+            ("1200x900-q95.jpg", (4000, 3000), "160y160.jpg", true),
+            ("1200z900-q95.jpg", (4000, 1000), "160y160.jpg", true),
+            // 200y100 of 900×300 shows 600×300 of it, and the stored square 300×300.
+            ("300y300-q95.jpg", (900, 300), "200y100.jpg", false),
+            ("300y300-q95.jpg", (900, 300), "200y200.jpg", true),
+            ("300y300-q95.jpg", (900, 300), "200x200.jpg", false),
+            // A crop that cut nothing off serves every mode.
+            ("400y300-q95.jpg", (4000, 3000), "200x200.jpg", true),
+            // The same shape kept elsewhere in the source.
+            ("300y300-q95.jpg", (900, 600), "100y100-axis0_0.jpg", false),
+            ("300y300-q95-axis0_0.jpg", (900, 600), "100y100-axis0_0.jpg", true),
+            // A narrower crop inside a wider one.
+            ("600y400-q95.jpg", (900, 900), "200y100.jpg", true),
+            // Sides that do not divide: the rectangles differ by rounding alone.
+            ("333y222-q95.jpg", (1001, 1777), "150y100.jpg", true),
+        ] as [(String, (Int, Int), String, Bool)])
+    func region(stored: String, source: (Int, Int), wanted: String, stands: Bool) {
+        #expect(refusal(Example.row(stored, of: source), for: wanted) == (stands ? nil : .region))
+    }
+
+    @Test(
+        "A donor has a pixel for each that is wanted, after the requested mode",
+        arguments: [
+            ("640x640-q95.jpg", (4000, 3000), "1280x1280.jpg", false),
+            ("640x640-q95.jpg", (4000, 3000), "641x641.jpg", false),
+            // 640×160 is tall enough for 160 only.
+            ("640x640-q95.jpg", (4000, 1000), "200y200.jpg", false),
+            ("640x640-q95.jpg", (4000, 1000), "100y100.jpg", true),
+            ("640x640-q95.jpg", (4000, 1000), "200z200.jpg", false),
+            // A source that is smaller than both gives the same pixels for either.
+            ("2560x2560.png", (500, 400), "1280x1280.jpg", true),
+            ("full.png", (500, 400), "640x640-enlarge.jpg", false),
+        ] as [(String, (Int, Int), String, Bool)])
+    func scale(stored: String, source: (Int, Int), wanted: String, stands: Bool) {
+        #expect(refusal(Example.row(stored, of: source), for: wanted) == (stands ? nil : .scale))
+    }
+
+    @Test("What is wanted lossless comes from nothing lossy")
+    func lossless() {
+        #expect(refusal(Example.row("1920x1920-q100.webp"), for: "640x640.png") == .lossy)
+        #expect(refusal(Example.row("1920x1920-q100.jpg"), for: "640x640.png") == .lossy)
+    }
+
+    @Test(
+        "A donor keeps transparency where it may be needed",
+        arguments: [
+            ("1920x1920-q95.jpg", "640x640.jpg", true, nil), ("1920x1920-q95.jpg", "640x640.webp", true, .alpha),
+            ("1920x1920-q95.jpg", "640x640.webp", nil, .alpha), ("1920x1920-q95.jpg", "640x640.webp", false, nil),
+            ("1920x1920.png", "640x640.webp", true, nil), ("1920x1920.png", "640x640.jpg", nil, nil),
+        ] as [(String, String, Bool?, DonorRefusal?)])
+    func alpha(stored: String, wanted: String, sourceHasAlpha: Bool?, refused: DonorRefusal?) {
+        #expect(refusal(Example.row(stored), for: wanted, sourceHasAlpha: sourceHasAlpha) == refused)
+    }
+
+    @Test(
+        "The expected loss is within the budget",
+        arguments: [
+            ("704x704-q80.webp", "640x640-q80.webp", 4, .loss), ("704x704-q80.webp", "640x640-q80.webp", 50, nil),
+            ("960x960-q90.jpg", "640x640-q80.jpg", 4, nil), ("960x960-q90.jpg", "640x640-q80.jpg", 0.1, .loss),
+        ] as [(String, String, Double, DonorRefusal?)])
+    func budget(stored: String, wanted: String, budget: Double, refused: DonorRefusal?) {
+        #expect(refusal(Example.row(stored), for: wanted, rules: .example(lossBudget: budget)) == refused)
+    }
+
+    @Test(
+        "What was never measured may not stand in, whatever the budget",
+        arguments: ["1280x1280-q79.jpg", "1280x1280-q50.webp", "1280x1280-q95.avif", "1280x1280.gif"])
+    func unmeasured(stored: String) {
+        #expect(refusal(Example.row(stored), for: "640x640.jpg", rules: .example(lossBudget: 1000)) == .unmeasured)
+    }
+
+    @Test("The least loss wins, then the least decoding, then the order of the rows")
+    func best() {
+        let question = DonorQuestion(version: Example.version, sourceHasAlpha: false, now: 10, rules: .example())
+        func best(_ stored: [String]) -> String? {
+            Donor.best(for: spec("320x320.jpg"), in: Example.snapshot(stored.map { Example.row($0) }), question)
+                .map { "\($0.row.spec)" }
+        }
+        #expect(best([]) == nil)
+        #expect(best(["640x640-q80.jpg", "640x640-q95.jpg", "640x640-q90.jpg"]) == "640x640-q95.jpg")
+        #expect(best(["640x640-q90.jpg", "660x660-q90.jpg", "640x640-q80.webp"]) == "640x640-q90.jpg")
+        #expect(best(["660x660-q93.jpg", "640x640-q91.jpg", "640x640-q92.jpg"]) == "640x640-q91.jpg")
+    }
+
+    @Test("Every refusal says in a sentence why")
+    func sentences() {
+        for refusal in DonorRefusal.allCases { #expect(refusal.sentence.hasSuffix(".")) }
+        #expect(Set(DonorRefusal.allCases.map(\.sentence)).count == DonorRefusal.allCases.count)
+    }
+}

@@ -1,0 +1,75 @@
+import Digest
+import ImageModel
+import Planning
+import TestSupport
+
+/// Rows as a worker would have stored them, at time 0 and fresh until 1,000.
+enum Example {
+    static let source = SourceKey(SHA256.digest(of: Array("a source".utf8)))
+    static let version = SourceVersion(word: 1)
+
+    static func row(
+        _ text: String, of size: (Int, Int) = (4000, 3000), version: SourceVersion = version,
+        madeFrom: Provenance = .origin, hasAlpha: Bool = false, storedAt: Int64 = 0, expires: Int64 = 1000
+    ) -> VariantRow {
+        let (spec, sourceSize) = (spec(text), PixelSize(width: size.0, height: size.1))
+        let placement = spec.placement(of: sourceSize)
+        return VariantRow(
+            source: source, spec: spec, version: version, size: placement.output, bytes: 1,
+            digest: SHA256.digest(of: Array(text.utf8)), location: "\(version)/\(text)", madeFrom: madeFrom,
+            sourceSize: sourceSize, region: placement.region, hasAlpha: hasAlpha, storedAt: storedAt, expires: expires)
+    }
+
+    static func sourceRow(
+        of size: (Int, Int) = (4000, 3000), version: SourceVersion = version, hasAlpha: Bool = false,
+        original: String? = nil, expires: Int64 = 1000
+    ) -> SourceRow {
+        SourceRow(
+            source: source, url: "http://origin/a.jpg", version: version,
+            size: PixelSize(width: size.0, height: size.1), format: .jpeg, bytes: 1,
+            digest: SHA256.digest(of: []), hasAlpha: hasAlpha, original: original, fetchedAt: 0, expires: expires)
+    }
+
+    static func snapshot(_ rows: [VariantRow], source: SourceRow? = sourceRow()) -> SourceSnapshot {
+        SourceSnapshot(source: source, variants: rows)
+    }
+}
+
+extension ReuseRules {
+    /// A table of round figures, so that the rules are tested apart from what was measured.
+    static func example(isEnabled: Bool = true, lossBudget: Double = 4, allowsStale: Bool = false) -> ReuseRules {
+        func row(_ format: ImageFormat, _ quality: Int, _ losses: [Double?]) -> LossTable.Row {
+            LossTable.Row(donor: format, quality: quality, wanted: 101, losses: losses)
+        }
+        let table = LossTable(
+            ratios: [1, 1.5, 3, 40],
+            rows: [
+                row(.png, 0, [0, 2, 1, 1]), row(.jpeg, 95, [1, 2, 1, 1]), row(.jpeg, 90, [2, 3, 2, 2]),
+                row(.jpeg, 80, [3, 4, 3, 3]), row(.webp, 80, [9, 9, 5, 3]),
+            ])
+        return ReuseRules(isEnabled: isEnabled, lossBudget: lossBudget, allowsStale: allowsStale, losses: table)
+    }
+}
+
+extension Plan {
+    init(_ wanted: [String], _ snapshot: SourceSnapshot, now: Int64 = 10, rules: ReuseRules = .example()) {
+        self.init(wanted.map { spec($0) }, snapshot: snapshot, now: now, rules: rules)
+    }
+
+    /// Which of the wanted is where, for a table to compare with.
+    var summary: [String] {
+        unchanged.map { "\($0.spec) unchanged" } + reuses.flatMap(\.summary) + toFetch.map { "\($0) fetched" }
+    }
+}
+
+extension Batch {
+    var summary: [String] {
+        let from =
+            switch basis.input {
+            case .fetched: "fetched"
+            case .original: "original"
+            case .donor(let row): "\(row.spec)"
+            }
+        return orders.map { "\($0.spec) from \(from)" }
+    }
+}

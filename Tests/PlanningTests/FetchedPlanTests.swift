@@ -1,0 +1,48 @@
+import ImageModel
+import Planning
+import TestSupport
+import Testing
+
+@Suite("Planning after a fetch: what must still be rendered", .timeLimit(.minutes(1)))
+struct FetchedPlanTests {
+    private let fetched = Example.sourceRow(expires: 2000)
+
+    private func plan(_ wanted: [String], _ stored: [VariantRow], fetched: SourceRow? = nil) -> FetchedPlan {
+        FetchedPlan(wanted.map { spec($0) }, snapshot: Example.snapshot(stored), fetched: fetched ?? self.fetched)
+    }
+
+    @Test("The same version again: what is stored is fresh for longer, and nothing of it is rendered")
+    func sameVersion() {
+        let plan = plan(["640x640.jpg"], [Example.row("640x640.jpg"), Example.row("160y160.jpg")])
+        #expect(plan.batch == nil)
+        #expect(plan.unchanged.map(\.expires) == [2000])
+        #expect(plan.renewed.map(\.spec) == [spec("640x640.jpg"), spec("160y160.jpg")])
+        #expect(plan.renewed.allSatisfy { $0.expires == 2000 && $0.storedAt == 0 })
+    }
+
+    @Test("Only what is missing is rendered, from one decode")
+    func missing() throws {
+        let plan = plan(["640x640.jpg", "1280x1280.jpg", "320y320.webp"], [Example.row("640x640.jpg")])
+        #expect(plan.unchanged.map(\.spec) == [spec("640x640.jpg")])
+        let batch = try #require(plan.batch)
+        #expect(batch.summary == ["1280x1280-q80.jpg from fetched", "320y320-q80.webp from fetched"])
+        #expect(batch.orders[1].output == PixelSize(width: 320, height: 320))
+        #expect(batch.orders[1].cut == Region(x: 500, y: 0, width: 3000, height: 3000))
+        #expect(batch.basis.madeFrom == .origin && batch.basis.version == fetched.version && batch.basis.expires == 2000)
+    }
+
+    @Test("Another version: all of it is made anew, also what was unchanged before the fetch")
+    func newVersion() {
+        let new = Example.sourceRow(of: (800, 600), version: SourceVersion(word: 2), expires: 2000)
+        let plan = plan(["640x640.jpg", "1280x1280.jpg"], [Example.row("640x640.jpg")], fetched: new)
+        #expect(plan.unchanged.isEmpty && plan.renewed.isEmpty)
+        #expect(plan.batch?.orders.map(\.output) == [PixelSize(width: 640, height: 480), PixelSize(width: 800, height: 600)])
+    }
+
+    @Test("A row that is fresh for longer than the fetch is left alone")
+    func longer() {
+        let plan = plan(["640x640.jpg"], [Example.row("640x640.jpg", expires: 9000)])
+        #expect(plan.unchanged.map(\.expires) == [9000])
+        #expect(plan.renewed.isEmpty && plan.batch == nil)
+    }
+}
