@@ -58,7 +58,7 @@ let package = Package(
 
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine"),
-        room("Settings", needs: ["ImageModel", "CYAML"]),
+        room("Settings", needs: ["CommandLine", "ImageModel", "CYAML"]),
         room(
             "WorkerRuntime", needs: ["ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
@@ -82,6 +82,7 @@ let package = Package(
         tests("CommandLine", needs: ["CommandLine"]),
         tests("ImageModel", needs: ["ImageModel"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
+        tests("Settings", needs: ["Settings"]),
     ],
     swiftLanguageModes: [.v6]
 )

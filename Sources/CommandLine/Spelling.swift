@@ -1,8 +1,10 @@
 /// What somebody who mistyped a name probably meant.
 package enum Spelling {
-    /// The candidate that few slips away from `word`; nil if none is near.
-    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        let limit = max(1, word.utf8.count / 3)
+    /// The candidate that is fewest slips away from `word`; nil if none is within `limit`, or a third of the word.
+    package static func nearest(
+        to word: String, among candidates: some Sequence<String>, within limit: Int? = nil
+    ) -> String? {
+        let limit = limit ?? max(1, word.utf8.count / 3)
         let near = candidates.map { ($0, distance(word.lowercased(), $0.lowercased())) }.filter { $0.1 <= limit }
         return near.min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
     }

@@ -81,7 +81,7 @@ package enum FetchFailure: StageFailure, Hashable {
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
         case .resolution(let url): "The host of \(url) has no address now. Check the name and the resolver; it is tried again."
         case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried again."
-        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried again; see fetch.deadline."
+        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried again; see fetch.deadlines."
         case .status(let url, let status) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status) where status == 401 || status == 403:

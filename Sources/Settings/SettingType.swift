@@ -1,0 +1,130 @@
+/// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
+struct SettingType<Value: Sendable>: Sendable {
+    /// For people, after "takes": `a size from 1KiB to 4GiB`.
+    let expectation: String
+    /// nil if the node is no such value. `folder` is where the file that says it stands; nil for flags and environment.
+    let read: @Sendable (_ node: YAMLNode, _ folder: String?) -> Value?
+    let write: @Sendable (Value) -> String
+
+    /// From one unstructured word.
+    static func scalar(
+        _ expectation: String, _ read: @escaping @Sendable (String) -> Value?, write: @escaping @Sendable (Value) -> String
+    ) -> Self {
+        SettingType(
+            expectation: expectation,
+            read: { node, _ in
+                guard case .scalar(let text) = node.content else { return nil }
+                return read(text)
+            }, write: write)
+    }
+}
+
+extension SettingType where Value == Int {
+    static func whole(_ range: ClosedRange<Int>) -> Self {
+        scalar("a whole number from \(range.lowerBound) to \(range.upperBound)", { text in
+            Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
+        }, write: { "\($0)" })
+    }
+
+    /// Bytes, written with a unit.
+    static func size(_ range: ClosedRange<Int>) -> Self {
+        let write: @Sendable (Int) -> String = { Units.text($0, Units.bytes) }
+        return scalar("a size from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 32MiB", { text in
+            Units.number(text, Units.bytes).flatMap { range.contains($0) ? $0 : nil }
+        }, write: write)
+    }
+}
+
+extension SettingType where Value == Duration {
+    static func duration(_ range: ClosedRange<Duration>) -> Self {
+        let write: @Sendable (Duration) -> String = { Units.text($0.milliseconds, Units.time) }
+        return scalar("a duration from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 250ms, 10s, 5m, 2h or 7d", { text in
+            Units.number(text, Units.time).map { .milliseconds($0) }.flatMap { range.contains($0) ? $0 : nil }
+        }, write: write)
+    }
+}
+
+extension SettingType where Value == Double {
+    static func number(_ range: ClosedRange<Double>) -> Self {
+        scalar("a number from \(range.lowerBound) to \(range.upperBound)", { text in
+            Double(text).flatMap { range.contains($0) ? $0 : nil }
+        }, write: { "\($0)" })
+    }
+}
+
+extension SettingType where Value == Bool {
+    static var flag: Self {
+        scalar("true or false", { ["true": true, "false": false][$0] }, write: { "\($0)" })
+    }
+}
+
+extension SettingType where Value == String {
+    static func choice(_ values: [String]) -> Self {
+        scalar("one of " + values.joined(separator: ", "), { values.contains($0) ? $0 : nil }, write: { $0 })
+    }
+
+    /// Text that may stand in an HTTP header or a message.
+    static var line: Self {
+        scalar("printable text on one line", { text in
+            !text.isEmpty && text.utf8.allSatisfy { (32..<127).contains($0) } ? text : nil
+        }, write: { $0 })
+    }
+
+    /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
+    static func path(allowsEmpty: Bool) -> Self {
+        SettingType(
+            expectation: "a path",
+            read: { node, folder in
+                guard case .scalar(let text) = node.content, allowsEmpty || !text.isEmpty, !text.utf8.contains(0) else { return nil }
+                guard let folder, !text.isEmpty, !text.hasPrefix("/") else { return text }
+                return folder + "/" + text
+            }, write: { $0 })
+    }
+}
+
+extension SettingType where Value == [String] {
+    /// In a file as a list; in one line of text, divided by commas.
+    static func list(of expectation: String, where isValid: @escaping @Sendable (String) -> Bool) -> Self {
+        SettingType(
+            expectation: "a list of \(expectation)",
+            read: { node, _ in
+                guard let items = node.words, items.allSatisfy(isValid) else { return nil }
+                return items
+            }, write: { "[" + $0.joined(separator: ", ") + "]" })
+    }
+}
+
+extension SettingType where Value == [AliasGroup] {
+    /// `{shop: {hosts: [a.example, b.example], mergeSchemes: true, volatile: [sig]}}`.
+    static var aliasGroups: Self {
+        SettingType(
+            expectation: "a map of group names to {hosts: […], mergeSchemes: true|false, volatile: […]}",
+            read: { node, _ in
+                guard let entries = node.entries else { return nil }
+                var groups: [AliasGroup] = []
+                for entry in entries {
+                    guard let fields = entry.value.entries else { return nil }
+                    var group = AliasGroup(name: entry.key, hosts: [])
+                    for field in fields {
+                        switch (field.key, field.value.words) {
+                        case ("hosts", let hosts?): group.hosts = hosts
+                        case ("volatile", let names?): group.volatile = names
+                        case ("mergeSchemes", ["true"]): group.mergeSchemes = true
+                        case ("mergeSchemes", ["false"]): group.mergeSchemes = false
+                        default: return nil
+                        }
+                    }
+                    guard !group.name.isEmpty, !group.hosts.isEmpty else { return nil }
+                    groups.append(group)
+                }
+                return groups
+            },
+            write: { groups in
+                let texts = groups.map { group in
+                    "\(group.name): {hosts: [\(group.hosts.joined(separator: ", "))], mergeSchemes: \(group.mergeSchemes), "
+                        + "volatile: [\(group.volatile.joined(separator: ", "))]}"
+                }
+                return "{" + texts.joined(separator: ", ") + "}"
+            })
+    }
+}

@@ -1,0 +1,73 @@
+package import CommandLine
+internal import Glibc
+
+/// Settings as they stand after all layers, each with where it was said.
+package struct LoadedSettings: Sendable {
+    package let settings: Settings
+    package let origins: [String: SettingOrigin]
+    /// The file that was read, if any.
+    package let file: String?
+
+    package func origin(of key: SettingKey) -> SettingOrigin { origins[key.name] ?? .standard }
+}
+
+extension Settings {
+    /// What `--config` and `--set` of a command line say, over the environment, over the file, over the defaults.
+    package static func load(_ arguments: ParsedArguments) throws(SettingsFailure) -> Settings {
+        try loaded(arguments).settings
+    }
+
+    package static func loaded(_ arguments: ParsedArguments) throws(SettingsFailure) -> LoadedSettings {
+        let environment = currentEnvironment()
+        return try loaded(
+            file: arguments.value("config") ?? environment["MEZZOTINT_CONFIG"], environment: environment,
+            assignments: arguments.values("set"))
+    }
+
+    /// All layers; every problem of all of them at once.
+    package static func loaded(
+        file: String?, environment: [String: String], assignments: [String]
+    ) throws(SettingsFailure) -> LoadedSettings {
+        var reader = SettingsReader()
+        if let file {
+            do {
+                reader.read(file: file, try contents(of: file))
+            } catch {
+                throw SettingsFailure(problems: [error])
+            }
+        }
+        reader.read(environment: environment)
+        for assignment in assignments { reader.read(assignment: assignment) }
+        reader.finish()
+        guard reader.problems.isEmpty else { throw SettingsFailure(problems: reader.problems) }
+        return LoadedSettings(settings: reader.settings, origins: reader.origins, file: file)
+    }
+
+    /// Links are followed: a cluster mounts its files as links.
+    private static func contents(of path: String) throws(SettingProblem) -> [UInt8] {
+        func problem(_ reason: String) -> SettingProblem {
+            SettingProblem(
+                origin: .flag, key: nil,
+                message: "the settings file \(path) cannot be read: \(reason). Check the path given to --config.")
+        }
+        guard let file = fopen(path, "re") else { throw problem(String(cString: strerror(errno))) }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = fread(&bytes, 1, bytes.count, file)
+        guard ferror(file) == 0 else { throw problem(String(cString: strerror(errno))) }
+        guard count < bytes.count else { throw problem("it is larger than 1 MiB") }
+        return Array(bytes[..<count])
+    }
+
+    /// As the process was started with it; reading `environ` itself is no safe thing in Swift 6.
+    private static func currentEnvironment() -> [String: String] {
+        guard let file = fopen("/proc/self/environ", "re") else { return [:] }
+        defer { fclose(file) }
+        var (bytes, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
+        return bytes.split(separator: 0).reduce(into: [:]) { variables, entry in
+            guard let cut = entry.firstIndex(of: UInt8(ascii: "=")) else { return }
+            variables[String(decoding: entry[..<cut], as: UTF8.self)] = String(decoding: entry[(cut + 1)...], as: UTF8.self)
+        }
+    }
+}

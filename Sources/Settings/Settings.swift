@@ -1,0 +1,130 @@
+/// Everything that can be set, with the defaults in this one place.
+///
+/// `Settings.keys` is the one table of their names, ranges and meanings.
+package struct Settings: Sendable, Equatable {
+    package var data = "data"
+    package var log = Log()
+    package var lanes = Lanes()
+    package var fetch = Fetch()
+    package var retry = Retry()
+    package var render = Render()
+    package var store = Store()
+    package var reuse = Reuse()
+    package var canonical = Canonical()
+    package var worker = Worker()
+    package var logging = Logging()
+
+    package init() {}
+
+    /// The log's partitions and what it keeps.
+    package struct Log: Sendable, Equatable {
+        package var partitions = 8
+        package var outcomesKept = 100_000
+    }
+
+    /// How the slow lane shares with the fast one.
+    package struct Lanes: Sendable, Equatable {
+        package var slow = Slow()
+        package struct Slow: Sendable, Equatable {
+            /// 0: half of the render processes, at least one.
+            package var concurrency = 0
+            package var maxWait = Duration.seconds(60)
+        }
+    }
+
+    /// How sources are brought here.
+    package struct Fetch: Sendable, Equatable {
+        package var allow: [String] = []
+        package var concurrency = 32
+        package var byteLimit = 32 << 20
+        package var budget = 256 << 20
+        package var redirects = 5
+        package var userAgent = "mezzotint/0.1"
+        package var deadlines = Deadlines()
+        package struct Deadlines: Sendable, Equatable {
+            package var dns = Duration.seconds(2)
+            package var connect = Duration.seconds(5)
+            package var firstByte = Duration.seconds(10)
+            package var whole = Duration.seconds(30)
+        }
+    }
+
+    /// When what failed for now is tried again.
+    package struct Retry: Sendable, Equatable {
+        package var attempts = 5
+        package var base = Duration.seconds(1)
+        package var cap = Duration.seconds(600)
+    }
+
+    /// The child processes that decode and encode, and what they accept.
+    package struct Render: Sendable, Equatable {
+        /// Empty: `mezzotint-renderer` beside the running program.
+        package var program = ""
+        /// 0: as many as there are cores.
+        package var processes = 0
+        package var deadline = Duration.seconds(10)
+        package var pixelLimit = 50_000_000
+        package var scanLimit = 64
+        package var frameLimit = 64
+        package var chunkLimit = 1024
+    }
+
+    /// Where variants and originals are kept, and for how long they count as fresh.
+    package struct Store: Sendable, Equatable {
+        /// Empty: `store` below the data directory.
+        package var directory = ""
+        package var maxAge = Duration.seconds(7 * 86_400)
+        package var originals = Originals()
+        package struct Originals: Sendable, Equatable {
+            package var limit = 1 << 20
+        }
+    }
+
+    /// Which stored variants may stand in for a source.
+    package struct Reuse: Sendable, Equatable {
+        package var enabled = true
+        package var lossBudget = 4.0
+    }
+
+    /// What makes two URLs one source, and a URL a variant.
+    package struct Canonical: Sendable, Equatable {
+        package var aliases: [AliasGroup] = []
+        package var volatile: [String] = []
+        package var dialects = true
+        package var specTiers = false
+        package var defaultQuality = 80
+    }
+
+    /// How the worker takes up and lays down work.
+    package struct Worker: Sendable, Equatable {
+        package var readAhead = 1024
+        package var drain = Duration.seconds(20)
+    }
+
+    /// What the programs write about themselves.
+    package struct Logging: Sendable, Equatable {
+        package var level = "info"
+    }
+}
+
+/// Hosts that serve the same images under the same paths.
+package struct AliasGroup: Sendable, Equatable {
+    package var name: String
+    package var hosts: [String]
+    /// `http` and `https` name the same source.
+    package var mergeSchemes = false
+    /// Query parameters that do not change the image, beside `canonical.volatile`.
+    package var volatile: [String] = []
+}
+
+extension Settings {
+    package var storeDirectory: String { store.directory.isEmpty ? data + "/store" : store.directory }
+    package var logDirectory: String { data + "/log" }
+    package var indexDirectory: String { data + "/index" }
+
+    package func renderProcesses(cores: Int) -> Int { render.processes > 0 ? render.processes : max(1, cores) }
+
+    package func slowConcurrency(cores: Int) -> Int {
+        lanes.slow.concurrency > 0 ? lanes.slow.concurrency : max(1, renderProcesses(cores: cores) / 2)
+    }
+}

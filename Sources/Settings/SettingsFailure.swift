@@ -1,0 +1,36 @@
+/// Where a setting was said.
+package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+    case standard
+    case file(String, line: Int)
+    case environment(String)
+    case flag
+
+    package var description: String {
+        switch self {
+        case .standard: "default"
+        case .file(let path, let line): "\(path):\(line)"
+        case .environment(let name): name
+        case .flag: "--set"
+        }
+    }
+}
+
+/// One thing that is wrong: where it was said, of which key, and what was meant.
+package struct SettingProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    package let origin: SettingOrigin
+    /// nil where the problem is of the file as a whole.
+    package let key: String?
+    package let message: String
+
+    package var description: String { "\(origin): " + (key.map { "\($0): " } ?? "") + message }
+}
+
+/// Settings that cannot be used, with every problem at once.
+package struct SettingsFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    package let problems: [SettingProblem]
+
+    package var description: String {
+        guard problems.count > 1 else { return problems.first?.description ?? "" }
+        return "\(problems.count) problems in the settings:\n" + problems.map { "  \($0)" }.joined(separator: "\n")
+    }
+}

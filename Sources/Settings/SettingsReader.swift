@@ -1,0 +1,112 @@
+internal import CommandLine
+
+/// Lays what was said over the defaults, layer by layer, and collects what is wrong.
+struct SettingsReader: Sendable {
+    private(set) var settings = Settings()
+    private(set) var origins: [String: SettingOrigin] = [:]
+    private(set) var problems: [SettingProblem] = []
+
+    mutating func read(file path: String, _ bytes: [UInt8]) {
+        let (root, flaws) = YAMLNode.parse(bytes)
+        for flaw in flaws { note(.file(path, line: flaw.line), nil, flaw.message) }
+        guard let root else { return }
+        guard let entries = root.entries else { return note(.file(path, line: root.line), nil, "it must be a map of keys to values.") }
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+        var seen: [String: Int] = [:]
+        read(entries, below: "", path, folder ?? ".", &seen)
+    }
+
+    private mutating func read(
+        _ entries: [YAMLNode.Entry], below prefix: String, _ path: String, _ folder: String, _ seen: inout [String: Int]
+    ) {
+        var here: Set<String> = []
+        for entry in entries {
+            let (name, origin) = (prefix + entry.key, SettingOrigin.file(path, line: entry.line))
+            if Settings.keys.contains(where: { $0.name == name }) {
+                // The parser sees repeats within one map; this one was reached once by dots and once by nesting.
+                if let line = seen[name], !here.contains(name) {
+                    note(origin, name, "this key stands here twice, first on line \(line); keep one.")
+                }
+                here.insert(name)
+                seen[name] = entry.line
+                assign(name, entry.value, origin, folder: folder)
+            } else if Settings.keys.contains(where: { $0.name.hasPrefix(name + ".") }) {
+                if let inner = entry.value.entries {
+                    read(inner, below: name + ".", path, folder, &seen)
+                } else {
+                    note(origin, name, "takes a group of keys, not \(entry.value.brief).")
+                }
+            } else {
+                noteUnknown(name, origin)
+            }
+        }
+    }
+
+    mutating func read(environment: [String: String]) {
+        for key in Settings.keys {
+            if let text = environment[key.environmentName] { assign(key.name, text, .environment(key.environmentName)) }
+        }
+        // Others may begin so for reasons of their own (a cluster's service variables); only near misses are ours.
+        let known = Settings.keys.map(\.environmentName)
+        for name in environment.keys.sorted() where name.hasPrefix("MEZZOTINT_") && !known.contains(name) {
+            if let meant = Spelling.nearest(to: name, among: known, within: 2) {
+                note(.environment(name), nil, "there is no such setting. Did you mean '\(meant)'?")
+            }
+        }
+    }
+
+    /// `key=value`, as given to `--set`.
+    mutating func read(assignment: String) {
+        guard let cut = assignment.firstIndex(of: "=") else {
+            return note(.flag, nil, "'\(assignment)' is no assignment; write key=value.")
+        }
+        let name = String(assignment[..<cut])
+        guard Settings.keys.contains(where: { $0.name == name }) else { return noteUnknown(name, .flag) }
+        assign(name, String(assignment[assignment.index(after: cut)...]), .flag)
+    }
+
+    /// Problems between settings that are each right alone.
+    mutating func finish() {
+        func origin(_ name: String, _ other: String) -> SettingOrigin { origins[name] ?? origins[other] ?? .standard }
+        if settings.retry.base > settings.retry.cap {
+            note(origin("retry.base", "retry.cap"), "retry.base", "is longer than retry.cap; lower it or raise retry.cap.")
+        }
+        if settings.fetch.byteLimit > settings.fetch.budget {
+            note(origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit", "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
+        }
+        let deadlines = settings.fetch.deadlines
+        for (name, deadline) in [("dns", deadlines.dns), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte)]
+        where deadline > deadlines.whole {
+            let name = "fetch.deadlines." + name
+            note(origin(name, "fetch.deadlines.whole"), name, "is longer than fetch.deadlines.whole; lower it or raise that.")
+        }
+    }
+
+    private mutating func assign(_ name: String, _ text: String, _ origin: SettingOrigin) {
+        // Lists and maps may be written as YAML in one line.
+        let isFlow = text.hasPrefix("[") || text.hasPrefix("{")
+        let parsed = isFlow ? YAMLNode.parse(Array(text.utf8)).root : nil
+        assign(name, parsed ?? YAMLNode(.scalar(text)), origin, folder: nil)
+    }
+
+    private mutating func assign(_ name: String, _ node: YAMLNode, _ origin: SettingOrigin, folder: String?) {
+        guard let key = Settings.keys.first(where: { $0.name == name }) else { return }
+        if key.assign(&settings, node, folder) {
+            origins[name] = origin
+        } else {
+            note(origin, name, "takes \(key.expectation), not \(node.brief).")
+        }
+    }
+
+    private mutating func noteUnknown(_ name: String, _ origin: SettingOrigin) {
+        // A key in the wrong group is as frequent as a slip of the finger.
+        let leaf = name.split(separator: ".").last.map(String.init) ?? name
+        let names = Settings.keys.map(\.name)
+        let meant = Spelling.nearest(to: name, among: names) ?? names.first { $0.hasSuffix("." + leaf) }
+        note(origin, name, "there is no such setting." + (meant.map { " Did you mean '\($0)'?" } ?? " 'mezzotint config keys' lists them."))
+    }
+
+    private mutating func note(_ origin: SettingOrigin, _ key: String?, _ message: String) {
+        problems.append(SettingProblem(origin: origin, key: key, message: message))
+    }
+}

@@ -1,0 +1,32 @@
+/// Whole numbers with a unit: `32MiB`, `250ms`.
+enum Units {
+    /// Largest first; the last counts as 1.
+    static let bytes: [(suffix: String, factor: Int)] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)]
+    static let time: [(suffix: String, factor: Int)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+    ]
+
+    /// nil unless it is digits and a unit of the table; a bare number only where the table's smallest unit is plain (0).
+    static func number(_ text: String, _ units: [(suffix: String, factor: Int)]) -> Int? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let suffix = text.dropFirst(digits.count).drop { $0 == " " }
+        guard let number = Int(digits) else { return nil }
+        if suffix.isEmpty && number == 0 { return 0 }
+        guard let unit = units.first(where: { $0.suffix == suffix }) else { return nil }
+        let (product, overflow) = number.multipliedReportingOverflow(by: unit.factor)
+        return overflow ? nil : product
+    }
+
+    /// In the largest unit that divides it.
+    static func text(_ number: Int, _ units: [(suffix: String, factor: Int)]) -> String {
+        let smallest = units[units.count - 1]
+        let unit = number == 0 ? smallest : units.first { number % $0.factor == 0 } ?? smallest
+        return "\(number / unit.factor)\(unit.suffix)"
+    }
+}
+
+extension Duration {
+    package var milliseconds: Int {
+        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

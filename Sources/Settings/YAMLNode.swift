@@ -1,0 +1,50 @@
+/// A piece of a settings file that remembers its line: text, a list, or a map in the order written.
+struct YAMLNode: Sendable, Equatable {
+    indirect enum Content: Sendable, Equatable {
+        case scalar(String)
+        case list([YAMLNode])
+        case map([Entry])
+    }
+
+    struct Entry: Sendable, Equatable {
+        let key: String
+        let line: Int
+        let value: YAMLNode
+    }
+
+    let content: Content
+    let line: Int
+
+    init(_ content: Content, line: Int = 0) { (self.content, self.line) = (content, line) }
+
+    var entries: [Entry]? {
+        switch content {
+        case .map(let entries): entries
+        // Nothing after the colon, or all of it commented out.
+        case .scalar(""): []
+        default: nil
+        }
+    }
+
+    /// A list of text; one text is taken apart at its commas.
+    var words: [String]? {
+        switch content {
+        case .scalar(let text):
+            text.split(separator: ",").map { String($0.drop { $0 == " " }) }
+        case .list(let items):
+            items.reduce(into: Optional([])) { words, item in
+                if case .scalar(let text) = item.content { words?.append(text) } else { words = nil }
+            }
+        case .map: nil
+        }
+    }
+
+    /// What to call it in a message, cut to a length that fits a line.
+    var brief: String {
+        switch content {
+        case .scalar(let text): text.isEmpty ? "nothing" : "'\(text.prefix(60))\(text.count > 60 ? "…" : "")'"
+        case .list: words.map { "[\($0.joined(separator: ", ").prefix(60))]" } ?? "a list"
+        case .map: "a map"
+        }
+    }
+}

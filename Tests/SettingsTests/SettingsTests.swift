@@ -1,0 +1,220 @@
+import Foundation
+@testable import Settings
+import TestSupport
+import Testing
+
+private func problems(file: String = "", environment: [String: String] = [:], set: [String] = []) throws -> [String] {
+    let folder = try TemporaryFolder()
+    try Data(file.utf8).write(to: folder.url.appending(path: "m.yaml"))
+    let outcome = Result { () throws(SettingsFailure) in
+        try Settings.loaded(file: folder.file("m.yaml"), environment: environment, assignments: set)
+    }
+    guard case .failure(let failure) = outcome else { return [] }
+    return failure.problems.map { $0.description.replacing(folder.path + "/", with: "") }
+}
+
+private func settings(file: String = "", environment: [String: String] = [:], set: [String] = []) throws -> Settings {
+    let folder = try TemporaryFolder()
+    try Data(file.utf8).write(to: folder.url.appending(path: "m.yaml"))
+    return try Settings.loaded(file: folder.file("m.yaml"), environment: environment, assignments: set).settings
+}
+
+@Suite("Settings: every problem at once, with key and line", .timeLimit(.minutes(1)))
+struct SettingsProblemTests {
+    @Test("A file with many problems is answered by all of them")
+    func all() throws {
+        let found = try problems(
+            file: """
+                data: ""
+                fetch:
+                  alow: [127.0.0.0/8]
+                  byteLimit: 32
+                  byteLimit: 1MiB
+                  allow: [localhost, 10.0.0.0/8]
+                retry:
+                  attempts: five
+                  base: 2h
+                render: fast
+                byteLimt: 1
+                store: {maxAge: *week}
+                fetch.redirects: 99
+                concurrency: 3
+                """,
+            environment: ["MEZZOTINT_WORKER_DRAIN": "soon", "MEZZOTINT_WORKER_DRIAN": "1s", "MEZZOTINT_PORT": "tcp://1"],
+            set: ["log.partitions=0", "nonsense", "lanes.fast=1"])
+        #expect(
+            found == [
+                "m.yaml:5: byteLimit: this key stands here twice, first on line 4; keep one.",
+                "m.yaml:12: aliases (*name) are not read; write the value out.",
+                "m.yaml:1: data: takes a path, not nothing.",
+                "m.yaml:3: fetch.alow: there is no such setting. Did you mean 'fetch.allow'?",
+                "m.yaml:4: fetch.byteLimit: takes a size from 1KiB to 4GiB, such as 32MiB, not '32'.",
+                "m.yaml:6: fetch.allow: takes a list of address ranges such as 10.0.0.0/8, not [localhost, 10.0.0.0/8].",
+                "m.yaml:8: retry.attempts: takes a whole number from 1 to 100, not 'five'.",
+                "m.yaml:9: retry.base: takes a duration from 1ms to 1h, such as 250ms, 10s, 5m, 2h or 7d, not '2h'.",
+                "m.yaml:10: render: takes a group of keys, not 'fast'.",
+                "m.yaml:11: byteLimt: there is no such setting. 'mezzotint config keys' lists them.",
+                "m.yaml:12: store.maxAge: takes a duration from 1s to 3650d, such as 250ms, 10s, 5m, 2h or 7d, not nothing.",
+                "m.yaml:13: fetch.redirects: takes a whole number from 0 to 20, not '99'.",
+                "m.yaml:14: concurrency: there is no such setting. Did you mean 'lanes.slow.concurrency'?",
+                "MEZZOTINT_WORKER_DRAIN: worker.drain: takes a duration from 0ms to 1h, such as 250ms, 10s, 5m, 2h or 7d, not 'soon'.",
+                "MEZZOTINT_WORKER_DRIAN: there is no such setting. Did you mean 'MEZZOTINT_WORKER_DRAIN'?",
+                "--set: log.partitions: takes a whole number from 1 to 1024, not '0'.",
+                "--set: 'nonsense' is no assignment; write key=value.",
+                "--set: lanes.fast: there is no such setting. 'mezzotint config keys' lists them.",
+            ])
+    }
+
+    @Test(
+        "What is no settings file at all is answered with the line",
+        arguments: [
+            ("a: [1", "m.yaml:2: this is not YAML: did not find expected ',' or ']' while parsing a flow sequence."),
+            ("- a\n- b", "m.yaml:1: it must be a map of keys to values."),
+            ("data: a\n---\ndata: b", "m.yaml:2: a second document begins here; put everything in one."),
+            ("data: &x a", "m.yaml:1: anchors (&name) are not read; write the value out where it is needed."),
+            ("data: !!str a", "m.yaml:1: tags (!name) are not read; leave them out."),
+            ("{a: b}: c", "m.yaml:1: a key must be plain text."),
+            ("fetch:\n  allow: []\nfetch.allow: []", "m.yaml:3: fetch.allow: this key stands here twice, first on line 2; keep one."),
+            (String(repeating: "[", count: 40), "m.yaml:1: this is nested deeper than any setting."),
+        ])
+    func notSettings(text: String, problem: String) throws {
+        let found = try problems(file: text)
+        #expect(found.contains(problem))
+    }
+
+    @Test(
+        "Settings that are right alone and wrong together are found",
+        arguments: [
+            ("retry.base=20m", "retry.cap=1m", "retry.base: is longer than retry.cap; lower it or raise retry.cap."),
+            ("fetch.budget=1MiB", "log.partitions=1", "fetch.byteLimit: is larger than fetch.budget, so such a source could never be held; raise fetch.budget."),
+            ("fetch.deadlines.whole=3s", "log.partitions=1", "fetch.deadlines.connect: is longer than fetch.deadlines.whole; lower it or raise that."),
+        ])
+    func together(one: String, other: String, problem: String) throws {
+        #expect(try problems(set: [one, other]).contains("--set: " + problem))
+    }
+
+    @Test("A file that is not there is named")
+    func missing() throws {
+        let error = #expect(throws: SettingsFailure.self) {
+            try Settings.loaded(file: "/nowhere/m.yaml", environment: [:], assignments: [])
+        }
+        #expect(error?.description == "--set: the settings file /nowhere/m.yaml cannot be read: No such file or directory. Check the path given to --config.")
+    }
+
+    @Test("No file may trap the reader: 20,000 broken ones")
+    func hostile() throws {
+        var random = SeededRandom(seed: 7)
+        let whole = Array(try String(contentsOf: Self.embedded, encoding: .utf8).replacing("# ", with: "").utf8)
+        for _ in 0..<20_000 {
+            var bytes = whole[Int.random(in: 0..<400, using: &random)...].prefix(300)
+            for _ in 0..<4 { bytes[bytes.indices.randomElement(using: &random)!] = .random(in: 0...255, using: &random) }
+            var reader = SettingsReader()
+            reader.read(file: "m.yaml", Array(bytes))
+            reader.finish()
+        }
+    }
+
+    static let embedded = URL(filePath: #filePath).appending(path: "../../../config/embedded.yaml").standardizedFileURL
+}
+
+@Suite("Settings: layers and values", .timeLimit(.minutes(1)))
+struct SettingsLayerTests {
+    @Test("Flags win over the environment, the environment over the file, the file over the default")
+    func precedence() throws {
+        let file = "fetch: {concurrency: 2, redirects: 2, byteLimit: 2MiB}"
+        let found = try settings(
+            file: file, environment: ["MEZZOTINT_FETCH_CONCURRENCY": "3", "MEZZOTINT_FETCH_REDIRECTS": "3"],
+            set: ["fetch.concurrency=4", "fetch.concurrency=5"])
+        #expect(found.fetch.concurrency == 5)
+        #expect(found.fetch.redirects == 3)
+        #expect(found.fetch.byteLimit == 2 << 20)
+        #expect(found.fetch.budget == 256 << 20)
+    }
+
+    @Test("A path in a file is relative to the file's folder, one in a flag to the working directory")
+    func paths() throws {
+        let folder = try TemporaryFolder()
+        try Data("data: d\nstore: {directory: /s}\nrender.program: bin/r".utf8).write(to: folder.url.appending(path: "m.yaml"))
+        let found = try Settings.loaded(file: folder.file("m.yaml"), environment: [:], assignments: ["render.program=bin/r"])
+        #expect(found.settings.data == folder.file("d"))
+        #expect(found.settings.logDirectory == folder.file("d/log"))
+        #expect(found.settings.storeDirectory == "/s")
+        #expect(found.settings.render.program == "bin/r")
+        #expect(Settings().storeDirectory == "data/store")
+    }
+
+    @Test(
+        "Lists and maps may be written in one line, with commas or as YAML",
+        arguments: ["127.0.0.0/8,::1/128", "127.0.0.0/8, ::1/128", "[127.0.0.0/8, \"::1/128\"]"])
+    func lists(text: String) throws {
+        #expect(try settings(set: ["fetch.allow=" + text]).fetch.allow == ["127.0.0.0/8", "::1/128"])
+        #expect(try settings(environment: ["MEZZOTINT_FETCH_ALLOW": text]).fetch.allow == ["127.0.0.0/8", "::1/128"])
+    }
+
+    @Test("Alias groups come whole")
+    func aliases() throws {
+        let group = AliasGroup(name: "shop", hosts: ["a.example", "b.example"], mergeSchemes: true, volatile: ["sig"])
+        let text = "{shop: {hosts: [a.example, b.example], mergeSchemes: true, volatile: [sig]}}"
+        #expect(try settings(set: ["canonical.aliases=" + text]).canonical.aliases == [group])
+        #expect(try settings(file: "canonical:\n  aliases: " + text).canonical.aliases == [group])
+        #expect(try problems(set: ["canonical.aliases={shop: {host: [a.example]}}"]).count == 1)
+    }
+
+    @Test(
+        "Sizes and durations take a unit",
+        arguments: [
+            ("fetch.byteLimit=1KiB", "1KiB"), ("fetch.byteLimit=2048B", "2KiB"), ("fetch.byteLimit=3 MiB", "3MiB"),
+            ("retry.base=1500ms", "1500ms"), ("retry.base=60s", "1m"), ("store.maxAge=168h", "7d"), ("worker.drain=0", "0ms"),
+        ])
+    func units(assignment: String, text: String) throws {
+        let key = try #require(Settings.keys.first { assignment.hasPrefix($0.name + "=") })
+        #expect(key.text(try settings(set: [assignment])) == text)
+    }
+
+    @Test("Zero leaves the number of processes and slow flights to the machine", arguments: [(1, 1, 1), (2, 2, 1), (8, 8, 4)])
+    func derived(cores: Int, processes: Int, slow: Int) {
+        #expect(Settings().renderProcesses(cores: cores) == processes)
+        #expect(Settings().slowConcurrency(cores: cores) == slow)
+    }
+}
+
+@Suite("Settings: the table of keys", .timeLimit(.minutes(1)))
+struct SettingsKeyTests {
+    @Test("Every default is accepted by its own key, and comes back as it was")
+    func defaults() throws {
+        for key in Settings.keys {
+            let found = try settings(set: ["\(key.name)=\(key.text(Settings()))"])
+            #expect(found == Settings(), "\(key.name)")
+        }
+    }
+
+    @Test("Environment names follow from the keys", arguments: [("fetch.allow", "MEZZOTINT_FETCH_ALLOW"), ("lanes.slow.maxWait", "MEZZOTINT_LANES_SLOW_MAX_WAIT")])
+    func environment(name: String, variable: String) {
+        #expect(Settings.keys.first { $0.name == name }?.environmentName == variable)
+    }
+
+    @Test("Names and environment names are unique, and every meaning is a sentence")
+    func unique() {
+        #expect(Set(Settings.keys.map(\.name)).count == Settings.keys.count)
+        #expect(Set(Settings.keys.map(\.environmentName)).count == Settings.keys.count)
+        #expect(Settings.keys.allSatisfy { $0.meaning.hasSuffix(".") && !$0.meaning.contains("|") })
+    }
+
+    @Test("config/embedded.yaml shows every key with its default, and reads without a problem")
+    func embedded() throws {
+        let text = try String(contentsOf: SettingsProblemTests.embedded, encoding: .utf8)
+        #expect(try Settings.loaded(file: SettingsProblemTests.embedded.path, environment: [:], assignments: []).origins.keys.sorted() == ["data"])
+        // The prose ends at the first blank line; after it everything behind a # is a key.
+        let keys = text.split(separator: "\n\n", maxSplits: 1)[1]
+            .split(separator: "\n").map { $0.hasPrefix("# ") ? $0.dropFirst(2) : $0 }.joined(separator: "\n")
+        var reader = SettingsReader()
+        reader.read(file: "embedded.yaml", Array(keys.utf8))
+        reader.finish()
+        #expect(reader.problems == [])
+        #expect(reader.origins.keys.sorted() == Settings.keys.map(\.name).sorted())
+        var expected = Settings()
+        expected.data = "./../data"
+        expected.render.program = ""
+        #expect(reader.settings == expected)
+    }
+}
