@@ -1,0 +1,24 @@
+/// Why bytes are not the JSON that was asked for. Offsets are bytes from the start of the text.
+package enum JSONFailure: Error, Sendable, Hashable {
+    /// Not JSON at all (RFC 8259), or not UTF-8, or nested too deep.
+    case syntax(String, at: Int)
+    /// JSON, but another kind of value than the field takes; the field is empty for the outermost value.
+    case wrongType(field: String, expected: String, found: String, at: Int)
+    case unknownField(String, at: Int)
+    case duplicateField(String, at: Int)
+    case missingField(String)
+}
+
+extension JSONFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .syntax(let what, let at): "\(what) at byte \(at)"
+        case .wrongType("", let expected, let found, let at): "\(expected) is wanted at byte \(at), and there is \(found)"
+        case .wrongType(let field, let expected, let found, let at):
+            "\"\(field)\" takes \(expected), and there is \(found) at byte \(at)"
+        case .unknownField(let name, let at): "there is no field \"\(name)\" (byte \(at))"
+        case .duplicateField(let name, let at): "the field \"\(name)\" is given twice (byte \(at))"
+        case .missingField(let name): "the field \"\(name)\" is missing"
+        }
+    }
+}
