@@ -192,8 +192,19 @@ package struct JSONReader: ~Copyable {
         case 0x6E: found = "null"
         default: return syntax(expected + " is wanted")
         }
-        let name = field.map { String(decoding: slice($0.lowerBound, $0.upperBound), as: UTF8.self) } ?? ""
-        return .wrongType(field: name, expected: expected, found: found, at: position)
+        return .wrongType(field: fieldName, expected: expected, found: found, at: position)
+    }
+
+    private var fieldName: String {
+        field.map { String(decoding: slice($0.lowerBound, $0.upperBound), as: UTF8.self) } ?? ""
+    }
+
+    /// How many bytes were read, for the offset of a failure of the caller's own.
+    package var offset: Int { position }
+
+    /// A value of the right kind with the wrong content: `found` is what was written.
+    package func refuse(_ expected: String, _ found: String, at offset: Int) -> JSONFailure {
+        .wrongType(field: fieldName, expected: expected, found: "\"\(found)\"", at: offset)
     }
 
     /// For the caller's `default:` over keys, where its schema is closed.

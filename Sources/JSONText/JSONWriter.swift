@@ -71,6 +71,14 @@ package struct JSONWriter: Sendable {
         bytes.append(0x22)
     }
 
+    /// A string that needs no escape, appended by `write`: digits, hexadecimal, a spec.
+    package mutating func plain(_ write: (inout [UInt8]) -> Void) {
+        separate()
+        bytes.append(0x22)
+        write(&bytes)
+        bytes.append(0x22)
+    }
+
     /// UTF-8 or what is left of it: bytes that are none become U+FFFD.
     package mutating func string(_ value: some Collection<UInt8>) { string(String(decoding: value, as: UTF8.self)) }
 

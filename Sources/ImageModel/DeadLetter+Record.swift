@@ -1,0 +1,110 @@
+package import Digest
+
+/// A job that a person must look at: its original bytes, and why it was given up.
+///
+/// A tombstone of the same key, with the letter's id in a header, takes it back; a letter that a crash repeated has the
+/// id of the first.
+package struct DeadLetter: Sendable, Hashable {
+    /// The job's.
+    package var id: String
+    package var cause: FailureNote
+    /// Attempts made in all; 0 if the record was never a job.
+    package var attempts: Int
+    /// Where the bytes name one.
+    package var url: String?
+    package var origin: RecordOrigin
+    /// Milliseconds since 1970.
+    package var at: Int64
+    package var key: [UInt8]
+    /// As it came, or its first bytes if it was larger than a job may be.
+    package var body: [UInt8]
+    /// Of a body that was cut: the whole one's size and SHA-256.
+    package var whole: WholeBody?
+    package var traceparent: String?
+
+    package struct WholeBody: Sendable, Hashable {
+        package var bytes: Int
+        package var digest: SHA256Digest
+        package init(bytes: Int, digest: SHA256Digest) { (self.bytes, self.digest) = (bytes, digest) }
+    }
+
+    package init(
+        of record: Record, id: String, cause: FailureNote, attempts: Int, url: String?, at time: Int64,
+        origin: RecordOrigin? = nil
+    ) {
+        let value = record.value ?? []
+        (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url, time)
+        self.origin = origin ?? RecordOrigin(record)
+        key = record.key
+        let fits = value.count <= RecordLimits.jobBytes
+        body = fits ? value : Array(value[..<RecordLimits.keptPrefix])
+        whole = fits ? nil : WholeBody(bytes: value.count, digest: SHA256.digest(of: value))
+        traceparent = record.traceparent
+    }
+
+    package func newRecord(partition: PartitionID) -> NewRecord {
+        var headers = EventHeader.event(id: id, type: EventHeader.jobDead, at: at, traceparent: traceparent)
+        headers.append(RecordHeader(EventHeader.code, cause.code))
+        headers.append(EventHeader.message(cause.message))
+        headers.append(RecordHeader(EventHeader.attempt, String(attempts)))
+        headers.append(RecordHeader(EventHeader.origin, origin.description))
+        if let url { headers.append(RecordHeader(EventHeader.url, url)) }
+        if let whole {
+            headers.append(RecordHeader(EventHeader.length, String(whole.bytes)))
+            headers.append(RecordHeader(EventHeader.digest, whole.digest.hex))
+        }
+        return NewRecord(topic: .dead, partition: partition, key: key, value: body, headers: headers)
+    }
+
+    /// The record that takes the letter back.
+    package func discard(partition: PartitionID, at time: Int64) -> NewRecord {
+        var headers = EventHeader.event(id: id + "/discard", type: EventHeader.jobDiscarded, at: time, traceparent: nil)
+        headers.append(RecordHeader(EventHeader.discards, id))
+        return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
+    }
+
+    /// From a record of `dead` that is no tombstone.
+    package init(_ record: Record) throws(RecordFailure) {
+        guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
+        id = try record.text(of: EventHeader.id)
+        cause = FailureNote(
+            code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
+            verdict: .deadLetter)
+        attempts = Int(clamping: try record.integer(of: EventHeader.attempt))
+        url = record.header(EventHeader.url)
+        origin = try record.origin()
+        at = record.timestamp
+        (key, self.body, traceparent) = (record.key, body, record.traceparent)
+        if record.header(EventHeader.length) != nil {
+            let bytes = Int(clamping: try record.integer(of: EventHeader.length))
+            let hex = Array(try record.text(of: EventHeader.digest).utf8)
+            guard let digest = hex.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else {
+                throw .header(place: record.placeText, name: EventHeader.digest, reason: "it is no SHA-256")
+            }
+            whole = WholeBody(bytes: bytes, digest: digest)
+        }
+    }
+
+    /// The letters that still stand, of all records of `dead` in one partition, in the order that they came.
+    package static func standing(_ records: [Record]) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
+        var letters: [DeadLetter?] = []
+        var places: [String: Int] = [:]
+        var unreadable: [RecordFailure] = []
+        for record in records {
+            if record.value == nil {
+                let place = record.header(EventHeader.discards).flatMap { places.removeValue(forKey: $0) }
+                if let place { letters[place] = nil }
+                continue
+            }
+            do throws(RecordFailure) {
+                let letter = try DeadLetter(record)
+                guard places[letter.id] == nil else { continue }
+                places[letter.id] = letters.count
+                letters.append(letter)
+            } catch {
+                unreadable.append(error)
+            }
+        }
+        return (letters.compactMap { $0 }, unreadable)
+    }
+}

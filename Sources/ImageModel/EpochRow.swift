@@ -1,0 +1,50 @@
+internal import JSONText
+
+/// Who owned a partition, in which epoch, and whether it was left with nothing under way.
+///
+/// In the changelog under a reserved key, because librdkafka 2.0.2 loses commit metadata. An owner that finds the flag
+/// missing has taken over from a crash.
+package struct EpochRow: Sendable, Hashable {
+    package var partition: PartitionID
+    package var epoch: Int64
+    /// For people: host and process.
+    package var owner: String
+    /// Set by a clean drain, cleared when the next owner begins.
+    package var isClean: Bool
+    /// Milliseconds since 1970.
+    package var at: Int64
+
+    package init(partition: PartitionID, epoch: Int64, owner: String, isClean: Bool, at: Int64) {
+        (self.partition, self.epoch, self.owner, self.isClean, self.at) = (partition, epoch, owner, isClean, at)
+    }
+
+    package func newRecord() -> NewRecord {
+        var json = JSONWriter(reserving: 128)
+        json.beginObject()
+        json.field("epoch", epoch)
+        json.field("owner", owner)
+        json.field("clean", isClean)
+        json.field("at", at)
+        json.endObject()
+        return NewRecord(topic: .variants, partition: partition, key: RecordKey.epoch(partition).bytes, value: json.bytes)
+    }
+
+    init(partition: PartitionID, json: [UInt8]) throws(JSONFailure) {
+        self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> EpochRow in
+            var epoch: Int64?, owner: String?, isClean: Bool?, at: Int64?
+            try reader.openObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "epoch": epoch = try reader.integer()
+                case "owner": owner = try reader.string()
+                case "clean": isClean = try reader.boolean()
+                case "at": at = try reader.integer()
+                default: try reader.skip()
+                }
+            }
+            return EpochRow(
+                partition: partition, epoch: try epoch.field("epoch"), owner: try owner.field("owner"),
+                isClean: try isClean.field("clean"), at: try at.field("at"))
+        }
+    }
+}

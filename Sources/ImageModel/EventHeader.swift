@@ -1,0 +1,103 @@
+internal import JSONText
+
+/// Names of the headers that records carry: CloudEvents in binary mode, W3C trace context, and Mezzotint's own.
+package enum EventHeader {
+    package static let id = "ce_id"
+    package static let traceparent = "traceparent"
+    /// Attempts that were made so far.
+    package static let attempt = "mz_attempt"
+    /// Milliseconds since 1970, before which a retry is not begun.
+    package static let notBefore = "mz_not_before"
+    /// Milliseconds since 1970 when the job first came.
+    package static let firstSeen = "mz_first_seen"
+    package static let code = "mz_code"
+    package static let message = "mz_message"
+    /// The record that the bytes came from: `jobs.fast-3-17`.
+    package static let origin = "mz_origin"
+    package static let lane = "mz_lane"
+    package static let url = "mz_url"
+    /// On a dead letter whose body was cut: what the whole record had.
+    package static let length = "mz_length"
+    package static let digest = "mz_sha256"
+    /// On a tombstone of `dead`: the id of the dead letter that it takes back.
+    package static let discards = "mz_discards"
+    /// On a job that came under another key than our rules make of its URL, and was appended again under the right one.
+    package static let rekeyed = "mz_rekeyed"
+
+    /// What every event has; `type` ends with the version of its body.
+    static func event(
+        id: String, source: RecordHeader = ownSource, type: RecordHeader, at time: Int64, traceparent: String?
+    ) -> [RecordHeader] {
+        var headers: [RecordHeader] = []
+        headers.reserveCapacity(8)
+        headers.append(specVersion)
+        headers.append(RecordHeader(Self.id, id))
+        headers.append(source)
+        headers.append(type)
+        headers.append(RecordHeader("ce_time", Timestamp.bytes(time)))
+        headers.append(contentType)
+        if let traceparent { headers.append(RecordHeader(Self.traceparent, traceparent)) }
+        return headers
+    }
+
+    static let ownSource = RecordHeader("ce_source", "/mezzotint")
+    static let publisher = RecordHeader("ce_source", "/mezzotint/publish")
+    static let jobRequested = RecordHeader("ce_type", "mezzotint.job.requested.v1")
+    static let jobRetried = RecordHeader("ce_type", "mezzotint.job.retried.v1")
+    static let jobFinished = RecordHeader("ce_type", "mezzotint.job.finished.v1")
+    static let jobDead = RecordHeader("ce_type", "mezzotint.job.dead.v1")
+    static let jobDiscarded = RecordHeader("ce_type", "mezzotint.job.discarded.v1")
+    private static let specVersion = RecordHeader("ce_specversion", "1.0")
+    private static let contentType = RecordHeader("content-type", "application/json")
+
+    /// Sentences in headers are cut to this many bytes, at a scalar's end.
+    static let messageLimit = 1024
+
+    static func message(_ text: String) -> RecordHeader {
+        guard text.utf8.count > messageLimit else { return RecordHeader(message, text) }
+        var end = text.utf8.index(text.startIndex, offsetBy: messageLimit)
+        while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
+        return RecordHeader(message, String(text[..<end]) + "…")
+    }
+}
+
+extension Record {
+    /// W3C trace context: passed through as it came, if it is of the right form; a broken one is nobody's error.
+    package var traceparent: String? {
+        guard let value = headers.first(where: { $0.name == EventHeader.traceparent })?.value else { return nil }
+        let dashes = [2, 35, 52]
+        let isWellFormed = value.count == 55 && value.indices.allSatisfy { i in
+            dashes.contains(i) ? value[i] == 45 : value[i] &- 48 < 10 || value[i] &- 97 < 6
+        }
+        return isWellFormed ? String(decoding: value, as: UTF8.self) : nil
+    }
+
+    func text(of name: String) throws(RecordFailure) -> String {
+        guard let text = header(name) else { throw .header(place: placeText, name: name, reason: "it is missing") }
+        return text
+    }
+
+    func integer(of name: String) throws(RecordFailure) -> Int64 {
+        let text = try text(of: name)
+        guard let value = Int64(text) else {
+            throw .header(place: placeText, name: name, reason: "\"\(text.prefix(40))\" is no whole number")
+        }
+        return value
+    }
+
+    func origin() throws(RecordFailure) -> RecordOrigin {
+        let text = try text(of: EventHeader.origin)
+        guard let origin = RecordOrigin(text) else {
+            throw .header(place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is no place of a record")
+        }
+        return origin
+    }
+
+    func lane() throws(RecordFailure) -> Lane {
+        let text = try text(of: EventHeader.lane)
+        guard let lane = Lane(rawValue: text) else {
+            throw .header(place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is neither fast nor slow")
+        }
+        return lane
+    }
+}

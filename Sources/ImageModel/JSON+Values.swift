@@ -1,0 +1,77 @@
+internal import Digest
+internal import JSONText
+
+// The model's values inside JSON: hexadecimal, specs, sizes.
+
+extension JSONWriter {
+    mutating func hex(_ word: UInt64) { plain { Hex.append(word, to: &$0) } }
+    mutating func hex(_ digest: SHA256Digest) { plain { digest.appendHex(to: &$0) } }
+    mutating func spec(_ spec: VariantSpec) { plain { spec.append(to: &$0) } }
+
+    mutating func provenance(_ provenance: Provenance) {
+        switch provenance {
+        case .origin: string("origin")
+        case .donor(let spec): self.spec(spec)
+        }
+    }
+}
+
+extension JSONReader {
+    /// A string that `parse` understands.
+    mutating func value<Value>(_ expected: String, _ parse: (String) -> Value?) throws(JSONFailure) -> Value {
+        let start = offset
+        let text = try string()
+        guard let value = parse(text) else { throw refuse(expected, text, at: start) }
+        return value
+    }
+
+    mutating func version() throws(JSONFailure) -> SourceVersion {
+        SourceVersion(word: try bytes("16 hexadecimal digits") { Hex.word($0) })
+    }
+
+    mutating func digest() throws(JSONFailure) -> SHA256Digest {
+        try bytes("64 hexadecimal digits") { SHA256Digest(hex: $0) }
+    }
+
+    mutating func spec() throws(JSONFailure) -> VariantSpec { try bytes("a variant spec") { VariantSpec(written: $0) } }
+
+    mutating func provenance() throws(JSONFailure) -> Provenance {
+        try bytes("\"origin\" or a variant spec") {
+            $0.elementsEqual("origin".utf8) ? .origin : VariantSpec(written: $0).map(Provenance.donor)
+        }
+    }
+
+    /// A side of a picture that is there.
+    mutating func side() throws(JSONFailure) -> Int { try integer(in: 1...Int(Int32.max)) }
+
+    mutating func region() throws(JSONFailure) -> Region {
+        let start = offset
+        var sides: [Double] = []
+        try openArray()
+        while try nextElement() { sides.append(try number()) }
+        guard sides.count == 4 else { throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start) }
+        return Region(x: sides[0], y: sides[1], width: sides[2], height: sides[3])
+    }
+
+    private mutating func bytes<Value>(
+        _ expected: String, _ parse: (UnsafeBufferPointer<UInt8>) -> Value?
+    ) throws(JSONFailure) -> Value {
+        let start = offset
+        var text = ""
+        let value = try withString { (bytes) throws(JSONFailure) -> Value? in
+            let value = parse(bytes)
+            if value == nil { text = String(decoding: bytes.prefix(80), as: UTF8.self) }
+            return value
+        }
+        guard let value else { throw refuse(expected, text, at: start) }
+        return value
+    }
+}
+
+extension Optional {
+    /// What was read of a field that must be there.
+    func field(_ name: String) throws(JSONFailure) -> Wrapped {
+        guard let self else { throw .missingField(name) }
+        return self
+    }
+}

@@ -1,0 +1,62 @@
+internal import JSONText
+
+extension Outcome {
+    /// Made from the job's, so that a repeat after a crash has the same one and readers drop it.
+    package var id: String { job + "/outcome" }
+
+    /// The outcome's event. Where the record was no job, `key` is that record's.
+    package func newRecord(partition: PartitionID, key: [UInt8] = []) -> NewRecord {
+        NewRecord(
+            topic: .outcomes, partition: partition, key: source.map { RecordKey.job($0).bytes } ?? key, value: body,
+            headers: EventHeader.event(id: id, type: EventHeader.jobFinished, at: at, traceparent: traceparent))
+    }
+
+    private var body: [UInt8] {
+        var json = JSONWriter(reserving: 256 + 224 * variants.count)
+        json.beginObject()
+        json.field("job", job)
+        if let source {
+            json.key("source")
+            json.hex(source.digest)
+        }
+        json.field("url", url)
+        json.field("lane", lane.rawValue)
+        json.field("kind", kind.rawValue)
+        json.field("attempts", attempts)
+        json.field("at", at)
+        json.key("variants")
+        json.beginArray()
+        for variant in variants { json.variant(variant) }
+        json.endArray()
+        if let failure { json.failure(failure) }
+        json.endObject()
+        return json.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func variant(_ variant: VariantOutcome) {
+        beginObject()
+        key("spec")
+        spec(variant.spec)
+        field("kind", variant.kind.rawValue)
+        if let row = variant.row {
+            field("location", row.location)
+            field("width", row.size.width)
+            field("height", row.size.height)
+            field("bytes", row.bytes)
+            key("madeFrom")
+            provenance(row.madeFrom)
+        }
+        if let failure = variant.failure { self.failure(failure) }
+        endObject()
+    }
+
+    fileprivate mutating func failure(_ failure: FailureNote) {
+        key("failure")
+        beginObject()
+        field("code", failure.code)
+        field("message", failure.message)
+        endObject()
+    }
+}

@@ -1,0 +1,60 @@
+internal import Digest
+
+/// What a record's key names: a source on most topics; on `variants` also a row.
+///
+/// Part of the contract with readers of the log: `<64 hex>` on the topics of jobs and outcomes; on `variants`
+/// `<64 hex>/<spec>` for a variant, `<64 hex>/@source` for what is known of the source, and `@epoch/<partition>` for
+/// who owned a partition. `@` begins no spec and no hex, so that reserved keys collide with none.
+package enum RecordKey: Sendable, Hashable {
+    case job(SourceKey)
+    case source(SourceKey)
+    case variant(SourceKey, VariantSpec)
+    case epoch(PartitionID)
+
+    private static let sourceLeaf = Array("/@source".utf8)
+    private static let epochStem = Array("@epoch/".utf8)
+
+    package var bytes: [UInt8] {
+        var out: [UInt8] = []
+        switch self {
+        case .job(let source):
+            out.reserveCapacity(64)
+            source.digest.appendHex(to: &out)
+        case .source(let source):
+            out.reserveCapacity(72)
+            source.digest.appendHex(to: &out)
+            out += Self.sourceLeaf
+        case .variant(let source, let spec):
+            out.reserveCapacity(112)
+            source.digest.appendHex(to: &out)
+            out.append(UInt8(ascii: "/"))
+            spec.append(to: &out)
+        case .epoch(let partition):
+            out += Self.epochStem
+            out += String(partition.number).utf8
+        }
+        return out
+    }
+
+    /// Reads a key of any topic; nil if it names nothing.
+    package init?(_ bytes: [UInt8]) {
+        let key = bytes.withUnsafeBufferPointer { Self.parse($0) }
+        guard let key else { return nil }
+        self = key
+    }
+
+    private static func parse(_ key: UnsafeBufferPointer<UInt8>) -> RecordKey? {
+        if key.starts(with: epochStem) {
+            let digits = String(decoding: key[epochStem.count...], as: UTF8.self)
+            guard let number = Int32(digits), number >= 0, String(number) == digits else { return nil }
+            return .epoch(PartitionID(number))
+        }
+        guard key.count >= 64, let digest = SHA256Digest(hex: UnsafeBufferPointer(rebasing: key[..<64])) else { return nil }
+        let source = SourceKey(digest)
+        if key.count == 64 { return .job(source) }
+        if key[64...].elementsEqual(sourceLeaf) { return .source(source) }
+        guard key[64] == UInt8(ascii: "/"), let spec = VariantSpec(written: UnsafeBufferPointer(rebasing: key[65...]))
+        else { return nil }
+        return .variant(source, spec)
+    }
+}

@@ -1,0 +1,61 @@
+internal import Digest
+internal import JSONText
+
+extension SourceRow {
+    /// The row as the changelog has it; the key says which source.
+    package func newRecord(partition: PartitionID) -> NewRecord {
+        var json = JSONWriter(reserving: 448)
+        json.beginObject()
+        json.field("url", url)
+        json.key("version")
+        json.hex(version.word)
+        json.field("width", size.width)
+        json.field("height", size.height)
+        json.field("format", format.rawValue)
+        json.field("bytes", bytes)
+        json.key("digest")
+        json.hex(digest)
+        json.field("alpha", hasAlpha)
+        if let original { json.field("original", original) }
+        json.field("fetchedAt", fetchedAt)
+        json.field("expires", expires)
+        json.endObject()
+        return NewRecord(topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes)
+    }
+
+    /// The tombstone that drops the row.
+    package static func drop(_ source: SourceKey, partition: PartitionID) -> NewRecord {
+        NewRecord(topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: nil)
+    }
+
+    /// Fields that a newer version added are left out.
+    init(source: SourceKey, json: [UInt8]) throws(JSONFailure) {
+        self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> SourceRow in
+            var url: String?, version: SourceVersion?, width: Int?, height: Int?, format: ImageFormat?
+            var bytes: Int?, digest: SHA256Digest?, hasAlpha: Bool?, original: String?, fetchedAt: Int64?, expires: Int64?
+            try reader.openObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "url": url = try reader.string()
+                case "version": version = try reader.version()
+                case "width": width = try reader.side()
+                case "height": height = try reader.side()
+                case "format": format = try reader.value("a picture format") { ImageFormat(rawValue: $0) }
+                case "bytes": bytes = try reader.integer(in: 0...Int.max)
+                case "digest": digest = try reader.digest()
+                case "alpha": hasAlpha = try reader.boolean()
+                case "original": original = try reader.string()
+                case "fetchedAt": fetchedAt = try reader.integer()
+                case "expires": expires = try reader.integer()
+                default: try reader.skip()
+                }
+            }
+            return SourceRow(
+                source: source, url: try url.field("url"), version: try version.field("version"),
+                size: PixelSize(width: try width.field("width"), height: try height.field("height")),
+                format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
+                hasAlpha: try hasAlpha.field("alpha"), original: original, fetchedAt: try fetchedAt.field("fetchedAt"),
+                expires: try expires.field("expires"))
+        }
+    }
+}

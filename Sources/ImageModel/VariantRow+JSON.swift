@@ -1,0 +1,77 @@
+internal import Digest
+internal import JSONText
+
+extension VariantRow {
+    /// The row as the changelog has it; the key says which variant of which source.
+    package func newRecord(partition: PartitionID) -> NewRecord {
+        var json = JSONWriter(reserving: 448)
+        json.beginObject()
+        json.key("version")
+        json.hex(version.word)
+        json.field("width", size.width)
+        json.field("height", size.height)
+        json.field("bytes", bytes)
+        json.key("digest")
+        json.hex(digest)
+        json.field("location", location)
+        json.key("madeFrom")
+        json.provenance(madeFrom)
+        json.field("sourceWidth", sourceSize.width)
+        json.field("sourceHeight", sourceSize.height)
+        json.key("region")
+        json.beginArray()
+        json.number(region.x)
+        json.number(region.y)
+        json.number(region.width)
+        json.number(region.height)
+        json.endArray()
+        json.field("alpha", hasAlpha)
+        json.field("storedAt", storedAt)
+        json.field("expires", expires)
+        json.endObject()
+        return NewRecord(
+            topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes)
+    }
+
+    /// The tombstone that drops the row.
+    package static func drop(_ spec: VariantSpec, of source: SourceKey, partition: PartitionID) -> NewRecord {
+        NewRecord(topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: nil)
+    }
+
+    /// Fields that a newer version added are left out.
+    init(source: SourceKey, spec: VariantSpec, json: [UInt8]) throws(JSONFailure) {
+        self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> VariantRow in
+            var version: SourceVersion?, width: Int?, height: Int?, bytes: Int?, digest: SHA256Digest?
+            var location: String?, madeFrom: Provenance?, sourceWidth: Int?, sourceHeight: Int?, region: Region?
+            var hasAlpha: Bool?, storedAt: Int64?, expires: Int64?
+            try reader.openObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "version": version = try reader.version()
+                case "width": width = try reader.side()
+                case "height": height = try reader.side()
+                case "bytes": bytes = try reader.integer(in: 0...Int.max)
+                case "digest": digest = try reader.digest()
+                case "location": location = try reader.string()
+                case "madeFrom": madeFrom = try reader.provenance()
+                case "sourceWidth": sourceWidth = try reader.side()
+                case "sourceHeight": sourceHeight = try reader.side()
+                case "region": region = try reader.region()
+                case "alpha": hasAlpha = try reader.boolean()
+                case "storedAt": storedAt = try reader.integer()
+                case "expires": expires = try reader.integer()
+                default: try reader.skip()
+                }
+            }
+            return VariantRow(
+                source: source, spec: spec, version: try version.field("version"),
+                size: PixelSize(width: try width.field("width"), height: try height.field("height")),
+                bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
+                location: try location.field("location"), madeFrom: try madeFrom.field("madeFrom"),
+                sourceSize: PixelSize(
+                    width: try sourceWidth.field("sourceWidth"), height: try sourceHeight.field("sourceHeight")),
+                region: try region.field("region"), hasAlpha: try hasAlpha.field("alpha"),
+                storedAt: try storedAt.field("storedAt"), expires: try expires.field("expires"))
+        }
+    }
+}
