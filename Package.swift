@@ -78,10 +78,12 @@ let package = Package(
                 "ImageModel", "JSONText", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
             ]),
 
+        .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("ImageModel", needs: ["ImageModel"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
+        tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("Settings", needs: ["Settings"]),
     ],
     swiftLanguageModes: [.v6]
@@ -94,4 +96,6 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
+    // Tests look at every pixel of thousands of pictures: unoptimised that takes minutes.
+    if target.name == "TestPixels" { target.swiftSettings?.append(.unsafeFlags(["-O"])) }
 }
