@@ -85,6 +85,7 @@ let package = Package(
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("Settings", needs: ["Settings"]),
+        tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -26,10 +26,13 @@ package struct PartitionState: Sendable {
 
     /// Records taken up and not finished: reading goes on while there is room.
     package var unfinished: Int { watermarks.values.reduce(0) { $0 + $1.unfinished } }
+    package func unfinished(_ topic: Topic) -> Int { watermarks[topic]?.unfinished ?? 0 }
+    /// Every record before it is finished; nil until one was taken up.
+    package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
     /// Retries that wait for their time; they are unfinished too.
     package var waitingRetries: Int { delayed.count }
     package var nextRetry: Int64? { delayed.first?.due }
-    package var flightsUnderWay: Int { flights.count }
+    package var flightIDs: some Sequence<FlightID> { flights.keys }
 
     package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
         switch event {

@@ -1,0 +1,144 @@
+import ImageModel
+import Partition
+import Testing
+
+@Suite("Permits: who may fetch or render next", .timeLimit(.minutes(1)))
+struct PermitSchedulerTests {
+    private func flight(_ number: Int) -> FlightID { FlightID(PartitionID(0), number) }
+
+    private func numbers(_ scheduler: inout PermitScheduler, at now: Int64 = 0) -> [Int] {
+        scheduler.grants(at: now).map(\.flight.number)
+    }
+
+    private func expect(_ granted: [Int], _ wanted: [Int], sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(granted == wanted, sourceLocation: sourceLocation)
+    }
+
+    @Test("Fast flights go in the order their jobs came, whichever partition asked first")
+    func order() {
+        var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
+        permits.request(.fetch, flight(1), lane: .fast, since: 30)
+        permits.request(.fetch, flight(2), lane: .fast, since: 10)
+        permits.request(.fetch, flight(3), lane: .fast, since: 20)
+        expect(numbers(&permits), [2, 3])
+        permits.release(.fetch, flight(2))
+        expect(numbers(&permits), [1])
+    }
+
+    @Test("Fetch permits are apart from render permits")
+    func apart() {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
+        permits.request(.fetch, flight(1), lane: .fast, since: 1)
+        permits.request(.render, flight(2), lane: .fast, since: 2)
+        let granted = numbers(&permits)
+        #expect(Set(granted) == [1, 2])
+    }
+
+    @Test("Slow flights take what fast ones leave, as many at once as the rules say", arguments: [1, 2, 3])
+    func slow(limit: Int) {
+        var permits = PermitScheduler(PermitRules(fetch: 8, render: 4, slow: limit))
+        for i in 1...6 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i)) }
+        expect(numbers(&permits), Array(1...limit))
+        // Between its fetch and its render a slow flight keeps its place: no other starts.
+        permits.release(.fetch, flight(1))
+        permits.request(.render, flight(1), lane: .slow, since: 1)
+        expect(numbers(&permits), [1])
+        permits.forget(flight(1))
+        expect(numbers(&permits), [limit + 1])
+    }
+
+    @Test("No slow flight starts while a fast one waits")
+    func fastFirst() {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, slow: 1, slowWait: 1_000))
+        permits.request(.fetch, flight(1), lane: .fast, since: 0)
+        permits.request(.fetch, flight(2), lane: .fast, since: 1)
+        permits.request(.render, flight(3), lane: .slow, since: 0)
+        expect(numbers(&permits), [1])
+        permits.forget(flight(1))
+        expect(numbers(&permits), [2, 3])
+    }
+
+    @Test("A slow flight that has waited too long gets one permit while fast ones wait, and only one does")
+    func ageing() {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 2, slow: 1, slowWait: 1_000))
+        permits.request(.fetch, flight(1), lane: .fast, since: 0)
+        permits.request(.fetch, flight(2), lane: .fast, since: 0)
+        permits.request(.render, flight(3), lane: .slow, since: 0)
+        permits.request(.render, flight(4), lane: .slow, since: 0)
+        expect(numbers(&permits, at: 999), [1])
+        let next = permits.nextAgeing()
+        #expect(next == 1_000)
+        expect(numbers(&permits, at: 1_000), [3])
+        expect(numbers(&permits, at: 5_000), [])
+        permits.forget(flight(3))
+        expect(numbers(&permits, at: 5_000), [4])
+    }
+
+    @Test("A waiting flight that becomes fast goes with the fast ones; a running one frees its slow place")
+    func promotion() {
+        var permits = PermitScheduler(PermitRules(fetch: 4, render: 1, slow: 1))
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i)) }
+        expect(numbers(&permits), [1])
+        permits.move(flight(3), to: .fast, since: 3)
+        expect(numbers(&permits), [3])
+        permits.move(flight(1), to: .fast, since: 1)
+        expect(numbers(&permits), [2])
+    }
+
+    @Test("Over 50,000 random steps no limit is passed, no permit is lost, and everything asked for is granted")
+    func conserved() {
+        var numbers = Numbers(state: 7)
+        let rules = PermitRules(fetch: 5, render: 3, slow: 2, slowWait: 50)
+        var permits = PermitScheduler(rules)
+        var holding: [PermitKind: Set<FlightID>] = [.fetch: [], .render: []]
+        var lanes: [FlightID: Lane] = [:]
+        var asked = 0
+        var granted = 0
+        var next = 0
+        for now in 0..<50_000 as Range<Int64> {
+            if Int.random(in: 0..<3, using: &numbers) == 0 {
+                next += 1
+                let lane: Lane = Bool.random(using: &numbers) ? .fast : .slow
+                lanes[flight(next)] = lane
+                permits.request(.fetch, flight(next), lane: lane, since: now)
+                asked += 1
+            }
+            if let done = holding[.fetch]?.first, Bool.random(using: &numbers) {
+                holding[.fetch]?.remove(done)
+                permits.release(.fetch, done)
+                permits.request(.render, done, lane: lanes[done] ?? .fast, since: now)
+                asked += 1
+            }
+            if let done = holding[.render]?.first, Bool.random(using: &numbers) {
+                holding[.render]?.remove(done)
+                permits.forget(done)
+            }
+            for (kind, flight) in permits.grants(at: now) {
+                let isNew = holding[kind]?.insert(flight).inserted
+                #expect(isNew == true)
+                granted += 1
+            }
+            #expect(holding[.fetch]!.count <= rules.fetch && holding[.render]!.count <= rules.render)
+            #expect(permits.running(.fetch) == holding[.fetch]!.count)
+        }
+        var now: Int64 = 50_000
+        while granted < asked, now < 200_000 {
+            now += 1
+            for kind in PermitKind.allCases {
+                for done in holding[kind]! {
+                    kind == .fetch ? permits.release(kind, done) : permits.forget(done)
+                    if kind == .fetch {
+                        permits.request(.render, done, lane: lanes[done] ?? .fast, since: now)
+                        asked += 1
+                    }
+                }
+                holding[kind] = []
+            }
+            for (kind, flight) in permits.grants(at: now) {
+                holding[kind]?.insert(flight)
+                granted += 1
+            }
+        }
+        #expect(granted == asked)
+    }
+}

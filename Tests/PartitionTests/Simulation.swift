@@ -1,0 +1,192 @@
+import Digest
+import ImageModel
+import Partition
+import Planning
+
+/// A partition in a world of one seed: a log, an index, origins that fail, permits, and crashes that drop all but
+/// what is durable.
+struct Simulation {
+    // Durable.
+    var jobs: [(topic: Topic, job: Job, record: Record, attempts: Int, firstSeen: Int64, notBefore: Int64)] = []
+    var offsets: [Topic: Int64] = [:]
+    var committed: [Topic: Int64] = [:]
+    var changelog: [IndexChange] = []
+    var outcomes: [String: [Outcome]] = [:]
+    // Lost in a crash.
+    var state: PartitionState
+    var scheduler: PermitScheduler
+    var index: [SourceKey: SourceSnapshot] = [:]
+    var indexed = 0
+    var read: [Topic: Int64] = [:]
+    var pending: [Pending] = []
+    var fetching: Set<SourceKey> = []
+
+    var now: Int64 = 1_000
+    var numbers: Numbers
+    var fetches: [SourceKey: Int] = [:]
+    var crashes = 0
+    var fetchesLostInCrash = 0
+    let rules: PartitionRules
+
+    enum Pending {
+        case effect(PartitionEffect)
+        case append(Record, Settlement)
+    }
+
+    init(seed: UInt64, keepOriginals: Bool) {
+        numbers = Numbers(state: seed)
+        rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 4, base: 10, cap: 100), holdLimit: 500)
+        (state, scheduler) = Simulation.fresh(rules, seed)
+        self.keepOriginals = keepOriginals
+    }
+
+    let keepOriginals: Bool
+
+    static func fresh(_ rules: PartitionRules, _ seed: UInt64) -> (PartitionState, PermitScheduler) {
+        (PartitionState(PartitionID(0), rules: rules, seed: seed), PermitScheduler(PermitRules(fetch: 3, render: 2)))
+    }
+
+    static func key(_ number: Int) -> SourceKey { SourceKey(SHA256.digest(of: Array("source \(number)".utf8))) }
+
+    mutating func publish(_ id: String, source: Int, _ variants: [VariantSpec], lane: Lane) {
+        let job = Job(id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane)
+        append(Topic(lane), job, attempts: 0, firstSeen: now, notBefore: 0)
+    }
+
+    private mutating func append(_ topic: Topic, _ job: Job, attempts: Int, firstSeen: Int64, notBefore: Int64) {
+        // Gaps, as compaction and transaction markers leave them.
+        let offset = offsets[topic, default: 0] + Int64.random(in: 0...1, using: &numbers)
+        offsets[topic] = offset + 1
+        let record = Record(
+            topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [], headers: [])
+        jobs.append((topic, job, record, attempts, firstSeen, notBefore))
+    }
+
+    var isDone: Bool {
+        state.unfinished == 0 && pending.isEmpty
+            && Topic.consumed.allSatisfy { topic in !jobs.contains { $0.topic == topic && $0.record.offset >= read[topic, default: 0] } }
+    }
+
+    /// One random thing happens.
+    mutating func step() {
+        now += Int64.random(in: 0...5, using: &numbers)
+        switch Int.random(in: 0..<10, using: &numbers) {
+        case 0...2: deliver()
+        case 3: fold()
+        case 4: feed(.tick)
+        default: if pending.isEmpty { deliver() } else { perform(pending.remove(at: Int.random(in: 0..<pending.count, using: &numbers))) }
+        }
+        for (kind, flight) in scheduler.grants(at: now) { feed(.granted(kind, flight)) }
+    }
+
+    mutating func crash() {
+        crashes += 1
+        fetchesLostInCrash += fetching.count
+        (state, scheduler) = Simulation.fresh(rules, numbers.next())
+        (index, indexed, pending, fetching) = ([:], 0, [], [])
+        read = committed
+        while indexed < changelog.count { fold() }
+    }
+
+    private mutating func deliver() {
+        guard let topic = [Topic.jobsFast, .jobsSlow, .retry].randomElement(using: &numbers) else { return }
+        let next = jobs.filter { $0.topic == topic && $0.record.offset >= read[topic, default: 0] }
+            .min { $0.record.offset < $1.record.offset }
+        guard let next else { return }
+        read[topic] = next.record.offset + 1
+        feed(
+            .arrived(
+                Waiter(
+                    job: next.job, record: next.record, attempts: next.attempts, firstSeen: next.firstSeen,
+                    notBefore: next.notBefore)))
+    }
+
+    private mutating func fold() {
+        if indexed < changelog.count {
+            switch changelog[indexed] {
+            case .source(let row): index[row.source, default: SourceSnapshot()].source = row
+            case .variant(let row):
+                index[row.source, default: SourceSnapshot()].variants.removeAll { $0.spec == row.spec }
+                index[row.source, default: SourceSnapshot()].variants.append(row)
+            case .dropSource(let key): index[key]?.source = nil
+            case .dropVariant(let key, let spec): index[key]?.variants.removeAll { $0.spec == spec }
+            }
+            indexed += 1
+        }
+        feed(.folded(Int64(indexed)))
+    }
+
+    private mutating func feed(_ event: PartitionEvent) {
+        var effects: [PartitionEffect] = []
+        state.reduce(event, at: now, into: &effects)
+        var next = 0
+        while next < effects.count {
+            switch effects[next] {
+            case .lookUp(let waiter):
+                state.reduce(.found(waiter, index[waiter.job.source] ?? SourceSnapshot()), at: now, into: &effects)
+            case .request(let kind, let id, let lane, let since): scheduler.request(kind, id, lane: lane, since: since)
+            case .release(let kind, let id): scheduler.release(kind, id)
+            case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
+            case .forget(let id): scheduler.forget(id)
+            case .commit(let topic, let offset):
+                precondition(offset >= committed[topic, default: 0], "a watermark went back")
+                committed[topic] = offset
+            case .settle(let record, let settlement): pending.append(.append(record, settlement))
+            case .fetch(_, let url, _):
+                let key = Simulation.key(Int(url.split(separator: "/").last ?? "") ?? 0)
+                precondition(fetching.insert(key).inserted, "two fetches of one source at once")
+                fetches[key, default: 0] += 1
+                pending.append(.effect(effects[next]))
+            case .render: pending.append(.effect(effects[next]))
+            }
+            next += 1
+        }
+    }
+
+    private mutating func perform(_ pending: Pending) {
+        switch pending {
+        case .append(let record, let settlement):
+            answer(record, settlement)
+            feed(.settled([RecordPlace(record.topic, record.offset)]))
+        case .effect(.fetch(let id, let url, _)):
+            let number = Int(url.split(separator: "/").last ?? "") ?? 0
+            fetching.remove(Simulation.key(number))
+            // Each tenth source is gone for good, each seventh fails now and then.
+            if number % 10 == 9 {
+                feed(.failed(id, FailureNote(code: "fetch.not-found", message: "gone", verdict: .fail)))
+            } else if number % 7 == 3, Int.random(in: 0..<3, using: &numbers) > 0 {
+                feed(.failed(id, FailureNote(code: "fetch.connection", message: "cut", verdict: .retry)))
+            } else {
+                let digest = SHA256.digest(of: Array(url.utf8))
+                feed(
+                    .fetched(
+                        id,
+                        FetchedFacts(
+                            version: SourceVersion(digest), digest: digest, bytes: 1_000, format: .jpeg,
+                            size: PixelSize(width: 2_000, height: 1_500), hasAlpha: false)))
+            }
+        case .effect(.render(let id, let task)):
+            feed(.rendered(id))
+            var source = task.source
+            if keepOriginals { source?.original = "original" }
+            if let source { changelog.append(.source(source)) }
+            let rows = (task.batch?.orders ?? []).compactMap { order in
+                task.batch?.basis.row(
+                    of: order.spec, size: order.output, hasAlpha: false, bytes: 10, digest: SHA256.digest(of: []),
+                    location: order.spec.description, at: now)
+            }
+            for row in rows + task.renewed { changelog.append(.variant(row)) }
+            feed(.announced(id, task, source: source, rows: rows, position: Int64(changelog.count)))
+        case .effect: break
+        }
+    }
+
+    private mutating func answer(_ record: Record, _ settlement: Settlement) {
+        switch settlement {
+        case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
+        case .retry(let attempts, let notBefore, _):
+            guard let job = jobs.first(where: { $0.topic == record.topic && $0.record.offset == record.offset }) else { return }
+            append(.retry, job.job, attempts: attempts, firstSeen: job.firstSeen, notBefore: notBefore)
+        }
+    }
+}
