@@ -17,8 +17,10 @@ func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> T
     .executableTarget(name: name, dependencies: needs, path: "workers/\(folder)")
 }
 
-func tests(_ name: String, needs: [Target.Dependency]) -> Target {
-    .testTarget(name: "\(name)Tests", dependencies: needs + ["TestSupport"], path: "Tests/\(name)Tests")
+/// `data`: files that the tests read where they lie.
+func tests(_ name: String, needs: [Target.Dependency], data: [String] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: needs + ["TestSupport"], path: "Tests/\(name)Tests", exclude: data)
 }
 
 let package = Package(
@@ -81,7 +83,7 @@ let package = Package(
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
         tests("CommandLine", needs: ["CommandLine"]),
-        tests("ImageModel", needs: ["ImageModel"]),
+        tests("ImageModel", needs: ["ImageModel"], data: ["canonical-vectors.json"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("Settings", needs: ["Settings"]),

@@ -1,0 +1,28 @@
+/// The sizes and qualities that requests are rounded up to, so that near requests share one variant.
+package struct Tiers: Sendable, Hashable {
+    /// Pixels of the long side, rising.
+    package let sizes: [Int]
+    /// 1...100, rising.
+    package let qualities: [Int]
+
+    /// Order and repeats do not matter; what is out of range is left out.
+    package init(
+        sizes: [Int] = [30, 60, 90, 120, 160, 180, 256, 320, 480, 512, 640, 720, 960, 1024, 1280, 1600, 1920, 2560],
+        qualities: [Int] = [40, 70, 80, 90]
+    ) {
+        self.sizes = Set(sizes).filter { (1...SpecFault.sideLimit).contains($0) }.sorted()
+        self.qualities = Set(qualities).filter { (1...100).contains($0) }.sorted()
+    }
+
+    /// The spec with its long side and quality rounded up; the short side follows in proportion, rounded half up and
+    /// at least 1. What is above the last tier passes unchanged.
+    package func fitting(_ spec: VariantSpec) -> VariantSpec {
+        let long = max(spec.width, spec.height)
+        let tier = sizes.first { $0 >= long } ?? long
+        func follow(_ side: Int) -> Int { side == 0 ? 0 : max(1, (2 * side * tier + long) / (2 * long)) }
+        return VariantSpec(
+            width: follow(spec.width), height: follow(spec.height), mode: spec.mode,
+            quality: qualities.first { $0 >= spec.quality } ?? spec.quality, format: spec.format, enlarge: spec.enlarge,
+            axis: spec.axis)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import ImageModel
+import Testing
+
+/// The contract with producers in other languages: expectations written by hand, keys made by another SHA-256.
+@Suite("Canonical form: the vectors that producers in other languages test themselves with", .timeLimit(.minutes(1)))
+struct CanonicalVectorTests {
+    struct Vector: Decodable, Sendable {
+        let input: String
+        let canonical: String?
+        let sourceKey: String?
+        let spec: String?
+        let error: String?
+    }
+
+    static let vectors: [Vector] = {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "canonical-vectors.json")
+        guard let data = try? Data(contentsOf: file) else { return [] }
+        return (try? JSONDecoder().decode([Vector].self, from: data)) ?? []
+    }()
+
+    @Test("The file is whole: at least 150 vectors, each input once")
+    func whole() {
+        #expect(Self.vectors.count >= 150)
+        #expect(Set(Self.vectors.map { Array($0.input.utf8) }).count == Self.vectors.count)
+    }
+
+    @Test("Every vector gives its canonical URL, key and spec, or its error")
+    func vectors() {
+        let rules = CanonicalRules()
+        for vector in Self.vectors {
+            let name = Comment(rawValue: vector.input)
+            do throws(CanonicalFailure) {
+                let source = try rules.source(of: vector.input)
+                #expect(source.url == vector.canonical, name)
+                #expect(source.key.hex == vector.sourceKey, name)
+                #expect(source.variant?.description == vector.spec, name)
+            } catch {
+                #expect(error.code == vector.error, name)
+            }
+        }
+    }
+}
