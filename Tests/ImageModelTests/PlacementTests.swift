@@ -30,7 +30,7 @@ struct PlacementTests {
         ] as [(String, (Int, Int), (Int, Int))])
     func whole(spec: String, source: (Int, Int), output: (Int, Int)) {
         let source = PixelSize(width: source.0, height: source.1)
-        let placement = TestSupport.spec(spec).placement(of: source)
+        let placement = TestSupport.spec(spec + ".jpg").placement(of: source)
         #expect(placement.output == PixelSize(width: output.0, height: output.1))
         #expect(placement.region == Region(whole: source))
     }
@@ -54,7 +54,7 @@ struct PlacementTests {
             ("400y200-enlarge", (100, 100), (400, 200), (0, 25, 100, 50)),
         ] as [Case])
     func crop(_ row: Case) {
-        let placement = TestSupport.spec(row.spec).placement(of: PixelSize(width: row.source.0, height: row.source.1))
+        let placement = TestSupport.spec(row.spec + ".jpg").placement(of: PixelSize(width: row.source.0, height: row.source.1))
         #expect(placement.output == PixelSize(width: row.output.0, height: row.output.1))
         let (x, y, width, height) = row.region
         let off = [
@@ -97,7 +97,7 @@ struct PlacementTests {
         spec: String, shown: (Double, Double, Double, Double), size: (Int, Int),
         cut: (Double, Double, Double, Double)?
     ) {
-        let placement = TestSupport.spec(spec).placement(of: PixelSize(width: 400, height: 300))
+        let placement = TestSupport.spec(spec + ".jpg").placement(of: PixelSize(width: 400, height: 300))
         let shown = Region(x: shown.0, y: shown.1, width: shown.2, height: shown.3)
         #expect(
             placement.cut(from: PixelSize(width: size.0, height: size.1), showing: shown)

@@ -126,9 +126,11 @@ struct DonorTests {
 
     @Test(
         "What was never measured may not stand in, whatever the budget",
-        arguments: ["1280x1280-q79.jpg", "1280x1280-q50.webp", "1280x1280-q95.avif", "1280x1280.gif"])
-    func unmeasured(stored: String) {
-        #expect(refusal(Example.row(stored), for: "640x640.jpg", rules: .example(lossBudget: 1000)) == .unmeasured)
+        arguments: [(.jpeg, 79), (.webp, 50), (.avif, 95), (.gif, 0)] as [(ImageFormat, Int)])
+    func unmeasured(format: ImageFormat, quality: Int) {
+        var row = Example.row("1280x1280.jpg")
+        row.spec = VariantSpec(width: 1280, height: 1280, quality: quality, format: format)
+        #expect(refusal(row, for: "640x640.jpg", rules: .example(lossBudget: 1000)) == .unmeasured)
     }
 
     @Test("The least loss wins, then the least decoding, then the order of the rows")
