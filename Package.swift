@@ -86,7 +86,7 @@ let package = Package(
         tests("ImageModel", needs: ["ImageModel"], data: ["canonical-vectors.json"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
-        tests("Settings", needs: ["Settings"]),
+        tests("Settings", needs: ["Settings", "ImageModel"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
     ],
     swiftLanguageModes: [.v6]

@@ -8,15 +8,15 @@ package struct SettingKey: Sendable {
     /// The value that a `Settings` has, as it would be written.
     package let text: @Sendable (Settings) -> String
     /// Sets the value; false if the node is not what is expected.
-    let assign: @Sendable (inout Settings, YAMLNode, _ folder: String?) -> Bool
+    let assign: @Sendable (inout Settings, YAMLNode, _ folder: String?) throws(SettingRefusal) -> Bool
 
     init<Value: Sendable>(
         _ name: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ type: SettingType<Value>, _ meaning: String
     ) {
         (self.name, self.meaning, expectation) = (name, meaning, type.expectation)
         text = { type.write($0[keyPath: place]) }
-        assign = { settings, node, folder in
-            guard let value = type.read(node, folder) else { return false }
+        assign = { settings, node, folder throws(SettingRefusal) in
+            guard let value = try type.read(node, folder) else { return false }
             settings[keyPath: place] = value
             return true
         }

@@ -1,9 +1,12 @@
+internal import ImageModel
+
 /// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
 struct SettingType<Value: Sendable>: Sendable {
     /// For people, after "takes": `a size from 1KiB to 4GiB`.
     let expectation: String
-    /// nil if the node is no such value. `folder` is where the file that says it stands; nil for flags and environment.
-    let read: @Sendable (_ node: YAMLNode, _ folder: String?) -> Value?
+    /// nil if the node is no such value; thrown if it is one in form, and there is more to say about what is wrong.
+    /// `folder` is where the file that says it stands; nil for flags and environment.
+    let read: @Sendable (_ node: YAMLNode, _ folder: String?) throws(SettingRefusal) -> Value?
     let write: @Sendable (Value) -> String
 
     /// From one unstructured word.
@@ -94,37 +97,50 @@ extension SettingType where Value == [String] {
     }
 }
 
-extension SettingType where Value == [AliasGroup] {
+extension SettingType where Value == [HostAliasGroup] {
     /// `{shop: {hosts: [a.example, b.example], mergeSchemes: true, volatile: [sig]}}`.
     static var aliasGroups: Self {
         SettingType(
-            expectation: "a map of group names to {hosts: […], mergeSchemes: true|false, volatile: […]}",
-            read: { node, _ in
+            expectation: "a map of group names to {hosts: […], mergeSchemes: true or false, volatile: […]}",
+            read: { node, _ throws(SettingRefusal) in
                 guard let entries = node.entries else { return nil }
-                var groups: [AliasGroup] = []
-                for entry in entries {
-                    guard let fields = entry.value.entries else { return nil }
-                    var group = AliasGroup(name: entry.key, hosts: [])
-                    for field in fields {
-                        switch (field.key, field.value.words) {
-                        case ("hosts", let hosts?): group.hosts = hosts
-                        case ("volatile", let names?): group.volatile = names
-                        case ("mergeSchemes", ["true"]): group.mergeSchemes = true
-                        case ("mergeSchemes", ["false"]): group.mergeSchemes = false
-                        default: return nil
-                        }
-                    }
-                    guard !group.name.isEmpty, !group.hosts.isEmpty else { return nil }
-                    groups.append(group)
-                }
-                return groups
+                var groups: [HostAliasGroup] = []
+                for entry in entries { groups.append(try aliasGroup(entry)) }
+                guard let problem = CanonicalRules(aliasGroups: groups).problems.first else { return groups }
+                throw SettingRefusal(problem)
             },
             write: { groups in
                 let texts = groups.map { group in
-                    "\(group.name): {hosts: [\(group.hosts.joined(separator: ", "))], mergeSchemes: \(group.mergeSchemes), "
-                        + "volatile: [\(group.volatile.joined(separator: ", "))]}"
+                    "\(group.id): {hosts: [\(group.hosts.joined(separator: ", "))], mergeSchemes: \(group.mergesSchemes), "
+                        + "volatile: [\(group.volatileParameters.joined(separator: ", "))]}"
                 }
                 return "{" + texts.joined(separator: ", ") + "}"
             })
     }
+
+    private static func aliasGroup(_ entry: YAMLNode.Entry) throws(SettingRefusal) -> HostAliasGroup {
+        var (hosts, volatile, mergesSchemes): ([String], [String], Bool) = ([], [], false)
+        for field in entry.value.entries ?? [] {
+            switch (field.key, field.value.words) {
+            case ("hosts", let words?): hosts = words
+            case ("volatile", let words?): volatile = words
+            case ("mergeSchemes", ["true"]): mergesSchemes = true
+            case ("mergeSchemes", ["false"]): mergesSchemes = false
+            default: throw SettingRefusal("the group \(entry.key) has no use for \(field.key): \(field.value.brief).")
+            }
+        }
+        guard !entry.key.isEmpty, !hosts.isEmpty else { throw SettingRefusal("the group '\(entry.key)' lists no hosts.") }
+        do throws(CanonicalFailure) {
+            return try HostAliasGroup(
+                id: entry.key, hosts: hosts, mergesSchemes: mergesSchemes, volatileParameters: volatile)
+        } catch {
+            throw SettingRefusal("in the group \(entry.key): \(error)")
+        }
+    }
+}
+
+/// What is wrong with a value, where "takes this, not that" would not say it.
+struct SettingRefusal: Error {
+    let message: String
+    init(_ message: String) { self.message = message }
 }

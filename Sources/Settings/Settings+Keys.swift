@@ -6,7 +6,7 @@ extension Settings {
             "The directory of the embedded log, the indexes and, unless store.directory says otherwise, the store. In a file: relative to the file's folder; else to the working directory."),
 
         SettingKey(
-            "log.partitions", \.log.partitions, .whole(1...1024),
+            "log.partitions", \.log.partitions, .whole(1...256),
             "Partitions of every topic of the embedded log. Fixed when the log is created."),
         SettingKey("log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000), "How many outcomes the embedded log keeps for readers."),
 

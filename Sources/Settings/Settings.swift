@@ -1,3 +1,5 @@
+package import ImageModel
+
 /// Everything that can be set, with the defaults in this one place.
 ///
 /// `Settings.keys` is the one table of their names, ranges and meanings.
@@ -88,7 +90,7 @@ package struct Settings: Sendable, Equatable {
 
     /// What makes two URLs one source, and a URL a variant.
     package struct Canonical: Sendable, Equatable {
-        package var aliases: [AliasGroup] = []
+        package var aliases: [HostAliasGroup] = []
         package var volatile: [String] = []
         package var dialects = true
         package var specTiers = false
@@ -107,17 +109,14 @@ package struct Settings: Sendable, Equatable {
     }
 }
 
-/// Hosts that serve the same images under the same paths.
-package struct AliasGroup: Sendable, Equatable {
-    package var name: String
-    package var hosts: [String]
-    /// `http` and `https` name the same source.
-    package var mergeSchemes = false
-    /// Query parameters that do not change the image, beside `canonical.volatile`.
-    package var volatile: [String] = []
-}
-
 extension Settings {
+    package var canonicalRules: CanonicalRules {
+        CanonicalRules(
+            aliasGroups: canonical.aliases, volatileParameters: canonical.volatile,
+            dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
+            defaultQuality: canonical.defaultQuality)
+    }
+
     package var storeDirectory: String { store.directory.isEmpty ? data + "/store" : store.directory }
     package var logDirectory: String { data + "/log" }
     package var indexDirectory: String { data + "/index" }

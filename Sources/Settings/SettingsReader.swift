@@ -91,10 +91,13 @@ struct SettingsReader: Sendable {
 
     private mutating func assign(_ name: String, _ node: YAMLNode, _ origin: SettingOrigin, folder: String?) {
         guard let key = Settings.keys.first(where: { $0.name == name }) else { return }
-        if key.assign(&settings, node, folder) {
+        do throws(SettingRefusal) {
+            guard try key.assign(&settings, node, folder) else {
+                return note(origin, name, "takes \(key.expectation), not \(node.brief).")
+            }
             origins[name] = origin
-        } else {
-            note(origin, name, "takes \(key.expectation), not \(node.brief).")
+        } catch {
+            note(origin, name, error.message)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ImageModel
 @testable import Settings
 import TestSupport
 import Testing
@@ -59,7 +60,7 @@ struct SettingsProblemTests {
                 "m.yaml:14: concurrency: there is no such setting. Did you mean 'lanes.slow.concurrency'?",
                 "MEZZOTINT_WORKER_DRAIN: worker.drain: takes a duration from 0ms to 1h, such as 250ms, 10s, 5m, 2h or 7d, not 'soon'.",
                 "MEZZOTINT_WORKER_DRIAN: there is no such setting. Did you mean 'MEZZOTINT_WORKER_DRAIN'?",
-                "--set: log.partitions: takes a whole number from 1 to 1024, not '0'.",
+                "--set: log.partitions: takes a whole number from 1 to 256, not '0'.",
                 "--set: 'nonsense' is no assignment; write key=value.",
                 "--set: lanes.fast: there is no such setting. 'mezzotint config keys' lists them.",
             ])
@@ -153,11 +154,24 @@ struct SettingsLayerTests {
 
     @Test("Alias groups come whole")
     func aliases() throws {
-        let group = AliasGroup(name: "shop", hosts: ["a.example", "b.example"], mergeSchemes: true, volatile: ["sig"])
+        let group = try HostAliasGroup(
+            id: "shop", hosts: ["a.example", "b.example"], mergesSchemes: true, volatileParameters: ["sig"])
         let text = "{shop: {hosts: [a.example, b.example], mergeSchemes: true, volatile: [sig]}}"
         #expect(try settings(set: ["canonical.aliases=" + text]).canonical.aliases == [group])
-        #expect(try settings(file: "canonical:\n  aliases: " + text).canonical.aliases == [group])
-        #expect(try problems(set: ["canonical.aliases={shop: {host: [a.example]}}"]).count == 1)
+        #expect(try settings(file: "canonical:\n  aliases: " + text).canonicalRules.aliasGroups == [group])
+    }
+
+    @Test(
+        "What is wrong with an alias group is said",
+        arguments: [
+            ("{shop: {host: [a.example]}}", "the group shop has no use for host: [a.example]."),
+            ("{shop: {mergeSchemes: true}}", "the group 'shop' lists no hosts."),
+            ("{shop: {mergeSchemes: maybe, hosts: [a.example]}}", "the group shop has no use for mergeSchemes: 'maybe'."),
+            ("{a: {hosts: [a.example]}, b: {hosts: [A.example]}}", "a.example is in the alias groups a and b. Put it in one."),
+        ])
+    func wrongAliases(text: String, message: String) throws {
+        #expect(try problems(set: ["canonical.aliases=" + text]) == ["--set: canonical.aliases: " + message])
+        #expect(try problems(set: ["canonical.aliases={a: {hosts: [a.example/x]}}"]).count == 1)
     }
 
     @Test(

@@ -1,1 +1,3 @@
-print("not built yet")
+import CommandLine
+
+await Program.command.main()

@@ -1,0 +1,68 @@
+import CommandLine
+import JSONText
+
+/// How listings are printed: aligned for people, JSON for scripts.
+enum Output {
+    /// One array on one line, an object for each element.
+    static func array<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
+        var json = JSONWriter()
+        json.beginArray()
+        for element in elements {
+            json.beginObject()
+            write(&json, element)
+            json.endObject()
+        }
+        json.endArray()
+        json.endLine()
+        Console.write(String(decoding: json.bytes, as: UTF8.self))
+    }
+
+    /// One object on one line.
+    static func object(_ write: (inout JSONWriter) -> Void) {
+        var json = JSONWriter()
+        json.beginObject()
+        write(&json)
+        json.endObject()
+        json.endLine()
+        Console.write(String(decoding: json.bytes, as: UTF8.self))
+    }
+
+    static func table(_ titles: [String], _ cells: [[String]]) -> String { rows([titles] + cells, titled: true) }
+
+    /// Columns as wide as their widest cell; those of numbers alone are aligned to the right.
+    static func rows(_ rows: [[String]], titled: Bool = false) -> String {
+        let columns = rows.first?.indices ?? 0..<0
+        let widths = columns.map { i in rows.map { $0[i].count }.max() ?? 0 }
+        let isNumeric = columns.map { i in
+            rows.dropFirst(titled ? 1 : 0).allSatisfy { $0[i].allSatisfy { $0.isNumber || ".-".contains($0) } }
+        }
+        let lines = rows.map { cells in
+            let padded = columns.map { i in
+                let space = String(repeating: " ", count: widths[i] - cells[i].count)
+                return isNumeric[i] ? space + cells[i] : cells[i] + space
+            }
+            var line = padded.joined(separator: "  ")
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line + "\n"
+        }
+        return lines.joined()
+    }
+
+    /// `950 ms`, `12 s`, `3 min`, `5 h`, `8 d`.
+    static func age(milliseconds: Int64) -> String {
+        switch milliseconds {
+        case ..<1000: "\(max(0, milliseconds)) ms"
+        case ..<120_000: "\(milliseconds / 1000) s"
+        case ..<7_200_000: "\(milliseconds / 60_000) min"
+        case ..<172_800_000: "\(milliseconds / 3_600_000) h"
+        default: "\(milliseconds / 86_400_000) d"
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ name: StaticString, _ value: String?) {
+        key(name)
+        if let value { string(value) } else { null() }
+    }
+}

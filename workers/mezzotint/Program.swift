@@ -1,0 +1,13 @@
+import CommandLine
+
+/// The command line: publishes jobs and looks at what became of them, from beside the workers.
+enum Program {
+    static let command = Command(
+        "mezzotint", abstract: "Publish image jobs, and see what became of them.",
+        examples: ["mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg", "mezzotint lag --watch"],
+        options: Option.configuration,
+        subcommands: [
+            NormaliseCommand.command,
+            ConfigurationCommand.command, ReferenceCommand.command,
+        ])
+}

@@ -1,0 +1,84 @@
+import CommandLine
+import ImageModel
+import Ports
+import Settings
+
+/// `mezzotint reference`: the part of config/reference.md that is made from the code, which a test compares.
+enum ReferenceCommand {
+    static let command = Command(
+        "reference", abstract: "Print the generated part of config/reference.md.", isHidden: true,
+        run: { _ in
+            Console.write(page)
+            return .success
+        })
+
+    static var page: String {
+        """
+        ## Settings
+
+        Flags (`--set key=value`) win over the environment (`MEZZOTINT_FETCH_ALLOW` for `fetch.allow`), the environment over the file (`--config FILE` or `MEZZOTINT_CONFIG`), the file over the default. `mezzotint config check` lists every problem at once. Paths in a file are relative to the file's folder, all others to the working directory. Sizes take B, KiB, MiB or GiB, durations ms, s, m, h or d. A list in one line of text is divided by commas, or written as in YAML: `[a, b]`.
+
+        \(Settings.reference)
+        ## Outcomes
+
+        | kind | means |
+        |---|---|
+        \(outcomes)
+
+        ## Codes
+
+        What becomes of a job: *retry* is tried again later, *wait* too and without counting an attempt, *fail* ends in an outcome, *dead letter* is set aside for a person to look at, with its original bytes.
+
+        | code | means | the job |
+        |---|---|---|
+        \(codes)
+
+        ## Record headers
+
+        Records are CloudEvents in binary mode with JSON bodies; of the headers below, producers of jobs need none.
+
+        | header | on | means |
+        |---|---|---|
+        \(headers)
+
+        """
+    }
+
+    private static var headers: String {
+        let rows = [
+            (EventHeader.id, "all", "The job's id, unique to the intent; a redelivery repeats it."),
+            (EventHeader.traceparent, "all", "W3C trace context, passed through."),
+            (EventHeader.lane, "retry", "The lane of the job."),
+            (EventHeader.attempt, "retry, dead", "Attempts made so far."),
+            (EventHeader.notBefore, "retry", "Milliseconds since 1970, before which it is not begun."),
+            (EventHeader.firstSeen, "retry", "Milliseconds since 1970 when the job first came."),
+            (EventHeader.code, "retry, dead", "Why, as a code of the table above."),
+            (EventHeader.message, "retry, dead", "Why, as a sentence."),
+            (EventHeader.origin, "retry, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
+            (EventHeader.url, "dead", "The source, where the bytes name one."),
+            (EventHeader.length, "dead", "Bytes of a record that was cut."),
+            (EventHeader.digest, "dead", "SHA-256 of a record that was cut."),
+            (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
+            (EventHeader.rekeyed, "jobs.fast, jobs.slow", "Set on a job that was appended again under the key that our rules make of its URL."),
+        ]
+        return rows.map { "| `\($0.0)` | \($0.1) | \($0.2) |" }.joined(separator: "\n")
+    }
+
+    private static let outcomes = """
+        | `stored` | Every variant is stored; at least one was made from the origin. |
+        | `reused` | Every variant is stored; at least one was made from a stored donor, none from the origin. |
+        | `unchanged` | Every variant was stored and fresh already. |
+        | `failed` | At least one variant could not be made; the code says why. |
+        | `expired` | The job's own deadline passed before it was begun. |
+        | `cancelled` | The last that waited for it took it back. |
+        | `dead` | The job is set aside: see `mezzotint dead list`. |
+        """
+
+    private static var codes: String {
+        let entries = [
+            CanonicalFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue,
+            IndexFailure.catalogue, LogFailure.catalogue,
+        ].joined()
+        return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")
+    }
+}
