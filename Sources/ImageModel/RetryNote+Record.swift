@@ -2,7 +2,7 @@
 package struct RetryNote: Sendable, Hashable {
     package var job: String
     package var lane: Lane
-    /// Attempts that were made so far: at least 1.
+    /// Attempts that count so far; 0 where the fault was the machine's.
     package var attempt: Int
     /// Milliseconds since 1970.
     package var notBefore: Int64
@@ -35,7 +35,7 @@ package struct RetryNote: Sendable, Hashable {
 
     package init(_ record: Record) throws(RecordFailure) {
         let attempt = try record.integer(of: EventHeader.attempt)
-        guard let attempt = Int(exactly: attempt), attempt > 0 else {
+        guard let attempt = Int(exactly: attempt), attempt >= 0 else {
             throw .header(place: record.placeText, name: EventHeader.attempt, reason: "\(attempt) is no count of attempts")
         }
         self.init(

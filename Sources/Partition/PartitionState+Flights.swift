@@ -137,9 +137,9 @@ extension PartitionState {
         switch failure.verdict {
         case .fail: return .outcome(waiter.outcome(.failed, variants: variants, failure: failure, at: now))
         case .retry where attempts < rules.retry.attempts:
-            return .retry(attempts: attempts, notBefore: retryTime(after: attempts, now), failure)
+            return waiter.retry(attempts: attempts, notBefore: retryTime(after: attempts, now), failure)
         case .wait:
-            return .retry(attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
+            return waiter.retry(attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
         case .retry, .deadLetter:
             return .dead(
                 attempts: attempts, waiter.outcome(.dead, variants: variants, failure: failure, at: now))

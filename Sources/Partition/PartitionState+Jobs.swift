@@ -9,7 +9,7 @@ extension PartitionState {
         // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
         if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.notBefore - first.due > 60_000 {
             let note = FailureNote(code: "retry.deferred", message: "Many jobs wait to be tried again.", verdict: .retry)
-            effects.append(.settle(waiter.record, .retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
+            effects.append(.settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
         } else {
             delay(waiter)
         }
@@ -76,13 +76,17 @@ extension PartitionState {
                 message: "The job ran longer than \(rules.holdLimit) ms while later ones were done; it goes on through the retry topic.",
                 verdict: .retry)
             effects.append(
-                .settle(waiter.record, .retry(attempts: waiter.attempts, notBefore: now + rules.retry.base, note)))
+                .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: now + rules.retry.base, note)))
             return
         }
     }
 }
 
 extension Waiter {
+    func retry(attempts: Int, notBefore: Int64, _ note: FailureNote) -> Settlement {
+        .retry(job, attempts: attempts, notBefore: notBefore, firstSeen: firstSeen, note)
+    }
+
     func outcome(
         _ kind: OutcomeKind, variants: [VariantOutcome] = [], failure: FailureNote? = nil, at now: Int64
     ) -> Outcome {

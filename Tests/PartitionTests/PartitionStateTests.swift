@@ -1,0 +1,281 @@
+import Digest
+import ImageModel
+import Partition
+import Planning
+import Testing
+
+@Suite("A partition's rules, one event at a time", .timeLimit(.minutes(1)))
+struct PartitionStateTests {
+    private static let large = VariantSpec(width: 1280, height: 1280, format: .webp)
+    private static let small = VariantSpec(width: 160, height: 160, mode: .crop, format: .webp)
+    private let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
+
+    /// Drives one partition by hand; look-ups find nothing but what the test put in `stored`.
+    private struct Driver {
+        var state: PartitionState
+        var stored = SourceSnapshot()
+        private var offsets: [Topic: Int64] = [:]
+
+        init(retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Int64 = 30_000) {
+            state = PartitionState(
+                PartitionID(0), rules: PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit), seed: 1)
+        }
+
+        mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) -> [PartitionEffect] {
+            var effects: [PartitionEffect] = []
+            state.reduce(event, at: now, into: &effects)
+            var next = 0
+            while next < effects.count {
+                if case .lookUp(let waiter) = effects[next] {
+                    state.reduce(.found(waiter, stored), at: now, into: &effects)
+                    effects.remove(at: next)
+                } else {
+                    next += 1
+                }
+            }
+            return effects
+        }
+
+        mutating func waiter(
+            _ id: String, _ source: SourceKey, _ variants: [VariantSpec], lane: Lane = .fast, topic: Topic? = nil,
+            attempts: Int = 0, notBefore: Int64 = 0, expires: Int64? = nil
+        ) -> Waiter {
+            let topic = topic ?? Topic(lane)
+            let offset = offsets[topic, default: 0]
+            offsets[topic] = offset + 1
+            return Waiter(
+                job: Job(id: id, url: "http://o/a", source: source, variants: variants, lane: lane, expires: expires),
+                record: Record(
+                    topic: topic, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: [], headers: []),
+                attempts: attempts, notBefore: notBefore)
+        }
+    }
+
+    private static let facts = FetchedFacts(
+        version: SourceVersion(word: 7), digest: SHA256.digest(of: []), bytes: 9, format: .jpeg,
+        size: PixelSize(width: 2_000, height: 1_000), hasAlpha: false)
+
+    private func settled(_ effects: [PartitionEffect]) -> [Settlement] {
+        effects.compactMap { if case .settle(_, let settlement) = $0 { settlement } else { nil } }
+    }
+
+    private func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
+        settled(effects).compactMap {
+            switch $0 {
+            case .outcome(let outcome), .dead(_, let outcome): outcome.kind
+            case .retry, .rekey: nil
+            }
+        }
+    }
+
+    private func flight(_ effects: [PartitionEffect]) -> FlightID? {
+        for case .request(_, let id, _, _) in effects { return id }
+        return nil
+    }
+
+    private func renderTask(_ effects: [PartitionEffect]) -> RenderTask? {
+        for case .render(_, let task) in effects { return task }
+        return nil
+    }
+
+    private func rows(_ task: RenderTask) -> [VariantRow] {
+        (task.batch?.orders ?? []).compactMap {
+            task.batch?.basis.row(
+                of: $0.spec, size: $0.output, hasAlpha: false, bytes: 1, digest: SHA256.digest(of: []), location: "x", at: 0)
+        }
+    }
+
+    @Test("A job goes through fetch, render, announce and fold, and is answered only then")
+    func oneJob() throws {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large])
+        let id = try #require(flight(driver.feed(.arrived(waiter))))
+        guard case .fetch(_, let url, .fast) = try #require(driver.feed(.granted(.fetch, id)).first) else {
+            Issue.record("no fetch")
+            return
+        }
+        #expect(url == "http://o/a")
+        _ = driver.feed(.fetched(id, Self.facts))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.batch?.orders.map(\.spec) == [Self.large] && !task.isReuse)
+        _ = driver.feed(.rendered(id))
+        let announced = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+        #expect(settled(announced).isEmpty)
+        #expect(kinds(driver.feed(.folded(1))).isEmpty)
+        #expect(kinds(driver.feed(.folded(2))) == [.stored])
+        let done = driver.feed(.settled([waiter.place]))
+        guard case .commit(.jobsFast, 1) = try #require(done.first) else {
+            Issue.record("no commit")
+            return
+        }
+    }
+
+    @Test("A job for a source in flight joins it, and its variants come from the same decode")
+    func joins() throws {
+        var driver = Driver()
+        let first = driver.waiter("one", source, [Self.large])
+        let id = try #require(flight(driver.feed(.arrived(first))))
+        _ = driver.feed(.granted(.fetch, id))
+        let second = driver.waiter("two", source, [Self.small, Self.large])
+        #expect(flight(driver.feed(.arrived(second))) == nil)
+        _ = driver.feed(.fetched(id, Self.facts))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.batch?.orders.map(\.spec) == [Self.large, Self.small])
+        _ = driver.feed(.rendered(id))
+        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 3))
+        #expect(kinds(driver.feed(.folded(3))) == [.stored, .stored])
+    }
+
+    @Test("A job that comes after the decode is planned anew when the flight is over")
+    func late() throws {
+        var driver = Driver()
+        let first = driver.waiter("one", source, [Self.large])
+        let id = try #require(flight(driver.feed(.arrived(first))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, Self.facts))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        let lateJob = driver.waiter("two", source, [Self.large])
+        #expect(driver.feed(.arrived(lateJob)).isEmpty)
+        _ = driver.feed(.rendered(id))
+        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+        driver.stored = SourceSnapshot(source: task.source, variants: rows(task))
+        #expect(kinds(driver.feed(.folded(2))) == [.stored, .unchanged])
+    }
+
+    @Test("A fast job makes the slow flight that it joins fast")
+    func promotion() throws {
+        var driver = Driver()
+        let slow = driver.waiter("slow", source, [Self.large], lane: .slow)
+        let id = try #require(flight(driver.feed(.arrived(slow))))
+        let fast = driver.waiter("fast", source, [Self.large], lane: .fast)
+        guard case .move(id, .fast, _) = try #require(driver.feed(.arrived(fast)).first) else {
+            Issue.record("the flight stayed slow")
+            return
+        }
+    }
+
+    @Test("A job that joins and needs more than donors give turns the reuse into a fetch")
+    func reuseBecomesFetch() throws {
+        var driver = Driver()
+        let row = VariantRow(
+            source: source, spec: VariantSpec(width: 640, height: 640, quality: 90, format: .jpeg),
+            version: SourceVersion(word: 7), size: PixelSize(width: 640, height: 320), bytes: 1,
+            digest: SHA256.digest(of: []), location: "d", madeFrom: .origin,
+            sourceSize: PixelSize(width: 2_000, height: 1_000),
+            region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0, expires: 1_000_000)
+        driver.stored = SourceSnapshot(variants: [row])
+        let small = VariantSpec(width: 320, height: 0, format: .jpeg)
+        let first = driver.waiter("one", source, [small])
+        let asked = driver.feed(.arrived(first))
+        guard case .request(.render, let id, _, _) = try #require(asked.first) else {
+            Issue.record("no donor was taken")
+            return
+        }
+        _ = driver.feed(.arrived(driver.waiter("two", source, [Self.large])))
+        let granted = driver.feed(.granted(.render, id))
+        #expect(renderTask(granted) == nil)
+        guard case .request(.fetch, id, _, _) = try #require(granted.last) else {
+            Issue.record("no fetch was asked for")
+            return
+        }
+    }
+
+    @Test(
+        "What a failure means for the job",
+        arguments: [
+            (verdict: Verdict.fail, attempts: 0, ends: "failed"),
+            (verdict: .retry, attempts: 0, ends: "retry 1"), (verdict: .retry, attempts: 1, ends: "retry 2"),
+            (verdict: .retry, attempts: 2, ends: "dead"), (verdict: .wait, attempts: 2, ends: "retry 2"),
+            (verdict: .deadLetter, attempts: 0, ends: "dead"),
+        ])
+    func failures(verdict: Verdict, attempts: Int, ends: String) throws {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large], attempts: attempts)
+        let id = try #require(flight(driver.feed(.arrived(waiter))))
+        _ = driver.feed(.granted(.fetch, id))
+        let note = FailureNote(code: "x", message: "y", verdict: verdict)
+        let answer = try #require(settled(driver.feed(.failed(id, note), at: 1_000)).first)
+        switch answer {
+        case .outcome(let outcome): #expect(outcome.kind.rawValue == ends)
+        case .dead: #expect(ends == "dead")
+        case .retry(_, let attempts, let notBefore, _, _):
+            #expect(ends == "retry \(attempts)" && notBefore > 1_000)
+        case .rekey: Issue.record("rekeyed")
+        }
+    }
+
+    @Test("A retry waits for its time, and holds no flight meanwhile")
+    func retryWaits() throws {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 500)
+        #expect(driver.feed(.arrived(waiter), at: 100).isEmpty)
+        #expect(driver.state.nextRetry == 500)
+        #expect(driver.feed(.tick, at: 499).isEmpty)
+        #expect(flight(driver.feed(.tick, at: 500)) != nil)
+    }
+
+    @Test("An expired job is answered without a fetch")
+    func expired() {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
+        #expect(kinds(driver.feed(.arrived(waiter), at: 50)) == [.expired])
+    }
+
+    @Test("One variant that cannot be written fails its job; the others of the source are stored")
+    func refusedVariant() throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("both", source, [Self.large, Self.small])))))
+        _ = driver.feed(.arrived(driver.waiter("good", source, [Self.large])))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.granted(.render, id))
+        let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
+        _ = driver.feed(.refusedVariant(id, Self.small, note))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.batch?.orders.map(\.spec) == [Self.large])
+        _ = driver.feed(.rendered(id))
+        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+        #expect(kinds(driver.feed(.folded(2))) == [.failed, .stored])
+    }
+
+    @Test("A donor that is gone is not tried again: the source is fetched")
+    func donorGone() throws {
+        var driver = Driver()
+        let spec = VariantSpec(width: 1280, height: 1280, quality: 90, format: .jpeg)
+        let row = VariantRow(
+            source: source, spec: spec, version: SourceVersion(word: 7), size: PixelSize(width: 1280, height: 640),
+            bytes: 1, digest: SHA256.digest(of: []), location: "gone", madeFrom: .origin,
+            sourceSize: PixelSize(width: 2_000, height: 1_000), region: Region(x: 0, y: 0, width: 2_000, height: 1_000),
+            hasAlpha: false, storedAt: 0, expires: 1_000_000)
+        driver.stored = SourceSnapshot(variants: [row])
+        let asked = driver.feed(.arrived(driver.waiter("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
+        guard case .request(.render, let id, _, _) = try #require(asked.first) else {
+            Issue.record("no donor was taken")
+            return
+        }
+        #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
+        guard case .request(.fetch, id, _, _) = try #require(driver.feed(.donorGone(id, location: "gone")).last) else {
+            Issue.record("no fetch was asked for")
+            return
+        }
+    }
+
+    @Test("A job that runs too long while later ones are done goes on through the retry topic, once")
+    func movedAside() throws {
+        var driver = Driver(holdLimit: 1_000)
+        let held = driver.waiter("held", source, [Self.large])
+        let id = try #require(flight(driver.feed(.arrived(held))))
+        _ = driver.feed(.granted(.fetch, id), at: 10)
+        let other = driver.waiter("done", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 5)
+        _ = driver.feed(.arrived(other), at: 10)
+        _ = driver.feed(.settled([other.place]), at: 10)
+        #expect(driver.feed(.tick, at: 1_010).isEmpty)
+        let moved = settled(driver.feed(.tick, at: 1_011))
+        guard case .retry(_, attempts: 0, _, _, let note) = try #require(moved.first) else {
+            Issue.record("it was not moved")
+            return
+        }
+        #expect(note.code == "retry.slow")
+        #expect(driver.feed(.tick, at: 9_000).isEmpty)
+    }
+}
