@@ -83,11 +83,14 @@ let package = Package(
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
         tests("CommandLine", needs: ["CommandLine"]),
+        tests("ImageModel", needs: ["ImageModel"]),
         tests("ImageModel", needs: ["ImageModel"], data: ["canonical-vectors.json"]),
+        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
+        tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
+        tests("SQLite", needs: ["SQLite"]),
         tests("Settings", needs: ["Settings", "ImageModel"]),
-        tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
     ],
     swiftLanguageModes: [.v6]
 )

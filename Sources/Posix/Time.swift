@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Glibc
 
 /// The two clocks of an adapter; rules get the time as a value instead.
 package enum SystemTime {
@@ -6,4 +7,14 @@ package enum SystemTime {
     package static var wallMilliseconds: Int64 { mz_wall_ms() }
     /// Nanoseconds of a clock that never goes back.
     package static var monotonicNanoseconds: Int64 { mz_monotonic_ns() }
+
+    /// `2026-01-31T12:00:00Z`, for people.
+    package static func text(_ wallMilliseconds: Int64) -> String {
+        var (seconds, parts) = (time_t(wallMilliseconds / 1000), tm())
+        gmtime_r(&seconds, &parts)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { text in
+            strftime(text.baseAddress!, 32, "%Y-%m-%dT%H:%M:%SZ", &parts)
+            return String(cString: text.baseAddress!)
+        }
+    }
 }

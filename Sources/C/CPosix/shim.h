@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -30,6 +32,26 @@ static inline int mz_seal(int fd) { return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1
 static inline int mz_open(const char *path, int flags, unsigned mode) { return open(path, flags, mode); }
 static inline int mz_openat(int dir, const char *path, int flags, unsigned mode) {
     return openat(dir, path, flags, mode);
+}
+
+// A lock on one byte of a file, owned by the open file (not the process, so two in one process exclude each other) and
+// given up by the kernel when its holder dies. The F_OFD_ commands by number: glibc shows them to _GNU_SOURCE only.
+static inline int mz_lock_byte(int fd, long at, int type, int command) {
+    struct flock l;
+    memset(&l, 0, sizeof l);
+    l.l_type = (short)type;
+    l.l_whence = SEEK_SET;
+    l.l_start = at;
+    l.l_len = 1;
+    int r;
+    do { r = fcntl(fd, command, &l); } while (r < 0 && errno == EINTR);
+    return r < 0 ? -1 : l.l_type;
+}
+static inline int mz_lock_wait(int fd, long at) { return mz_lock_byte(fd, at, F_WRLCK, 38 /* F_OFD_SETLKW */); }
+static inline int mz_lock_try(int fd, long at) { return mz_lock_byte(fd, at, F_WRLCK, 37 /* F_OFD_SETLK */); }
+static inline int mz_unlock(int fd, long at) { return mz_lock_byte(fd, at, F_UNLCK, 37); }
+static inline int mz_is_locked(int fd, long at) {
+    return mz_lock_byte(fd, at, F_WRLCK, 36 /* F_OFD_GETLK */) != F_UNLCK;
 }
 
 // Sends `len` bytes and up to eight descriptors as one message; bytes sent, or -errno.

@@ -1,0 +1,16 @@
+package import ImageModel
+
+/// How a dead letter is taken away: by a record of the same key without a value, whose header names the letter.
+///
+/// Readers of `dead` leave out a letter that a later record discards; the embedded log deletes it at once.
+package enum DeadLetterDiscard {
+    package static let header = "mz_discards"
+
+    /// The record that discards `letter`; nil if the letter has no id (`ce_id`).
+    package static func record(of letter: Record) -> NewRecord? {
+        guard letter.topic == .dead, let id = letter.header("ce_id") else { return nil }
+        return NewRecord(
+            topic: .dead, partition: letter.partition, key: letter.key, value: nil,
+            headers: [RecordHeader(header, id)])
+    }
+}

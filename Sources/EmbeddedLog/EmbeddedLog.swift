@@ -1,0 +1,90 @@
+package import ImageModel
+package import Ports
+internal import Posix
+
+/// The log of one machine: topics, partitions and watermarks in one SQLite file, in a folder of its own.
+///
+/// Any process may open it to append and to read; `EmbeddedLogConsumer` is the side of the one worker that owns it. An
+/// acknowledged append survives the death of the process, and of the machine as far as its disk keeps what it synced.
+///
+/// - Concurrency: appends are committed in groups by a thread of ours, reads are done on another.
+package final class EmbeddedLog: Log {
+    package let partitionCount: Int
+    /// What the person who configured the log should know; nil if all is as configured.
+    package let notice: String?
+    let folder: LogFolder
+    let writer: LogWriter
+    private let reads: LogReads
+
+    /// Opens the log in `path`, or makes it; blocks for some milliseconds.
+    package init(_ path: String, _ configuration: EmbeddedLogConfiguration = .init()) throws(LogFailure) {
+        folder = try LogFolder(path, partitions: configuration.partitions)
+        partitionCount = folder.partitionCount
+        notice = partitionCount == configuration.partitions
+            ? nil
+            : "The log at \(path) has \(partitionCount) partitions, not the \(configuration.partitions) configured: the "
+                + "number is fixed when a log is made. Configure \(partitionCount), or use a data directory of its own."
+        writer = LogWriter(folder, configuration)
+        reads = LogReads(folder)
+        writer.start()
+    }
+
+    package func append(_ records: [NewRecord]) async -> [AppendResult] { await writer.append(records) }
+
+    package func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
+        try await reads.bounds(TablePlace(topic: topic, partition: partition))
+    }
+
+    package func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+        try await reads.watermark(TablePlace(topic: topic, partition: partition))
+    }
+
+    package func read(
+        _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
+    ) async throws(LogFailure) -> [Record] {
+        try await reads.records(TablePlace(topic: topic, partition: partition), from: offset, limit: limit)
+    }
+
+    package func latest(
+        _ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]
+    ) async throws(LogFailure) -> [Record] {
+        try await reads.latest(TablePlace(topic: topic, partition: partition), keyPrefix: prefix)
+    }
+
+    package func owner(of partition: PartitionID) async throws(LogFailure) -> String? { folder.owner }
+
+    package func close() async {
+        await writer.close()
+        await reads.close()
+    }
+}
+
+/// Reads for whoever does not own the log, on a thread of ours.
+private actor LogReads {
+    private nonisolated let thread = PollThread("log reader")
+    private let folder: LogFolder
+    private var reader: LogReader?
+    private var isClosed = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ folder: LogFolder) { self.folder = folder }
+
+    func bounds(_ place: TablePlace) throws(LogFailure) -> Range<Int64> { try opened().bounds(place) }
+    func watermark(_ place: TablePlace) throws(LogFailure) -> Int64? { try opened().watermark(place) }
+    func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
+        try opened().records(place, from: offset, limit: limit)
+    }
+    func latest(_ place: TablePlace, keyPrefix: [UInt8]) throws(LogFailure) -> [Record] {
+        try opened().latest(place, keyPrefix: keyPrefix)
+    }
+    func close() { (reader, isClosed) = (nil, true) }
+
+    private func opened() throws(LogFailure) -> LogReader {
+        if let reader { return reader }
+        guard !isClosed else { throw .closed }
+        let opened = try LogReader.open(folder)
+        reader = opened
+        return opened
+    }
+}

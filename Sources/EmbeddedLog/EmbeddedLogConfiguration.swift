@@ -1,0 +1,24 @@
+/// What may be chosen about an embedded log.
+package struct EmbeddedLogConfiguration: Sendable, Hashable {
+    /// Of every topic; counts only when the log is created.
+    package var partitions: Int
+    /// About how many outcomes are kept over all partitions; older ones go.
+    package var outcomesKept: Int
+    /// How long a tombstone of `variants` is kept at least, for indexes that have not folded it yet.
+    package var tombstoneMilliseconds: Int64
+    /// Appends of this process are refused as `full` when the file would grow past this; nil for no limit.
+    package var byteLimit: Int?
+
+    package init(
+        partitions: Int = 8, outcomesKept: Int = 100_000, tombstoneMilliseconds: Int64 = 7 * 24 * 3_600_000,
+        byteLimit: Int? = nil
+    ) {
+        (self.partitions, self.outcomesKept) = (partitions, outcomesKept)
+        (self.tombstoneMilliseconds, self.byteLimit) = (tombstoneMilliseconds, byteLimit)
+    }
+
+    /// The largest record: what is above a topic's own limit still comes in, to become a dead letter.
+    static let recordBytes = 64 << 20
+    /// What one read brings at most, except that a larger record comes alone.
+    static let readBytes = 4 << 20
+}

@@ -1,0 +1,133 @@
+package import ImageModel
+package import Ports
+internal import Posix
+internal import SQLite
+internal import Synchronization
+
+/// The owner's side of the embedded log: all partitions at once, by one worker on the machine.
+///
+/// Nothing is revoked or lost here: the log is held until `stop`, or until the process dies. Records of `variants` that
+/// a newer one replaced are deleted with its append; what watermarks have passed is deleted with later commits.
+///
+/// - Concurrency: an actor on the thread that polls; what the port wants on the executor asserts that it is there.
+package actor EmbeddedLogConsumer: LogConsumer {
+    private nonisolated let log: EmbeddedLog
+    private nonisolated let thread = PollThread("log poll")
+    /// What commits of this process have touched since the last turn.
+    private nonisolated let touched = Mutex<Set<TablePlace>>([])
+    private var bell: WakeFile?
+    private var reader: LogReader?
+    private var listener: (any LogListener)?
+    /// The next offset to drain, by table.
+    private var positions: [TablePlace: Int64] = [:]
+    /// Up to where the listener has been told that records came.
+    private var told: [TablePlace: Int64] = [:]
+    /// Without a ring there is a look at the file each second.
+    private var nextLook: Int64 = 0
+    private var lastVersion: Int64 = -1
+
+    private static let lookNanoseconds: Int64 = 1_000_000_000
+
+    package nonisolated var executor: any SerialExecutor { thread }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    package init(_ log: EmbeddedLog) { self.log = log }
+
+    package func start(_ listener: any LogListener) async throws(LogFailure) {
+        try log.folder.takeOwnership()
+        do throws(LogFailure) {
+            try await begin(listener)
+        } catch {
+            log.folder.giveUpOwnership()
+            throw error
+        }
+    }
+
+    package nonisolated func drain(
+        _ topic: Topic, _ partition: PartitionID, limit: Int
+    ) throws(LogFailure) -> [Record] {
+        try onExecutor { (consumer) throws(LogFailure) in
+            try consumer.take(TablePlace(topic: topic, partition: partition), limit: limit)
+        }
+    }
+
+    package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
+        log.writer.commit(watermark, of: TablePlace(topic: topic, partition: partition))
+    }
+
+    /// Nothing is revoked here, so there is nothing that waits for the answer.
+    package nonisolated func release(_ partition: PartitionID) {}
+
+    package func stop() async {
+        guard listener != nil else { return }
+        listener = nil
+        thread.stopPolling()
+        (reader, bell) = (nil, nil)
+        await log.writer.endOwnership()
+        log.folder.giveUpOwnership()
+    }
+
+    private func begin(_ listener: any LogListener) async throws(LogFailure) {
+        let epochs = try await log.writer.beginOwnership { [weak self] touched in
+            guard let self else { return }
+            self.touched.withLock { $0.formUnion(touched) }
+            thread.wake()
+        }
+        // The bell before the first look at the ends, so that nothing comes between them unheard.
+        let bell = try log.folder.watchedBell()
+        let reader = try LogReader.open(log.folder)
+        (self.listener, self.reader, self.bell) = (listener, reader, bell)
+        for place in TablePlace.all(Topic.consumed, of: log.partitionCount) {
+            positions[place] = try reader.watermark(place) ?? 0
+        }
+        for place in TablePlace.all([.variants], of: log.partitionCount) {
+            let epoch = epochs[Int(place.partition.number)]
+            let start = listener.assigned(place.partition, epoch: epoch, changelog: try reader.bounds(place))
+            positions[place] = start
+            try await log.writer.dropTombstones(place.partition, below: start)
+        }
+        thread.poll([bell.watch]) { [weak self] in self?.assumeIsolated { $0.turn() } }
+    }
+
+    private func take(_ place: TablePlace, limit: Int) throws(LogFailure) -> [Record] {
+        guard let reader, let position = positions[place] else { throw .closed }
+        let records = try reader.records(place, from: position, limit: limit)
+        if let last = records.last { positions[place] = last.offset + 1 }
+        return records
+    }
+
+    /// Tells the listener what has come, by our own appends or another process's.
+    private func turn() -> Int64? {
+        guard let listener, let reader, let bell else { return nil }
+        let heard = bell.heard()
+        let own = touched.withLock { touched in
+            defer { touched.removeAll(keepingCapacity: true) }
+            return touched
+        }
+        for place in own where Topic.drained.contains(place.topic) { listener.readable(place.topic, place.partition) }
+        let now = SystemTime.monotonicNanoseconds
+        guard heard || now >= nextLook else { return nextLook }
+        nextLook = now + Self.lookNanoseconds
+        do throws(LogFailure) {
+            let version = try reader.dataVersion()
+            guard version != lastVersion else { return nextLook }
+            lastVersion = version
+            for (place, end) in try reader.drainedEnds() where end > max(told[place] ?? 0, positions[place] ?? 0) {
+                told[place] = end
+                listener.readable(place.topic, place.partition)
+            }
+        } catch {
+            listener.failed(error)
+            return nil
+        }
+        return nextLook
+    }
+
+    private nonisolated func onExecutor<Result: Sendable>(
+        _ body: @Sendable (isolated EmbeddedLogConsumer) throws(LogFailure) -> Result
+    ) throws(LogFailure) -> Result {
+        try assumeIsolated { consumer -> Swift.Result<Result, LogFailure> in
+            do throws(LogFailure) { return .success(try body(consumer)) } catch { return .failure(error) }
+        }.get()
+    }
+}

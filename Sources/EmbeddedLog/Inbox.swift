@@ -1,0 +1,92 @@
+internal import ImageModel
+internal import Ports
+internal import Synchronization
+
+/// What waits for the writer: batches to append, and watermarks that came since the last commit.
+///
+/// - Concurrency: filled from anywhere, emptied by the writer's thread.
+final class Inbox: Sendable {
+    struct Batch: Sendable {
+        let rows: [PendingRow]
+        let answer: @Sendable ([AppendResult]) -> Void
+    }
+
+    /// What is committed together.
+    struct Group {
+        var batches: [Batch] = []
+        var watermarks: [TablePlace: Int64] = [:]
+        var isEmpty: Bool { batches.isEmpty && watermarks.isEmpty }
+    }
+
+    /// A group ends here, so that its commit stays within tens of milliseconds.
+    private static let groupBytes = 8 << 20
+    private static let groupRows = 20_000
+    /// How long a watermark may wait for appends to go with.
+    private static let watermarkNanoseconds: Int64 = 100_000_000
+
+    private struct Content {
+        var batches: [Batch] = []
+        /// Of `batches`; those before it are taken.
+        var next = 0
+        var watermarks: [TablePlace: Int64] = [:]
+        var watermarksDue: Int64?
+        var isClosed = false
+    }
+    private let content = Mutex(Content())
+
+    /// False when closed.
+    func add(_ batch: Batch) -> Bool {
+        content.withLock { content in
+            if content.isClosed { return false }
+            content.batches.append(batch)
+            return true
+        }
+    }
+
+    /// Returns whether the writer must be told when the watermarks are due.
+    func add(_ watermark: Int64, of place: TablePlace, now: Int64) -> Bool {
+        content.withLock { content in
+            content.watermarks[place] = max(watermark, content.watermarks[place] ?? watermark)
+            guard content.watermarksDue == nil else { return false }
+            content.watermarksDue = now + Self.watermarkNanoseconds
+            return true
+        }
+    }
+
+    /// The next group; watermarks alone make one when they are due, or when `isForced`.
+    func take(now: Int64, isForced: Bool) -> Group {
+        content.withLock { content in
+            var group = Group()
+            var (bytes, rows) = (0, 0)
+            while content.next < content.batches.count, bytes < Self.groupBytes, rows < Self.groupRows {
+                let batch = content.batches[content.next]
+                group.batches.append(batch)
+                for row in batch.rows { bytes += row.bytes }
+                rows += batch.rows.count
+                content.next += 1
+            }
+            if content.next == content.batches.count {
+                content.batches.removeAll(keepingCapacity: content.next < 10_000)
+                content.next = 0
+            }
+            if !group.batches.isEmpty || isForced || content.watermarksDue.map({ now >= $0 }) ?? false {
+                swap(&group.watermarks, &content.watermarks)
+                content.watermarksDue = nil
+            }
+            return group
+        }
+    }
+
+    /// Watermarks of a group that failed: they are tried again, unless newer ones came.
+    func putBack(_ watermarks: [TablePlace: Int64], due: Int64) {
+        content.withLock { content in
+            content.watermarks.merge(watermarks) { max($0, $1) }
+            if !content.watermarks.isEmpty { content.watermarksDue = content.watermarksDue ?? due }
+        }
+    }
+
+    /// When the writer must look again; nil for never, 0 for now.
+    var due: Int64? { content.withLock { $0.next < $0.batches.count ? 0 : $0.watermarksDue } }
+
+    func close() { content.withLock { $0.isClosed = true } }
+}

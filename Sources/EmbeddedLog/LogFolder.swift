@@ -1,0 +1,101 @@
+internal import Glibc
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import SQLite
+
+/// The log's files in its folder, and the locks between the processes that use them.
+///
+/// SQLite 3.40.1 can lose a WAL to two connections that write or checkpoint at once, so every write transaction and
+/// every checkpoint is done under the write lock, and nothing checkpoints by itself.
+///
+/// - Concurrency: the write lock is taken by the writer's thread only.
+final class LogFolder: Sendable {
+    let path: String
+    let file: String
+    let partitionCount: Int
+    let bell: WakeFile
+    private let locks: FileLock
+    /// A second opening, to ask about the owner: a file's own locks do not show through itself.
+    private let asking: FileLock
+
+    /// Above that a look at all ends would no longer be one statement.
+    private static let partitionCounts = 1...256
+
+    /// The lock file's bytes. `turn` is taken before `write` and given up once that is ours, so that a publisher in a
+    /// tight loop cannot keep the worker out.
+    private enum Lock {
+        static let turn = 0
+        static let write = 1
+        static let owner = 2
+    }
+
+    /// Opens the log in `path`, making what is missing.
+    init(_ path: String, partitions: Int) throws(LogFailure) {
+        guard Self.partitionCounts.contains(partitions) else {
+            throw .unavailable(reason: "a log has \(Self.partitionCounts) partitions, not \(partitions)")
+        }
+        self.path = path
+        file = path + "/log.sqlite"
+        do throws(SystemFailure) {
+            try Folder.make(path)
+            locks = try FileLock(path + "/lock")
+            asking = try FileLock(path + "/lock")
+            bell = try WakeFile(path + "/wake", watching: false)
+        } catch { throw LogFailure(error, path: path) }
+        let file = file
+        partitionCount = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
+            try logged(LogSchema.create(file, partitions: partitions))
+        }
+    }
+
+    /// A connection that may write, under the write lock.
+    func openForWriting(byteLimit: Int?) throws(SQLiteFailure) -> Connection {
+        let connection = try Connection(file, .create)
+        try LogSchema.prepareForWriting(connection, byteLimit: byteLimit)
+        return connection
+    }
+
+    func openForReading() throws(SQLiteFailure) -> Connection {
+        let connection = try Connection(file, .readOnly)
+        connection.checkpointOnlyWhenTold()
+        return connection
+    }
+
+    func withWriteLock<Result>(_ body: () throws(LogFailure) -> Result) throws(LogFailure) -> Result {
+        try Self.withWriteLock(locks, path, body)
+    }
+
+    /// Makes this process the owner, or says who is.
+    func takeOwnership() throws(LogFailure) {
+        let isOurs: Bool
+        do throws(SystemFailure) {
+            isOurs = try locks.tryLock(Lock.owner)
+            if isOurs { try locks.setNote("pid \(getpid()), since \(SystemTime.text(SystemTime.wallMilliseconds))") }
+        } catch { throw LogFailure(error, path: path) }
+        guard isOurs else { throw .held(path: path, by: locks.note) }
+    }
+
+    func giveUpOwnership() { locks.unlock(Lock.owner) }
+
+    /// Who owns the log now, for people; nil if nobody.
+    var owner: String? { asking.isHeldElsewhere(Lock.owner) ? asking.note : nil }
+
+    func watchedBell() throws(LogFailure) -> WakeFile {
+        do throws(SystemFailure) { return try WakeFile(path + "/wake", watching: true) } catch {
+            throw LogFailure(error, path: path)
+        }
+    }
+
+    private static func withWriteLock<Result>(
+        _ locks: FileLock, _ path: String, _ body: () throws(LogFailure) -> Result
+    ) throws(LogFailure) -> Result {
+        do throws(SystemFailure) {
+            try locks.lock(Lock.turn)
+            defer { locks.unlock(Lock.turn) }
+            try locks.lock(Lock.write)
+        } catch { throw LogFailure(error, path: path) }
+        defer { locks.unlock(Lock.write) }
+        return try body()
+    }
+}

@@ -1,0 +1,54 @@
+internal import ImageModel
+internal import SQLite
+
+/// The tables of the log's file, and how its connections are set.
+enum LogSchema {
+    static let version: Int64 = 1
+
+    /// Makes the tables of a new file. Returns the number of partitions that the file has.
+    static func create(_ path: String, partitions: Int) throws(SQLiteFailure) -> Int {
+        let connection = try Connection(path, .create)
+        connection.checkpointOnlyWhenTold()
+        let found = try connection.number("PRAGMA user_version") ?? 0
+        if found == 0 {
+            try connection.execute("PRAGMA journal_mode = WAL")
+            try connection.transaction { () throws(SQLiteFailure) in
+                for statement in tables(partitions) { try connection.execute(statement) }
+            }
+        } else if found != version {
+            throw SQLiteFailure(
+                path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
+        }
+        return Int(try connection.number("SELECT partitions FROM log") ?? 0)
+    }
+
+    static func prepareForWriting(_ connection: Connection, byteLimit: Int?) throws(SQLiteFailure) {
+        connection.checkpointOnlyWhenTold()
+        try connection.execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -8192")
+        guard let byteLimit, let pageSize = try connection.number("PRAGMA page_size") else { return }
+        _ = try connection.number("PRAGMA max_page_count = \(max(1, Int64(byteLimit) / pageSize))")
+    }
+
+    private static func tables(_ partitions: Int) -> [String] {
+        [
+            "CREATE TABLE log (partitions INTEGER NOT NULL)",
+            "INSERT INTO log VALUES (\(partitions))",
+            "CREATE TABLE watermarks (topic TEXT, partition INTEGER, watermark INTEGER NOT NULL, "
+                + "PRIMARY KEY (topic, partition)) WITHOUT ROWID",
+            "CREATE TABLE epochs (partition INTEGER PRIMARY KEY, epoch INTEGER NOT NULL)",
+        ] + TablePlace.all(Topic.allCases, of: partitions).flatMap(tables) + ["PRAGMA user_version = \(version)"]
+    }
+
+    private static func tables(_ place: TablePlace) -> [String] {
+        var statements = [
+            "CREATE TABLE \(place.table) (offset INTEGER PRIMARY KEY, at INTEGER NOT NULL, key BLOB NOT NULL, "
+                + "value BLOB, headers BLOB NOT NULL)"
+        ]
+        let name = "\(place.topic.rawValue).\(place.partition.number)"
+        if place.topic.hasKeyIndex { statements.append("CREATE INDEX \"\(name).key\" ON \(place.table) (key)") }
+        if place.topic.isCompacted {
+            statements.append("CREATE INDEX \"\(name).tombstones\" ON \(place.table) (offset) WHERE value IS NULL")
+        }
+        return statements
+    }
+}

@@ -1,0 +1,114 @@
+internal import ImageModel
+internal import SQLite
+
+/// One table of the log as the writer sees it.
+final class LogTable {
+    let place: TablePlace
+    private var insert: Statement
+    private var last: Statement
+    private var trim: Statement
+    /// For topics looked up by key: what a new record makes obsolete.
+    private var byKey: ByKey?
+    /// Everything below it is deleted, but for the newest record.
+    private var first: Int64
+    /// The offset of the next record, as of the last append through this connection.
+    private(set) var next: Int64 = 0
+
+    private final class ByKey {
+        var dropOlder: Statement
+        var find: Statement
+        var drop: Statement
+        init(_ connection: Connection, _ table: String) throws(SQLiteFailure) {
+            dropOlder = try connection.prepare("DELETE FROM \(table) WHERE key = ?1 AND offset < ?2")
+            find = try connection.prepare("SELECT offset, headers, value IS NULL FROM \(table) WHERE key = ?1 AND offset < ?2")
+            drop = try connection.prepare("DELETE FROM \(table) WHERE offset = ?1")
+        }
+    }
+
+    init(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) {
+        self.place = place
+        insert = try connection.prepare("INSERT INTO \(place.table) VALUES (?1, ?2, ?3, ?4, ?5)")
+        last = try connection.prepare("SELECT max(offset) FROM \(place.table)")
+        // The newest record always stays: the next offset is the one after it.
+        trim = try connection.prepare(
+            "DELETE FROM \(place.table) WHERE offset < min(?1, (SELECT max(offset) FROM \(place.table)))")
+        byKey = place.topic.hasKeyIndex ? try ByKey(connection, place.table) : nil
+        first = try connection.number("SELECT min(offset) FROM \(place.table)") ?? 0
+    }
+
+    /// Once in each write transaction, before its first append: another process may have appended since.
+    func beginGroup() throws(SQLiteFailure) {
+        defer { last.reset() }
+        next = try last.step() ? (last.optionalInteger(0) ?? -1) + 1 : 0
+    }
+
+    /// Returns the record's offset.
+    func append(_ row: PendingRow, _ now: Int64) throws(SQLiteFailure) -> Int64 {
+        let offset = next
+        insert.bind(1, offset)
+        insert.bind(2, now)
+        insert.bind(3, row.key)
+        if let value = row.value { insert.bind(4, value) } else { insert.bindNull(4) }
+        insert.bind(5, row.headers)
+        try insert.run()
+        next += 1
+        guard let byKey else { return offset }
+        if place.topic.isCompacted {
+            byKey.dropOlder.bind(1, row.key)
+            byKey.dropOlder.bind(2, offset)
+            try byKey.dropOlder.run()
+        } else if let discarded = row.discarded {
+            try discard(discarded, key: row.key, before: offset, byKey)
+        }
+        return offset
+    }
+
+    /// Deletes what is below `offset` if that is `least` or more, at most `limit`. Returns how many offsets it passed.
+    func trim(below offset: Int64, least: Int64, limit: Int64) throws(SQLiteFailure) -> Int64 {
+        let bound = min(offset, first + limit)
+        guard offset - first >= least, bound > first else { return 0 }
+        trim.bind(1, bound)
+        try trim.run()
+        defer { first = bound }
+        return bound - first
+    }
+
+    /// Takes a dead letter away, and the marks of earlier discards of its key that have nothing left to say.
+    private func discard(_ id: [UInt8], key: [UInt8], before offset: Int64, _ byKey: ByKey) throws(SQLiteFailure) {
+        var obsolete: [Int64] = []
+        byKey.find.bind(1, key)
+        byKey.find.bind(2, offset)
+        defer { byKey.find.reset() }
+        while try byKey.find.step() {
+            let headers = byKey.find.withBytes(1, HeaderCoding.decode) ?? []
+            let isMark = byKey.find.integer(2) == 1
+            if isMark || headers.contains(where: { $0.name == "ce_id" && $0.value == id }) {
+                obsolete.append(byKey.find.integer(0))
+            }
+        }
+        byKey.find.reset()
+        for offset in obsolete {
+            byKey.drop.bind(1, offset)
+            try byKey.drop.run()
+        }
+    }
+}
+
+/// A record on its way into the log, encoded by the thread that appends it.
+struct PendingRow: Sendable {
+    let place: TablePlace
+    let key: [UInt8]
+    let value: [UInt8]?
+    let headers: [UInt8]
+    /// The id of the dead letter that this record discards.
+    let discarded: [UInt8]?
+    let bytes: Int
+
+    init(_ record: NewRecord) {
+        place = TablePlace(topic: record.topic, partition: record.partition)
+        (key, value, headers) = (record.key, record.value, HeaderCoding.encode(record.headers))
+        discarded = record.topic == .dead && record.value == nil
+            ? record.headers.first { $0.name == DeadLetterDiscard.header }?.value : nil
+        bytes = key.count + (value?.count ?? 0) + headers.count
+    }
+}

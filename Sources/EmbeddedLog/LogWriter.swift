@@ -1,0 +1,170 @@
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import SQLite
+
+/// The thread that writes the log: appends of many tasks are committed in groups, each with one sync of the disk.
+///
+/// - Concurrency: an actor on a thread of ours; batches come in through its inbox without waiting for it.
+/// - Failure: a group is refused if it certainly is not in the file. If the commit itself failed below SQLite it is
+///   unknown, and the file is opened anew, since a second sync may report what the first could not write as written.
+actor LogWriter {
+    private nonisolated let folder: LogFolder
+    private nonisolated let configuration: EmbeddedLogConfiguration
+    private nonisolated let thread = PollThread("log writer")
+    private nonisolated let inbox = Inbox()
+    private var open: OpenLog?
+    /// Set while this process owns the log: only then are records deleted, and commits told at home.
+    private var owner: (@Sendable (Set<TablePlace>) -> Void)?
+    private var passed: [TablePlace: Int64] = [:]
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ folder: LogFolder, _ configuration: EmbeddedLogConfiguration) {
+        (self.folder, self.configuration) = (folder, configuration)
+    }
+
+    /// Begins to take turns; apart from `init` because the thread may only know the writer once it is whole.
+    nonisolated func start() {
+        thread.poll { [weak self] in self?.assumeIsolated { $0.turn() } }
+    }
+
+    nonisolated func append(_ records: [NewRecord]) async -> [AppendResult] {
+        let rows = records.map(PendingRow.init)
+        return await withCheckedContinuation { continuation in
+            if inbox.add(Inbox.Batch(rows: rows) { continuation.resume(returning: $0) }) {
+                thread.wake()
+            } else {
+                continuation.resume(returning: rows.map { _ in .refused(.closed) })
+            }
+        }
+    }
+
+    nonisolated func commit(_ watermark: Int64, of place: TablePlace) {
+        if inbox.add(watermark, of: place, now: SystemTime.monotonicNanoseconds) { thread.wake() }
+    }
+
+    /// Begins the time of an owner in this process: new epochs, and `onCommit` hears of what every commit touched.
+    func beginOwnership(_ onCommit: @escaping @Sendable (Set<TablePlace>) -> Void) throws(LogFailure) -> [Int64] {
+        let (epochs, watermarks) = try writing { (log) throws(SQLiteFailure) in
+            try log.shrink()
+            return (try log.bumpEpochs(), try log.watermarks())
+        }
+        (owner, passed) = (onCommit, watermarks)
+        return epochs
+    }
+
+    /// Removes tombstones of a partition of `variants` that are old and that its index has folded.
+    func dropTombstones(_ partition: PartitionID, below offset: Int64) throws(LogFailure) {
+        let before = SystemTime.wallMilliseconds - configuration.tombstoneMilliseconds
+        try writing { (log) throws(SQLiteFailure) in
+            try log.dropTombstones(partition, below: offset, olderThan: before)
+        }
+    }
+
+    /// Ends it: everything that waits is committed, what is finished deleted, and the WAL moved into the file.
+    func endOwnership() {
+        commitAll()
+        // What fails here the next owner does.
+        try? writing { (log) throws(SQLiteFailure) in
+            while try log.trimAlone(passed, outcomesKept: configuration.outcomesKept) {}
+            try log.connection.checkpoint(.truncate)
+        }
+        owner = nil
+    }
+
+    /// Commits what waits and takes no more.
+    func close() {
+        inbox.close()
+        commitAll()
+        thread.stopPolling()
+        open = nil
+    }
+
+    private func commitAll() {
+        while true {
+            let group = inbox.take(now: SystemTime.monotonicNanoseconds, isForced: true)
+            guard !group.isEmpty, commit(group) else { return }
+        }
+    }
+
+    private func turn() -> Int64? {
+        let now = SystemTime.monotonicNanoseconds
+        let group = inbox.take(now: now, isForced: false)
+        if !group.isEmpty { _ = commit(group) }
+        if inbox.due == 0 { thread.wake() }
+        return inbox.due
+    }
+
+    /// Commits a group and answers its batches. Returns whether it went in.
+    private func commit(_ group: Inbox.Group) -> Bool {
+        var touched: Set<TablePlace> = []
+        let result: CommitResult
+        do throws(LogFailure) {
+            result = try writing { (log) throws(SQLiteFailure) in
+                defer { log.checkpointIfDue(isOwner: owner != nil, folder) }
+                return try commit(group, to: log, &touched)
+            }
+        } catch {
+            result = .refused(error)
+        }
+        switch result {
+        case .committed(let answers):
+            if let owner { owner(touched) } else if !touched.isEmpty { folder.bell.ring() }
+            for (batch, answer) in zip(group.batches, answers) { batch.answer(answer) }
+            return true
+        case .refused(let failure): fail(group, .refused(failure))
+        case .unknown(let failure): fail(group, .unknown(failure))
+        }
+        return false
+    }
+
+    private enum CommitResult {
+        case committed([[AppendResult]])
+        case refused(LogFailure)
+        case unknown(LogFailure)
+    }
+
+    private func commit(
+        _ group: Inbox.Group, to log: OpenLog, _ touched: inout Set<TablePlace>
+    ) throws(SQLiteFailure) -> CommitResult {
+        var answers: [[AppendResult]] = []
+        try log.connection.begin()
+        do throws(SQLiteFailure) {
+            for batch in group.batches { answers.append(try log.append(batch.rows, &touched)) }
+            for (place, watermark) in group.watermarks { try log.save(watermark, of: place) }
+            if owner != nil {
+                passed.merge(group.watermarks) { $1 }
+                let isIdle = group.batches.isEmpty
+                _ = try log.trim(passed, outcomesKept: configuration.outcomesKept, isIdle: isIdle)
+            }
+        } catch {
+            log.connection.rollback()
+            throw error
+        }
+        do throws(SQLiteFailure) { try log.connection.commit() } catch {
+            log.connection.rollback()
+            // Of these two SQLite says for certain that the transaction is not in the file.
+            return error.isFull || error.isBusy ? .refused(LogFailure(error)) : .unknown(LogFailure(error))
+        }
+        return .committed(answers)
+    }
+
+    private func fail(_ group: Inbox.Group, _ result: AppendResult) {
+        open = nil
+        inbox.putBack(group.watermarks, due: SystemTime.monotonicNanoseconds + 1_000_000_000)
+        for batch in group.batches { batch.answer(batch.rows.map { _ in result }) }
+    }
+
+    private func writing<Result>(_ body: (OpenLog) throws(SQLiteFailure) -> Result) throws(LogFailure) -> Result {
+        try folder.withWriteLock { () throws(LogFailure) in try logged(body(opened())) }
+    }
+
+    private func opened() throws(SQLiteFailure) -> OpenLog {
+        if let open { return open }
+        let connection = try folder.openForWriting(byteLimit: configuration.byteLimit)
+        let log = OpenLog(connection, partitions: folder.partitionCount)
+        open = log
+        return log
+    }
+}

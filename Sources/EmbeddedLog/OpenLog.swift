@@ -1,0 +1,153 @@
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import SQLite
+
+/// The log's file, open for writing: what is done inside a write transaction, under the write lock.
+final class OpenLog {
+    let connection: Connection
+    private let partitionCount: Int
+    private var tables: [LogTable?]
+    private var saveWatermark: Statement?
+    /// Of the WAL's pages, those that the last checkpoint moved.
+    private var movedPages = 0
+
+    /// Pages in the WAL at which it is moved into the file: 8 MiB by the owner. Publishers alone let it grow to 64.
+    private static let ownerPages = 2_048
+    private static let othersPages = 16_384
+    /// At most so many records are deleted in one transaction.
+    private static let trimmedRecords: Int64 = 8_192
+    /// A free part of the file below this is left for new records.
+    private static let keptFreeBytes: Int64 = 64 << 20
+
+    init(_ connection: Connection, partitions: Int) {
+        (self.connection, partitionCount) = (connection, partitions)
+        tables = Array(repeating: nil, count: Topic.allCases.count * partitions)
+    }
+
+    func append(_ rows: [PendingRow], _ touched: inout Set<TablePlace>) throws(SQLiteFailure) -> [AppendResult] {
+        let now = SystemTime.wallMilliseconds
+        var results: [AppendResult] = []
+        results.reserveCapacity(rows.count)
+        for row in rows {
+            guard row.place.isWithin(partitionCount) else {
+                results.append(.refused(row.place.absence(of: partitionCount)))
+                continue
+            }
+            guard row.bytes <= EmbeddedLogConfiguration.recordBytes else {
+                let limit = EmbeddedLogConfiguration.recordBytes
+                results.append(.refused(.tooLarge(topic: row.place.topic, bytes: row.bytes, limit: limit)))
+                continue
+            }
+            let table = try table(row.place)
+            if touched.insert(row.place).inserted { try table.beginGroup() }
+            results.append(.acknowledged(try table.append(row, now)))
+        }
+        return results
+    }
+
+    func save(_ watermark: Int64, of place: TablePlace) throws(SQLiteFailure) {
+        if saveWatermark == nil {
+            saveWatermark = try connection.prepare("INSERT OR REPLACE INTO watermarks VALUES (?1, ?2, ?3)")
+        }
+        saveWatermark?.bind(1, place.topic.rawValue)
+        saveWatermark?.bind(2, Int64(place.partition.number))
+        saveWatermark?.bind(3, watermark)
+        try saveWatermark?.run()
+    }
+
+    func watermarks() throws(SQLiteFailure) -> [TablePlace: Int64] {
+        var found: [TablePlace: Int64] = [:]
+        var rows = try connection.prepare("SELECT topic, partition, watermark FROM watermarks")
+        while try rows.step() {
+            guard let topic = Topic(rawValue: rows.text(0)) else { continue }
+            let partition = PartitionID(Int32(truncatingIfNeeded: rows.integer(1)))
+            found[TablePlace(topic: topic, partition: partition)] = rows.integer(2)
+        }
+        return found
+    }
+
+    /// A new epoch for every partition, in their order.
+    func bumpEpochs() throws(SQLiteFailure) -> [Int64] {
+        try connection.transaction { () throws(SQLiteFailure) in try bumpEpochsInside() }
+    }
+
+    private func bumpEpochsInside() throws(SQLiteFailure) -> [Int64] {
+        var bump = try connection.prepare(
+            "INSERT INTO epochs VALUES (?1, 1) ON CONFLICT DO UPDATE SET epoch = epoch + 1 RETURNING epoch")
+        var epochs: [Int64] = []
+        for partition in 0..<Int64(partitionCount) {
+            bump.bind(1, partition)
+            while try bump.step() { epochs.append(bump.integer(0)) }
+            bump.reset()
+        }
+        return epochs
+    }
+
+    /// Deletes what `watermarks` have passed, and the outcomes that are too many. Returns whether there is more.
+    ///
+    /// While appends come, a table waits until a thousand records have gathered: fewer pages are written twice.
+    func trim(_ watermarks: [TablePlace: Int64], outcomesKept: Int, isIdle: Bool) throws(SQLiteFailure) -> Bool {
+        let least: Int64 = isIdle ? 1 : 1_000
+        let outcomesKept = Int64(max(1, outcomesKept / partitionCount))
+        var left = Self.trimmedRecords
+        for (place, watermark) in watermarks where place.isWithin(partitionCount) {
+            left -= try table(place).trim(below: watermark, least: least, limit: left)
+        }
+        for partition in 0..<Int32(partitionCount) {
+            let outcomes = try table(TablePlace(topic: .outcomes, partition: PartitionID(partition)))
+            left -= try outcomes.trim(below: outcomes.next - outcomesKept, least: least, limit: left)
+        }
+        return left == 0
+    }
+
+    func trimAlone(_ watermarks: [TablePlace: Int64], outcomesKept: Int) throws(SQLiteFailure) -> Bool {
+        try connection.transaction { () throws(SQLiteFailure) in
+            try trim(watermarks, outcomesKept: outcomesKept, isIdle: true)
+        }
+    }
+
+    func dropTombstones(_ partition: PartitionID, below offset: Int64, olderThan time: Int64) throws(SQLiteFailure) {
+        let table = TablePlace(topic: .variants, partition: partition).table
+        // The newest record always stays: the next offset is the one after it.
+        var drop = try connection.prepare(
+            "DELETE FROM \(table) WHERE value IS NULL AND offset < min(?1, (SELECT max(offset) FROM \(table))) AND at < ?2")
+        drop.bind(1, offset)
+        drop.bind(2, time)
+        try drop.run()
+    }
+
+    /// Moves the WAL into the file when it has grown enough, under the write lock. Without an owner publishers do it,
+    /// late: a log that is only written to must not grow twice.
+    func checkpointIfDue(isOwner: Bool, _ folder: LogFolder) {
+        let pages = connection.walPages
+        // Fewer than before: readers let the WAL begin anew.
+        if pages < movedPages { movedPages = 0 }
+        guard pages - movedPages >= (isOwner ? Self.ownerPages : Self.othersPages), isOwner || folder.owner == nil
+        else { return }
+        // One that fails costs nothing: the pages stay in the WAL for the next.
+        movedPages = (try? connection.checkpoint(pages < 8 * Self.othersPages ? .passive : .truncate))?.moved ?? pages
+    }
+
+    /// Gives the disk back what most of a large file has become: free pages, after a backlog was worked off.
+    func shrink() throws(SQLiteFailure) {
+        let free = try connection.number("PRAGMA freelist_count") ?? 0
+        let pages = try connection.number("PRAGMA page_count") ?? 0
+        let pageSize = try connection.number("PRAGMA page_size") ?? 0
+        guard free * pageSize > Self.keptFreeBytes, free > pages / 2 else { return }
+        do throws(SQLiteFailure) {
+            try connection.execute("VACUUM")
+            try connection.checkpoint(.truncate)
+        } catch where error.isFull || error.isBusy {
+            // No room for the copy, or a reader that stays: the file is as good as before.
+        }
+    }
+
+    private func table(_ place: TablePlace) throws(SQLiteFailure) -> LogTable {
+        let index = place.index(of: partitionCount)
+        if let table = tables[index] { return table }
+        let table = try LogTable(connection, place)
+        tables[index] = table
+        return table
+    }
+}

@@ -1,0 +1,45 @@
+internal import ImageModel
+internal import Ports
+
+/// Which of the log's tables holds a partition of a topic.
+///
+/// Each has one of its own, so that every append is at a B-tree's right edge and what is finished leaves at its left.
+struct TablePlace: Hashable, Sendable {
+    let topic: Topic
+    let partition: PartitionID
+
+    /// Dense from 0, for arrays by table; the partition must be one of `count`.
+    func index(of count: Int) -> Int { topic.ordinal * count + Int(partition.number) }
+
+    /// As SQL names it.
+    var table: String { "\"\(topic.rawValue).\(partition.number)\"" }
+
+    func isWithin(_ count: Int) -> Bool { partition.number >= 0 && partition.number < count }
+
+    func absence(of count: Int) -> LogFailure {
+        .unavailable(reason: "\(topic.rawValue) has no partition \(partition), only 0 to \(count - 1)")
+    }
+
+    static func all(_ topics: some Sequence<Topic>, of count: Int) -> [TablePlace] {
+        topics.flatMap { topic in (0..<Int32(count)).map { TablePlace(topic: topic, partition: PartitionID($0)) } }
+    }
+}
+
+extension Topic {
+    fileprivate var ordinal: Int {
+        switch self {
+        case .jobsFast: 0
+        case .jobsSlow: 1
+        case .control: 2
+        case .retry: 3
+        case .variants: 4
+        case .outcomes: 5
+        case .dead: 6
+        }
+    }
+
+    /// Looked up by key, and so given an index; the others are scanned.
+    var hasKeyIndex: Bool { isCompacted || self == .dead }
+    /// Read by the owner as they come.
+    static let drained: [Topic] = Topic.consumed + [.variants]
+}

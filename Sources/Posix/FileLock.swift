@@ -1,0 +1,51 @@
+internal import CPosix
+internal import Glibc
+
+/// Locks on single bytes of one file, between processes and inside one; a holder's death gives them up.
+///
+/// - Ownership: one descriptor; `deinit` gives up every lock taken through it.
+/// - Concurrency: each byte is taken and given up by one thread at a time.
+package final class FileLock: @unchecked Sendable {
+    private let descriptor: Int32
+    private let path: String
+
+    package init(_ path: String) throws(SystemFailure) {
+        let fd = mz_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
+        (descriptor, self.path) = (fd, path)
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    /// Blocks the thread until the byte is ours.
+    package func lock(_ byte: Int) throws(SystemFailure) {
+        guard mz_lock_wait(descriptor, byte) >= 0 else { throw SystemFailure("lock", on: path, code: errno) }
+    }
+
+    /// False if another holds it.
+    package func tryLock(_ byte: Int) throws(SystemFailure) -> Bool {
+        if mz_lock_try(descriptor, byte) >= 0 { return true }
+        guard errno == EAGAIN || errno == EACCES else { throw SystemFailure("lock", on: path, code: errno) }
+        return false
+    }
+
+    package func unlock(_ byte: Int) { _ = mz_unlock(descriptor, byte) }
+
+    /// Whether another holds the byte now; takes nothing, so that asking disturbs nobody.
+    package func isHeldElsewhere(_ byte: Int) -> Bool { mz_is_locked(descriptor, byte) != 0 }
+
+    /// What the file says, by custom of who holds a lock in it.
+    package var note: String {
+        let text = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
+            String(decoding: buffer[0..<max(0, pread(descriptor, buffer.baseAddress, 256, 0))], as: UTF8.self)
+        }
+        return text.isEmpty ? "unknown" : text
+    }
+
+    package func setNote(_ text: String) throws(SystemFailure) {
+        let bytes = Array(text.utf8)
+        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else {
+            throw SystemFailure("write", on: path, code: errno)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import CSQLite
+
+/// One connection to one SQLite file.
+///
+/// - Ownership: closes when the last reference, its statements' among them, is gone.
+/// - Concurrency: opened without SQLite's own locks: one thread at a time. Statements go with it.
+package final class Connection: @unchecked Sendable {
+    package enum Mode: Sendable {
+        /// Reads and writes; makes the file where it is missing.
+        case create
+        case readOnly
+    }
+
+    package let path: String
+    let database: OpaquePointer
+    /// How many pages the WAL had after our last commit, other connections' pages among them.
+    package private(set) var walPages = 0
+
+    /// A lock of another process is waited for this long before `isBusy`.
+    package init(_ path: String, _ mode: Mode, busyMilliseconds: Int32 = 10_000) throws(SQLiteFailure) {
+        let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
+        guard code == SQLITE_OK, let opened else {
+            let message = String(cString: opened.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+            let extended = opened.map { sqlite3_extended_errcode($0) } ?? code
+            sqlite3_close_v2(opened)
+            throw SQLiteFailure(path: path, extendedCode: extended, message: message)
+        }
+        (self.path, database) = (path, opened)
+        sqlite3_extended_result_codes(opened, 1)
+        sqlite3_busy_timeout(opened, busyMilliseconds)
+    }
+
+    deinit { sqlite3_close_v2(database) }
+
+    /// Never checkpoints by itself, neither after a commit nor on closing: for files whose checkpoints have a lock of
+    /// their own. From now on `walPages` is counted.
+    package func checkpointOnlyWhenTold() {
+        _ = mz_sqlite_no_checkpoint_on_close(database)
+        let ourselves = Unmanaged.passUnretained(self).toOpaque()
+        // Takes the place of SQLite's own hook, which is what checkpoints after 1,000 pages.
+        sqlite3_wal_hook(
+            database,
+            { connection, _, _, pages in
+                if let connection { Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().walPages = Int(pages) }
+                return SQLITE_OK
+            }, ourselves)
+    }
+
+    /// Runs one or more statements and drops their rows.
+    package func execute(_ sql: String) throws(SQLiteFailure) {
+        let code = sqlite3_exec(database, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    package func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw failure(code) }
+        return Statement(prepared, of: self)
+    }
+
+    /// The first column of the first row as a number; nil where there is no row or it is NULL.
+    package func number(_ sql: String) throws(SQLiteFailure) -> Int64? {
+        var statement = try prepare(sql)
+        return try statement.step() ? statement.optionalInteger(0) : nil
+    }
+
+    /// Takes the write lock at once, so that a read in the transaction is never outdated by another's write.
+    package func begin() throws(SQLiteFailure) { try execute("BEGIN IMMEDIATE") }
+    package func commit() throws(SQLiteFailure) { try execute("COMMIT") }
+    /// Also where SQLite rolled back by itself.
+    package func rollback() { if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") } }
+
+    package func transaction<Result>(_ body: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure) -> Result {
+        try begin()
+        do throws(SQLiteFailure) {
+            let result = try body()
+            try commit()
+            return result
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    package enum Checkpoint: Sendable {
+        /// As much as is possible without waiting for a reader.
+        case passive
+        /// All of it, and the WAL emptied; waits for readers.
+        case truncate
+    }
+
+    /// Moves the WAL into the file. Returns the WAL's pages, and how many of them are moved.
+    @discardableResult
+    package func checkpoint(_ mode: Checkpoint) throws(SQLiteFailure) -> (pages: Int, moved: Int) {
+        var (pages, moved): (Int32, Int32) = (0, 0)
+        let how = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
+        let code = sqlite3_wal_checkpoint_v2(database, nil, how, &pages, &moved)
+        guard code == SQLITE_OK else { throw failure(code) }
+        return (Int(pages), Int(moved))
+    }
+
+    func failure(_ code: Int32) -> SQLiteFailure {
+        SQLiteFailure(path: path, extendedCode: code, message: String(cString: sqlite3_errmsg(database)))
+    }
+}

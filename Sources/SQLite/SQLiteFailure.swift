@@ -1,0 +1,24 @@
+internal import CSQLite
+
+/// What SQLite answered instead of a result, and to what.
+package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    package let path: String
+    /// The extended result code; its low byte is the primary one.
+    package let extendedCode: Int32
+    package let message: String
+
+    package init(path: String, extendedCode: Int32, message: String) {
+        (self.path, self.extendedCode, self.message) = (path, extendedCode, message)
+    }
+
+    package var code: Int32 { extendedCode & 0xff }
+    package var description: String { "\(message) (SQLite \(extendedCode))" }
+
+    /// The disk, or the limit set on the file, is used up. Nothing of the transaction was kept.
+    package var isFull: Bool { code == SQLITE_FULL }
+    package var isBusy: Bool { code == SQLITE_BUSY }
+    /// The bytes of the file are not a database, or not a sound one.
+    package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+    /// Reading or writing failed below SQLite: after a failed commit, what is in the file is not known.
+    package var isInputOutput: Bool { code == SQLITE_IOERR }
+}

@@ -1,0 +1,89 @@
+internal import CSQLite
+
+/// A prepared statement: bind, step through its rows, reset, again.
+///
+/// - Ownership: one owner, finalised by `deinit`; keeps its connection open.
+/// - Concurrency: on its connection's thread.
+/// - Failure: a binding that SQLite refuses (no memory, too large) comes out of the next `step`.
+package struct Statement: ~Copyable {
+    private let handle: OpaquePointer
+    private let connection: Connection
+    private var bindFailure: Int32 = SQLITE_OK
+
+    init(_ handle: OpaquePointer, of connection: Connection) { (self.handle, self.connection) = (handle, connection) }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Parameters are counted from 1, as SQLite does.
+    package mutating func bind(_ index: Int32, _ value: Int64) { note(sqlite3_bind_int64(handle, index, value)) }
+
+    package mutating func bindNull(_ index: Int32) { note(sqlite3_bind_null(handle, index)) }
+
+    package mutating func bind(_ index: Int32, _ bytes: [UInt8]) { bytes.withUnsafeBytes { bind(index, $0) } }
+
+    /// The bytes are copied; none is an empty blob, not NULL.
+    package mutating func bind(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return note(sqlite3_bind_zeroblob(handle, index, 0)) }
+        note(sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), mz_sqlite_transient()))
+    }
+
+    package mutating func bind(_ index: Int32, _ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            utf8.withMemoryRebound(to: CChar.self) {
+                // No pointer would mean NULL: an empty text still needs one.
+                let start = $0.baseAddress ?? UnsafePointer(bitPattern: 1)
+                note(sqlite3_bind_text64(handle, index, start, UInt64($0.count), mz_sqlite_transient(), UInt8(SQLITE_UTF8)))
+            }
+        }
+    }
+
+    /// True while there is a row.
+    package mutating func step() throws(SQLiteFailure) -> Bool {
+        guard bindFailure == SQLITE_OK else {
+            defer { bindFailure = SQLITE_OK }
+            throw connection.failure(bindFailure)
+        }
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code:
+            let failure = connection.failure(code)
+            sqlite3_reset(handle)
+            throw failure
+        }
+    }
+
+    /// Steps once, for statements without rows, and resets. Returns how many rows were changed.
+    @discardableResult
+    package mutating func run() throws(SQLiteFailure) -> Int {
+        _ = try step()
+        reset()
+        return Int(sqlite3_changes(connection.database))
+    }
+
+    /// Ends the statement's own read; a statement left unreset keeps the WAL from being reset.
+    package mutating func reset() { sqlite3_reset(handle) }
+
+    /// Columns are counted from 0; valid while `step` last said true.
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    /// A copy of a blob's bytes.
+    package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
+
+    package func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
+
+    /// A blob's or a text's bytes where they lie, valid inside `body` only.
+    package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let start = sqlite3_column_blob(handle, column)
+        return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    package func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
+
+    private mutating func note(_ code: Int32) { if code != SQLITE_OK { bindFailure = code } }
+}

@@ -1,0 +1,129 @@
+import ImageModel
+import Ports
+import Testing
+
+@Suite("Log: appending, and reading from outside", .timeLimit(.minutes(1)))
+struct AppendAndReadTests {
+    static let p0 = PartitionID(0)
+    static let p3 = PartitionID(3)
+
+    static func record(
+        _ topic: Topic, in partition: PartitionID = p0, key: String = "k", _ value: String?, _ headers: [RecordHeader] = []
+    ) -> NewRecord {
+        NewRecord(
+            topic: topic, partition: partition, key: Array(key.utf8), value: value.map { Array($0.utf8) }, headers: headers)
+    }
+
+    @Test("What is appended is read back whole and in order, offsets from 0 for each topic and partition", arguments: LogBench.all)
+    func order(bench: LogBench) async throws {
+        let log = try bench.open("order").log
+        let records = (0..<100).map {
+            Self.record($0 % 2 == 0 ? .jobsFast : .jobsSlow, in: $0 % 3 == 0 ? Self.p0 : Self.p3, key: "k\($0)", "v\($0)")
+        }
+        let results = await log.append(records)
+        #expect(results.allSatisfy { $0.offset != nil })
+        for (topic, partition) in [(Topic.jobsFast, Self.p0), (.jobsFast, Self.p3), (.jobsSlow, Self.p0), (.jobsSlow, Self.p3)] {
+            let sent = records.filter { $0.topic == topic && $0.partition == partition }
+            let read = try await log.read(topic, partition, from: 0, limit: 1_000)
+            #expect(read.map(\.value) == sent.map(\.value))
+            #expect(read.map(\.key) == sent.map(\.key))
+            #expect(read.first?.offset == 0)
+            #expect(zip(read, read.dropFirst()).allSatisfy { $0.offset < $1.offset && $0.timestamp <= $1.timestamp })
+            let bounds = try await log.bounds(topic, partition)
+            #expect(bounds.upperBound > (read.last?.offset ?? .max))
+        }
+        #expect(try await log.bounds(.retry, Self.p0) == 0..<0)
+        await log.close()
+    }
+
+    @Test("Headers keep their order, repeats and bytes; a tombstone is no empty value", arguments: LogBench.all)
+    func headers(bench: LogBench) async throws {
+        let log = try bench.open("headers").log
+        let headers = [
+            RecordHeader("ce_id", "42"), RecordHeader("raw", [0, 255, 10]), RecordHeader("raw", []),
+            RecordHeader("ce_id", String(repeating: "å", count: 300)),
+        ]
+        _ = await log.append([
+            Self.record(.control, "", headers), Self.record(.control, nil, []), Self.record(.control, "v", []),
+        ])
+        let read = try await log.read(.control, Self.p0, from: 0, limit: 10)
+        #expect(read.map(\.headers) == [headers, [], []])
+        #expect(read.map(\.value) == [[], nil, [118]])
+        await log.close()
+    }
+
+    @Test("A record of one megabyte passes, and a read of many such ends early but never empty", arguments: LogBench.all)
+    func large(bench: LogBench) async throws {
+        let log = try bench.open("large").log
+        let large = NewRecord(topic: .jobsSlow, partition: Self.p0, key: [1], value: Array(repeating: 9, count: 1 << 20))
+        let results = await log.append(Array(repeating: large, count: 12))
+        #expect(results.compactMap(\.offset).count == 12)
+        var (offset, count) = (Int64(0), 0)
+        while true {
+            let read = try await log.read(.jobsSlow, Self.p0, from: offset, limit: 100)
+            guard let last = read.last else { break }
+            #expect(read.allSatisfy { $0.value?.count == 1 << 20 })
+            (offset, count) = (last.offset + 1, count + read.count)
+        }
+        #expect(count == 12)
+        await log.close()
+    }
+
+    @Test("Of `variants` only the newest record of a key stays, a tombstone too; latest leaves tombstones out", arguments: LogBench.all)
+    func compaction(bench: LogBench) async throws {
+        let log = try bench.open("compaction").log
+        for round in 0..<5 {
+            _ = await log.append((0..<20).map { Self.record(.variants, key: "a/\($0)", "round \(round)") })
+        }
+        _ = await log.append([
+            Self.record(.variants, key: "a/7", nil), Self.record(.variants, key: "b/1", "other"),
+            Self.record(.variants, key: "a", "source"),
+        ])
+        let latest = try await log.latest(.variants, Self.p0, keyPrefix: Array("a/".utf8))
+        #expect(latest.count == 19)
+        #expect(latest.allSatisfy { $0.value == Array("round 4".utf8) })
+        let source = try await log.latest(.variants, Self.p0, keyPrefix: Array("a".utf8))
+        #expect(source.count == 20)
+        // The tail is never compacted away: the newest record, and what a reader from the end has yet to see.
+        let bounds = try await log.bounds(.variants, Self.p0)
+        #expect(try await log.read(.variants, Self.p0, from: bounds.upperBound - 1, limit: 10).map(\.key) == [[97]])
+        await log.close()
+    }
+
+    @Test("Appends of many tasks at once are all acknowledged, each at an offset of its own", arguments: LogBench.all)
+    func manyTasks(bench: LogBench) async throws {
+        let log = try bench.open("many").log
+        let offsets = await withTaskGroup(of: [Int64].self) { group in
+            for task in 0..<200 {
+                group.addTask {
+                    await log.append((0..<5).map { Self.record(.outcomes, key: "\(task)", "\($0)") }).compactMap(\.offset)
+                }
+            }
+            return await group.reduce(into: [Int64]()) { $0 += $1 }
+        }
+        #expect(Set(offsets).count == 1_000)
+        #expect(try await log.read(.outcomes, Self.p0, from: 0, limit: 2_000).count == 1_000)
+        await log.close()
+    }
+
+    @Test("A partition that the log has not is refused alone; the records beside it go in", arguments: LogBench.all)
+    func foreignPartition(bench: LogBench) async throws {
+        let log = try bench.open("foreign").log
+        let results = await log.append([
+            Self.record(.retry, "a"), Self.record(.retry, in: PartitionID(4_000), "b"), Self.record(.retry, in: PartitionID(-1), "c"),
+            Self.record(.retry, "d"),
+        ])
+        #expect(results.map { $0.offset != nil } == [true, false, false, true])
+        await #expect(throws: LogFailure.self) { try await log.bounds(.retry, PartitionID(4_000)) }
+        await log.close()
+    }
+
+    @Test("A closed log refuses appends and reads", arguments: LogBench.all)
+    func closed(bench: LogBench) async throws {
+        let log = try bench.open("closed").log
+        _ = await log.append([Self.record(.retry, "a")])
+        await log.close()
+        #expect(await log.append([Self.record(.retry, "a")]) == [.refused(.closed)])
+        await #expect(throws: LogFailure.closed) { try await log.bounds(.retry, Self.p0) }
+    }
+}

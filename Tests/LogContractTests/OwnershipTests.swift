@@ -1,0 +1,121 @@
+import ImageModel
+import Ports
+import Testing
+
+@Suite("Log: owning partitions", .timeLimit(.minutes(1)))
+struct OwnershipTests {
+    typealias Listened = RecordingListener.Event
+    static let p0 = PartitionID(0)
+
+    static func job(_ text: String, _ partition: PartitionID = p0) -> NewRecord {
+        NewRecord(topic: .jobsFast, partition: partition, key: [1], value: Array(text.utf8))
+    }
+
+    static func texts(_ records: [Record]) -> [String] { records.map { String(decoding: $0.value ?? [], as: UTF8.self) } }
+
+    @Test("Every partition is assigned once, in a higher epoch each time, with the changelog's bounds", arguments: LogBench.all)
+    func assignment(bench: LogBench) async throws {
+        var last: Int64 = 0
+        for round in 0..<3 {
+            let (log, consumer) = try bench.open("assignment")
+            let owner = Owner(consumer)
+            try await owner.start()
+            for number in 0..<Int32(log.partitionCount) {
+                let epochs = owner.listener.all.compactMap { event -> Int64? in
+                    guard case .assigned(PartitionID(number), let epoch, let changelog) = event else { return nil }
+                    #expect(changelog.upperBound == (number == 0 ? Int64(round) : 0))
+                    return epoch
+                }
+                #expect(epochs.count == 1)
+                if number == 0 {
+                    #expect(epochs[0] > last)
+                    last = epochs[0]
+                }
+            }
+            _ = await log.append([NewRecord(topic: .variants, partition: Self.p0, key: [UInt8(round)], value: [])])
+            await owner.stop()
+            await log.close()
+        }
+    }
+
+    @Test("Records that wait are told at the start, later ones as they come", arguments: LogBench.all)
+    func wakeUps(bench: LogBench) async throws {
+        let (log, consumer) = try bench.open("wake")
+        _ = await log.append([Self.job("before")])
+        let owner = Owner(consumer)
+        try await owner.start()
+        #expect(Self.texts(try await owner.drain(.jobsFast, Self.p0, until: 1)) == ["before"])
+        _ = await log.append([Self.job("one"), Self.job("two")])
+        #expect(Self.texts(try await owner.drain(.jobsFast, Self.p0, until: 2)) == ["one", "two"])
+        #expect(try await owner.drain(.jobsFast, Self.p0).isEmpty)
+        await owner.stop()
+        await log.close()
+    }
+
+    @Test("An append through another opening of the log wakes the owner", arguments: LogBench.all)
+    func foreignWakeUp(bench: LogBench) async throws {
+        let (log, consumer) = try bench.open("foreign")
+        let owner = Owner(consumer)
+        try await owner.start()
+        let other = try bench.open("foreign").log
+        for round in 0..<20 {
+            _ = await other.append([Self.job("\(round)", PartitionID(5))])
+            #expect(Self.texts(try await owner.drain(.jobsFast, PartitionID(5), until: 1)) == ["\(round)"])
+        }
+        await owner.stop()
+        await other.close()
+        await log.close()
+    }
+
+    @Test("Reading goes on at the watermark after a restart, and no record below it is needed any more", arguments: LogBench.all)
+    func watermark(bench: LogBench) async throws {
+        let (log, consumer) = try bench.open("watermark")
+        #expect(try await log.watermark(.jobsFast, Self.p0) == nil)
+        _ = await log.append((0..<10).map { Self.job("\($0)") })
+        let owner = Owner(consumer)
+        try await owner.start()
+        let drained = try await owner.drain(.jobsFast, Self.p0, until: 10)
+        await owner.commit(.jobsFast, Self.p0, drained[6].offset)
+        await owner.stop()
+        await log.close()
+
+        let (again, nextConsumer) = try bench.open("watermark")
+        #expect(try await again.watermark(.jobsFast, Self.p0) == drained[6].offset)
+        let next = Owner(nextConsumer)
+        try await next.start()
+        #expect(Self.texts(try await next.drain(.jobsFast, Self.p0, until: 4)) == ["6", "7", "8", "9"])
+        await next.commit(.jobsFast, Self.p0, drained[9].offset + 1)
+        await next.stop()
+        // Offsets go on where they were, though everything is finished and may be deleted.
+        let offset = try #require(await again.append([Self.job("later")]).first?.offset)
+        #expect(offset > drained[9].offset)
+        await again.close()
+    }
+
+    @Test("`variants` is read from where the listener said", arguments: LogBench.all)
+    func changelogStart(bench: LogBench) async throws {
+        let (log, consumer) = try bench.open("changelog")
+        let results = await log.append((0..<10).map {
+            NewRecord(topic: .variants, partition: Self.p0, key: [$0], value: [$0])
+        })
+        let start = try #require(results[4].offset)
+        let owner = Owner(consumer, changelogStart: start)
+        try await owner.start()
+        #expect(try await owner.drain(.variants, Self.p0, until: 6).map(\.key) == [[4], [5], [6], [7], [8], [9]])
+        await owner.stop()
+        await log.close()
+    }
+
+    @Test("Drain returns no more than asked for", arguments: LogBench.all)
+    func limit(bench: LogBench) async throws {
+        let (log, consumer) = try bench.open("limit")
+        _ = await log.append((0..<10).map { Self.job("\($0)") })
+        let owner = Owner(consumer)
+        try await owner.start()
+        await owner.listener.wait(for: .readable(.jobsFast, Self.p0))
+        #expect(Self.texts(try await owner.drain(.jobsFast, Self.p0, limit: 3)) == ["0", "1", "2"])
+        #expect(Self.texts(try await owner.drain(.jobsFast, Self.p0, limit: 3)) == ["3", "4", "5"])
+        await owner.stop()
+        await log.close()
+    }
+}
