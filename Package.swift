@@ -83,7 +83,6 @@ let package = Package(
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
         tests("CommandLine", needs: ["CommandLine"]),
-        tests("ImageModel", needs: ["ImageModel"]),
         tests("ImageModel", needs: ["ImageModel"], data: ["canonical-vectors.json"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
