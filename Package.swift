@@ -86,7 +86,10 @@ let package = Package(
         tests("ImageModel", needs: ["ImageModel"], data: ["canonical-vectors.json"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
+        tests(
+            "Picture", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels", "mezzotint-renderer"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
+        tests("Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("SQLite", needs: ["SQLite"]),
         tests("Settings", needs: ["Settings", "ImageModel"]),

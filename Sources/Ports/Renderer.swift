@@ -54,6 +54,7 @@ package enum RenderFailure: StageFailure, Hashable {
     case tooManyFrames(Int, limit: Int)
     case tooManyScans(limit: Int)
     case tooManyChunks(limit: Int)
+    case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
     case output(VariantSpec, reason: String)
     case crashed(reason: String)
     case deadline(milliseconds: Int)
@@ -69,6 +70,7 @@ package enum RenderFailure: StageFailure, Hashable {
         case .tooManyFrames: "render.too-many-frames"
         case .tooManyScans: "render.too-many-scans"
         case .tooManyChunks: "render.too-many-chunks"
+        case .tooMuchMemory: "render.too-much-memory"
         case .output: "render.output"
         case .crashed: "render.crashed"
         case .deadline: "render.deadline"
@@ -86,6 +88,8 @@ package enum RenderFailure: StageFailure, Hashable {
         case .tooManyFrames(let frames, let limit): "The source has \(frames) frames, over the limit of \(limit). Publish fewer."
         case .tooManyScans(let limit): "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
         case .tooManyChunks(let limit): "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
+        case .tooMuchMemory(let format, let bytes, let limit):
+            "The source is a \(format.rawValue) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
         case .crashed(let reason): "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
         case .deadline(let ms): "The source took longer than \(ms) ms to render. It is tried again; see render.deadline."
@@ -110,6 +114,7 @@ package enum RenderFailure: StageFailure, Hashable {
         CodeEntry("render.too-many-frames", "The picture has more frames than the limit.", .fail),
         CodeEntry("render.too-many-scans", "A JPEG has more scans than the limit.", .fail),
         CodeEntry("render.too-many-chunks", "A PNG has more chunks than the limit.", .fail),
+        CodeEntry("render.too-much-memory", "The picture is interlaced or progressive, and too large to be decoded whole.", .fail),
         CodeEntry("render.output", "The variant cannot be written in its format.", .fail),
         CodeEntry("render.crashed", "The renderer process ended during the job.", .retry),
         CodeEntry("render.deadline", "The render passed its deadline and was ended.", .retry),

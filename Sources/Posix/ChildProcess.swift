@@ -45,6 +45,17 @@ package struct ChildProcess: Sendable {
         return signal != 0 ? .signal(Int(signal)) : .status(Int(code))
     }
 
+    /// CPU time so far, in nanoseconds, to a hundredth of a second; nil once it has ended.
+    package var cpuNanoseconds: Int64? {
+        guard let file = try? OpenFile(reading: "/proc/\(pid)/stat"), let bytes = try? file.bytes(at: 0, count: 4096),
+            let name = bytes.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
+        // After the name come the state and ten fields, then user and system time in hundredths.
+        let words = bytes[(name + 1)...].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+        guard words.count > 12, let user = Int64(words[11]), let system = Int64(words[12]) else { return nil }
+        return (user + system) * 10_000_000
+    }
+
     /// Resident bytes now and at their highest; nil once it has ended.
     package var memory: (now: Int, peak: Int)? { ProcessMemory.of(pid) }
 }

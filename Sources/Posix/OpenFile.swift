@@ -63,6 +63,13 @@ package final class OpenFile: @unchecked Sendable {
         }
     }
 
+    /// Takes up the length that another process gave the file.
+    package func remeasure() throws(SystemFailure) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw SystemFailure("fstat", on: "file", code: errno) }
+        length = Int(facts.st_size)
+    }
+
     /// No one can change an anonymous file after this.
     package func seal() { _ = mz_seal(descriptor) }
 

@@ -4,7 +4,7 @@ internal import Glibc
 /// One end of a socket whose messages keep their bounds and may carry open files.
 ///
 /// - Ownership: one descriptor, closed by `deinit`.
-/// - Concurrency: one thread sends and receives; `hangUp` may come from any.
+/// - Concurrency: one thread sends, and one receives.
 package final class PacketSocket: Sendable {
     package let descriptor: Int32
 
@@ -62,8 +62,6 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    /// Ends the connection: the other end sees it, and whoever receives here.
-    package func hangUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     private static func length(of descriptor: Int32) -> Int {
         var facts = stat()

@@ -28,16 +28,3 @@ package enum Sandbox {
     /// Returns freed memory to the kernel.
     package static func trimHeap() { _ = malloc_trim(0) }
 }
-
-extension OpenFile {
-    /// The whole file as memory that another's write can't change, for as long as `body` runs.
-    ///
-    /// In a child only: a file that is cut short meanwhile ends the process by SIGBUS.
-    package func withMapping<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R? {
-        guard length > 0, let base = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
-            return nil
-        }
-        defer { munmap(base, length) }
-        return try body(UnsafeRawBufferPointer(start: base, count: length))
-    }
-}

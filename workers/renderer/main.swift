@@ -1,1 +1,7 @@
-print("not built yet")
+internal import Rendering
+internal import CommandLine
+internal import Posix
+internal import Vips
+
+let renderer = RendererCommand(words: Array(Swift.CommandLine.arguments.dropFirst()))
+renderer.run()

@@ -1,4 +1,77 @@
 #ifndef MZ_CVIPS_SHIM_H
 #define MZ_CVIPS_SHIM_H
+// libvips's operations take a variable argument list, which Swift cannot call: one function for each use. No logic.
 #include <vips/vips.h>
+
+static inline int mz_vips_start(const char *name) { return VIPS_INIT(name); }
+static GLogWriterOutput mz_vips_drop(GLogLevelFlags level, const GLogField *fields, gsize count, gpointer data) {
+    (void)level, (void)fields, (void)count, (void)data;
+    return G_LOG_WRITER_HANDLED;
+}
+static inline void mz_vips_silence(void) { g_log_set_writer_func(mz_vips_drop, NULL, NULL); }
+
+#define MZ_VIPS_LOAD VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED
+static inline int mz_vips_jpegload(const void *data, size_t bytes, int shrink, VipsImage **out) {
+    return vips_jpegload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "shrink", shrink, NULL);
+}
+static inline int mz_vips_pngload(const void *data, size_t bytes, VipsImage **out) {
+    return vips_pngload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+}
+static inline int mz_vips_webpload(const void *data, size_t bytes, VipsImage **out) {
+    return vips_webpload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+}
+
+static inline int mz_vips_extract(VipsImage *in, int x, int y, int w, int h, VipsImage **out) {
+    return vips_extract_area(in, out, x, y, w, h, NULL);
+}
+static inline int mz_vips_resize(VipsImage *in, double across, double down, VipsImage **out) {
+    return vips_resize(in, out, across, "vscale", down, "kernel", VIPS_KERNEL_LANCZOS3, NULL);
+}
+static inline int mz_vips_extend(VipsImage *in, int w, int h, VipsImage **out) {
+    return vips_embed(in, out, 0, 0, w, h, "extend", VIPS_EXTEND_COPY, NULL);
+}
+static inline int mz_vips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
+static inline int mz_vips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
+static inline int mz_vips_round(VipsImage *in, VipsImage **out) { return vips_rint(in, out, NULL); }
+static inline int mz_vips_cast(VipsImage *in, VipsBandFormat format, VipsImage **out) {
+    return vips_cast(in, out, format, NULL);
+}
+static inline int mz_vips_flatten(VipsImage *in, double level, VipsImage **out) {
+    VipsArrayDouble *background = vips_array_double_new(&level, 1);
+    int failed = vips_flatten(in, out, "background", background, NULL);
+    vips_area_unref((VipsArea *)background);
+    return failed;
+}
+static inline int mz_vips_colourspace(VipsImage *in, VipsInterpretation space, VipsImage **out) {
+    return vips_colourspace(in, out, space, NULL);
+}
+static inline int mz_vips_to_srgb(VipsImage *in, int embedded, const char *profile, VipsImage **out) {
+    return vips_icc_transform(in, out, "srgb", "embedded", embedded, "input_profile", profile, "depth", 8, NULL);
+}
+static inline int mz_vips_turn(VipsImage *in, VipsAngle angle, VipsImage **out) { return vips_rot(in, out, angle, NULL); }
+static inline int mz_vips_mirror(VipsImage *in, VipsDirection direction, VipsImage **out) {
+    return vips_flip(in, out, direction, NULL);
+}
+static inline int mz_vips_copy(VipsImage *in, VipsImage **out) { return vips_copy(in, out, NULL); }
+static inline int mz_vips_noise(int w, int h, VipsImage **out) {
+    return vips_gaussnoise(out, w, h, "mean", 128.0, "sigma", 30.0, NULL);
+}
+static inline int mz_vips_join3(VipsImage *band, VipsImage **out) {
+    VipsImage *bands[3] = { band, band, band };
+    return vips_bandjoin(bands, out, 3, NULL);
+}
+static inline int mz_vips_name_srgb(VipsImage *in, VipsImage **out) {
+    return vips_copy(in, out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
+}
+
+static inline int mz_vips_jpegsave(VipsImage *in, int quality, int full_chroma, void **out, size_t *bytes) {
+    return vips_jpegsave_buffer(in, out, bytes, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, "subsample_mode",
+        full_chroma ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, NULL);
+}
+static inline int mz_vips_webpsave(VipsImage *in, int quality, int effort, void **out, size_t *bytes) {
+    return vips_webpsave_buffer(in, out, bytes, "Q", quality, "effort", effort, "strip", TRUE, NULL);
+}
+static inline int mz_vips_pngsave(VipsImage *in, int compression, void **out, size_t *bytes) {
+    return vips_pngsave_buffer(in, out, bytes, "compression", compression, "strip", TRUE, NULL);
+}
 #endif

@@ -1,0 +1,30 @@
+internal import CPosix
+internal import Glibc
+
+extension OpenFile {
+    /// The whole file as memory that another's write can't change, for as long as `body` runs.
+    ///
+    /// In a child only: a file that is cut short meanwhile ends the process by SIGBUS.
+    package func withMapping<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R? {
+        guard length > 0, let base = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
+            return nil
+        }
+        defer { munmap(base, length) }
+        return try body(UnsafeRawBufferPointer(start: base, count: length))
+    }
+
+    /// Appends a range of another file, as far as that file goes.
+    package func append(_ range: Range<Int>, of other: OpenFile) throws(SystemFailure) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let n = pread(other.descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - offset), off_t(offset))
+            if n < 0 && errno == EINTR { continue }
+            guard n >= 0 else { throw SystemFailure("read", on: "file", code: errno) }
+            guard n > 0 else { return }
+            try append(UnsafeRawBufferPointer(rebasing: buffer[..<n]))
+            offset += n
+        }
+    }
+}

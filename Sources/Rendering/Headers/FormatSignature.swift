@@ -1,0 +1,61 @@
+internal import ImageModel
+internal import Ports
+
+/// Knows a format by its first bytes; names and content types are never believed.
+///
+/// Ours to decide, not libvips's: it asks every loader about unknown bytes, ImageMagick's too, blocked or not.
+enum FormatSignature {
+    static func format(of bytes: inout PictureBytes) throws(RenderFailure) -> ImageFormat {
+        if try bytes.has([0xff, 0xd8, 0xff], at: 0) { return .jpeg }
+        if try bytes.has(PNGHeader.signature, at: 0) { return .png }
+        if try bytes.has("RIFF", at: 0), try bytes.has("WEBP", at: 8) { return .webp }
+        if try bytes.has("GIF87a", at: 0) { return .gif }
+        if try bytes.has("GIF89a", at: 0) { return .gif }
+        if try isTIFF(&bytes) { return .tiff }
+        if try bytes.has([0xff, 0x0a], at: 0) { return .jxl }
+        if try bytes.has([0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20], at: 0) { return .jxl }
+        if try bytes.has("ftyp", at: 4), let format = try brand(&bytes) { return format }
+        if try isSVG(&bytes) { return .svg }
+        throw .unrecognised(prefix: try prefix(&bytes))
+    }
+
+    private static func isTIFF(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
+        for signature: [UInt8] in [[0x49, 0x49, 42, 0], [0x4d, 0x4d, 0, 42], [0x49, 0x49, 43, 0], [0x4d, 0x4d, 0, 43]] {
+            if try bytes.has(signature, at: 0) { return true }
+        }
+        return false
+    }
+
+    /// AVIF or HEIC, from the major brand and the compatible ones of an ISO file.
+    private static func brand(_ bytes: inout PictureBytes) throws(RenderFailure) -> ImageFormat? {
+        let end = min(try bytes.big(0, 4) ?? 0, 256)
+        var isHEIC = false
+        for offset in [8] + stride(from: 16, to: max(16, end - 3), by: 4) {
+            guard let name = try bytes.bytes(offset, 4) else { break }
+            switch String(decoding: name, as: UTF8.self) {
+            case "avif", "avis": return .avif
+            case "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1": isHEIC = true
+            default: break
+            }
+        }
+        return isHEIC ? .heic : nil
+    }
+
+    /// A `<svg` element near the beginning of what starts like markup.
+    private static func isSVG(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
+        guard let head = try bytes.bytes(0, min(1024, bytes.length)) else { return false }
+        let text = String(decoding: head, as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{feff}" }
+        return text.hasPrefix("<") && text.contains("<svg")
+    }
+
+    /// The first bytes in a form that people can read: text as text, anything else in hex.
+    private static func prefix(_ bytes: inout PictureBytes) throws(RenderFailure) -> String {
+        guard let head = try bytes.bytes(0, min(16, bytes.length)), !head.isEmpty else { return "nothing, it is empty" }
+        if head.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }) {
+            let text = String(decoding: head, as: UTF8.self)
+            return "the text “\(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))”"
+        }
+        let digits = Array("0123456789abcdef")
+        return "the bytes " + head.map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
+    }
+}

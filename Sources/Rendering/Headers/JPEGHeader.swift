@@ -1,0 +1,74 @@
+internal import ImageModel
+internal import Ports
+
+/// A JPEG's size, orientation and scans, from its markers.
+enum JPEGHeader {
+    static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
+        var header: PictureHeader?
+        var orientation = Orientation.upright
+        var scans = 0
+        var frame = Frame(coding: 0, components: 0)
+        var offset = 2
+        while let marker = try next(&bytes, from: &offset) {
+            if marker == 0xd9 { break }
+            guard let length = try bytes.big(offset, 2), length >= 2 else { break }
+            switch marker {
+            case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
+                guard header == nil else { throw .malformed(.jpeg, reason: "it has two frame headers") }
+                (frame, header) = try start(&bytes, at: offset, coding: marker)
+            case 0xe1 where try bytes.has("Exif\0\0", at: offset + 2):
+                orientation = try Exif.orientation(&bytes, at: offset + 8) ?? orientation
+            case 0xda:
+                scans += 1
+                guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
+                // A decoder reads no further than the one scan that has every component.
+                if !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components { return try done() }
+            default: break
+            }
+            offset += length
+        }
+        return try done()
+
+        func done() throws(RenderFailure) -> PictureHeader {
+            guard var header else { throw .malformed(.jpeg, reason: "it ends before its size is told") }
+            guard scans > 0 else { throw .malformed(.jpeg, reason: "it ends before its pixels begin") }
+            header.orientation = orientation
+            // Coefficients of every scan but a single one are kept until the last: two bytes each.
+            if frame.isProgressive || scans > 1 { header.memory = header.stored.pixels * Int(frame.components) * 2 }
+            return header
+        }
+    }
+
+    private struct Frame {
+        let coding: UInt8
+        let components: UInt8
+        var isProgressive: Bool { coding == 0xc2 || coding == 0xca }
+    }
+
+    /// The next marker at `offset` or after, past fill bytes, stuffed bytes and restarts; `offset` follows it.
+    private static func next(_ bytes: inout PictureBytes, from offset: inout Int) throws(RenderFailure) -> UInt8? {
+        while let found = try bytes.first(0xff, from: offset) {
+            offset = found + 1
+            guard let code = try bytes[offset] else { return nil }
+            if code == 0xff { continue }
+            offset += 1
+            if code != 0, code != 1, !(0xd0...0xd8).contains(code) { return code }
+        }
+        return nil
+    }
+
+    private static func start(
+        _ bytes: inout PictureBytes, at offset: Int, coding: UInt8
+    ) throws(RenderFailure) -> (Frame, PictureHeader) {
+        guard let depth = try bytes[offset + 2], let height = try bytes.big(offset + 3, 2),
+            let width = try bytes.big(offset + 5, 2), let components = try bytes[offset + 7]
+        else { throw .malformed(.jpeg, reason: "it ends inside its frame header") }
+        guard [0xc0, 0xc1, 0xc2, 0xc9, 0xca].contains(coding) else {
+            throw .malformed(.jpeg, reason: "its coding (SOF\(coding - 0xc0)) is not read")
+        }
+        guard depth == 8 else { throw .malformed(.jpeg, reason: "it has \(depth) bits a sample, and 8 are read") }
+        guard [1, 3, 4].contains(components) else { throw .malformed(.jpeg, reason: "it has \(components) components") }
+        return (Frame(coding: coding, components: components),
+            PictureHeader(stored: PixelSize(width: width, height: height)))
+    }
+}

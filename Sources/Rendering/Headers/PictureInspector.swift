@@ -1,0 +1,61 @@
+package import ImageModel
+package import Ports
+package import Posix
+
+/// Reads what a picture is from its first bytes, in Swift, and holds it against the limits before a decoder sees it.
+///
+/// libvips asks about limits only after it has opened the file, which is where a hostile one has already won.
+package struct PictureInspector: Sendable {
+    let limits: RenderLimits
+
+    package init(limits: RenderLimits = RenderLimits()) { self.limits = limits }
+
+    package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture {
+        var bytes = PictureBytes(file)
+        let format = try FormatSignature.format(of: &bytes)
+        let header: PictureHeader
+        switch format {
+        case .jpeg: header = try JPEGHeader.read(&bytes, limits)
+        case .png: header = try PNGHeader.read(&bytes, limits)
+        case .webp: header = try WebPHeader.read(&bytes, limits)
+        case .gif, .avif, .heic, .tiff, .jxl, .svg: throw .unsupported(format)
+        }
+        guard header.stored.width > 0, header.stored.height > 0 else {
+            throw .malformed(format, reason: "its size is \(header.stored)")
+        }
+        guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
+        guard header.frames <= limits.frames else { throw .tooManyFrames(header.frames, limit: limits.frames) }
+        guard header.memory <= limits.decodedBytes else {
+            throw .tooMuchMemory(format, bytes: header.memory, limit: limits.decodedBytes)
+        }
+        let facts = PictureFacts(
+            format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
+            frames: header.frames, hasAlpha: header.hasAlpha)
+        return Picture(facts: facts, file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
+    }
+
+    /// The wanted ranges of a file as a file of their own.
+    private func copy(_ ranges: [Range<Int>], of bytes: inout PictureBytes) throws(RenderFailure) -> OpenFile {
+        do throws(SystemFailure) {
+            let kept = try OpenFile(anonymous: "picture")
+            for range in ranges { try kept.append(range, of: bytes.file) }
+            kept.seal()
+            return kept
+        } catch {
+            throw .noSpace(reason: error.description)
+        }
+    }
+}
+
+/// What a format's reader found.
+struct PictureHeader {
+    /// As stored, before orientation.
+    var stored: PixelSize
+    var orientation = Orientation.upright
+    var frames = 1
+    var hasAlpha = false
+    /// Bytes that a decoder must hold at once, where it can't go line by line.
+    var memory = 0
+    /// The only ranges that a decoder may see; nil for the whole file.
+    var keep: [Range<Int>]?
+}

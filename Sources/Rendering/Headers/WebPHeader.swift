@@ -1,0 +1,57 @@
+internal import ImageModel
+internal import Ports
+
+/// A WebP's canvas, orientation and frames, from its chunks.
+enum WebPHeader {
+    static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
+        if try bytes.has("VP8 ", at: 12) { return try lossy(&bytes, at: 20) }
+        if try bytes.has("VP8L", at: 12) { return try lossless(&bytes, at: 20) }
+        guard try bytes.has("VP8X", at: 12), let flags = try bytes[20], let width = try bytes.little(24, 3),
+            let height = try bytes.little(27, 3)
+        else { throw .malformed(.webp, reason: "its first chunk is none of VP8, VP8L and VP8X") }
+        var header = PictureHeader(stored: PixelSize(width: width + 1, height: height + 1))
+        header.hasAlpha = flags & 0x10 != 0
+        let isAnimated = flags & 0x02 != 0
+        if isAnimated || flags & 0x08 != 0 { try walk(&bytes, limits, isAnimated: isAnimated, &header) }
+        return header
+    }
+
+    /// Counts frames and finds the EXIF block, which comes last.
+    private static func walk(
+        _ bytes: inout PictureBytes, _ limits: RenderLimits, isAnimated: Bool, _ header: inout PictureHeader
+    ) throws(RenderFailure) {
+        var frames = 0
+        var chunks = 0
+        var offset = 12
+        while let length = try bytes.little(offset + 4, 4) {
+            chunks += 1
+            guard chunks <= limits.chunks else {
+                throw .malformed(.webp, reason: "it has more than \(limits.chunks) chunks")
+            }
+            if isAnimated, try bytes.has("ANMF", at: offset) {
+                frames += 1
+                guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
+            } else if try bytes.has("EXIF", at: offset) {
+                let start = try bytes.has("Exif\0\0", at: offset + 8) ? offset + 14 : offset + 8
+                header.orientation = try Exif.orientation(&bytes, at: start) ?? header.orientation
+            }
+            offset += 8 + length + length % 2
+        }
+        header.frames = max(1, frames)
+    }
+
+    private static func lossy(_ bytes: inout PictureBytes, at offset: Int) throws(RenderFailure) -> PictureHeader {
+        guard let tag = try bytes[offset], tag & 1 == 0, try bytes.has([0x9d, 0x01, 0x2a], at: offset + 3),
+            let width = try bytes.little(offset + 6, 2), let height = try bytes.little(offset + 8, 2)
+        else { throw .malformed(.webp, reason: "its VP8 frame has no key frame header") }
+        return PictureHeader(stored: PixelSize(width: width & 0x3fff, height: height & 0x3fff))
+    }
+
+    private static func lossless(_ bytes: inout PictureBytes, at offset: Int) throws(RenderFailure) -> PictureHeader {
+        guard try bytes[offset] == 0x2f, let bits = try bytes.little(offset + 1, 4) else {
+            throw .malformed(.webp, reason: "its VP8L frame has no signature")
+        }
+        let size = PixelSize(width: (bits & 0x3fff) + 1, height: (bits >> 14 & 0x3fff) + 1)
+        return PictureHeader(stored: size, hasAlpha: bits >> 28 & 1 == 1)
+    }
+}

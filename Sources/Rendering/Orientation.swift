@@ -1,0 +1,34 @@
+package import ImageModel
+
+/// EXIF's eight ways in which a picture may be stored turned or mirrored.
+///
+/// Pixels stay as stored until the last step of a render: turning a small result is cheap, turning the source is not.
+package enum Orientation: Int, Sendable, CaseIterable {
+    case upright = 1
+    case mirrored, upsideDown, flipped, transposed, quarterTurn, transversed, threeQuarterTurn
+
+    /// Rows are stored as columns.
+    package var swapsSides: Bool { rawValue >= 5 }
+
+    /// The size that people see of a picture stored in `size`; it is its own inverse.
+    package func upright(_ size: PixelSize) -> PixelSize {
+        swapsSides ? PixelSize(width: size.height, height: size.width) : size
+    }
+
+    /// Where a region of the upright picture is stored; `upright` is the whole picture's size as people see it.
+    package func stored(_ region: Region, of upright: PixelSize) -> Region {
+        let (x, y, w, h) = (region.x, region.y, region.width, region.height)
+        let right = Double(upright.width) - x - w
+        let below = Double(upright.height) - y - h
+        switch self {
+        case .upright: return region
+        case .mirrored: return Region(x: right, y: y, width: w, height: h)
+        case .upsideDown: return Region(x: right, y: below, width: w, height: h)
+        case .flipped: return Region(x: x, y: below, width: w, height: h)
+        case .transposed: return Region(x: y, y: x, width: h, height: w)
+        case .quarterTurn: return Region(x: y, y: right, width: h, height: w)
+        case .transversed: return Region(x: below, y: right, width: h, height: w)
+        case .threeQuarterTurn: return Region(x: below, y: x, width: h, height: w)
+        }
+    }
+}

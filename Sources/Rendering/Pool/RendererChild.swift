@@ -1,0 +1,94 @@
+internal import ImageModel
+internal import Ports
+internal import Posix
+
+/// The worker's side of one child process.
+final class RendererChild {
+    /// How a child was lost during a render.
+    enum Loss: Error {
+        case deadline
+        case died
+        /// It answered what no renderer answers: it is not trusted any further.
+        case misspoke(String)
+    }
+
+    let process: ChildProcess
+    private(set) var jobs = 0
+    /// Resident bytes once warm.
+    let firstMemory: Int
+    private let socket: PacketSocket
+
+    /// Starts one and waits until it is warm.
+    init(_ configuration: RendererConfiguration) throws(RenderFailure) {
+        do throws(SystemFailure) {
+            let (ours, theirs) = try PacketSocket.pair()
+            socket = ours
+            process = try ChildProcess(
+                program: configuration.program,
+                arguments: ["serve", "--data-limit", "\(configuration.dataBytes)"], socket: theirs)
+        } catch {
+            throw .unavailable(reason: error.description)
+        }
+        let isSpoken = socket.waits(upTo: configuration.startMilliseconds)
+        let first = isSpoken ? (try? socket.receive(limit: Wire.messageLimit)) ?? nil : nil
+        firstMemory = process.memory?.now ?? 0
+        guard let first, RenderReply(message: first.bytes) == .ready else {
+            if first != nil || !isSpoken { process.kill() }
+            let end = process.reap()
+            let told = first != nil ? "it speaks another version" : isSpoken ? "it ended with \(end)" : "it did not get ready"
+            throw .unavailable(reason: "\(configuration.program) was started, but \(told)")
+        }
+    }
+
+    /// Whether it died while nobody asked it for anything.
+    var isGone: Bool { socket.waits(upTo: 0) }
+
+    func render(_ job: RenderJob) throws(Loss) -> RenderQueue.Answer {
+        jobs += 1
+        let output: OpenFile
+        do throws(SystemFailure) { output = try OpenFile(anonymous: "variants") } catch {
+            return .failure(.noSpace(reason: error.description))
+        }
+        guard (try? socket.send(job.request.message, files: [job.picture.file, output])) != nil else { throw .died }
+        guard socket.waits(upTo: job.request.deadlineMilliseconds) else { throw .deadline }
+        guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
+        guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
+            throw .misspoke("it answered out of protocol")
+        }
+        switch reply {
+        case .ready: throw .misspoke("it answered out of turn")
+        case .rendered(let outputs): return .success(try variants(outputs, in: output, of: job))
+        case .failed(.source(let reason)): return .failure(.malformed(job.picture.facts.format, reason: reason))
+        case .failed(.noSpace(let reason)): return .failure(.noSpace(reason: reason))
+        case .failed(.protocolMismatch(let reason)): return .failure(.unavailable(reason: reason))
+        case .failed(.output(let index, let reason)):
+            guard job.specs.indices.contains(index) else { throw .misspoke("it failed an output that was not asked") }
+            return .failure(.output(job.specs[index], reason: reason))
+        }
+    }
+
+    /// Ends it at once, since an idle child has nothing to save; how it ended, if it had done so before.
+    func end() -> ChildProcess.End {
+        process.kill()
+        return process.reap()
+    }
+
+    /// The outputs as slices of one file that nobody can change any more.
+    private func variants(
+        _ outputs: [RenderedOutput], in file: OpenFile, of job: RenderJob
+    ) throws(Loss) -> [RenderedVariant] {
+        file.seal()
+        let isMeasured = (try? file.remeasure()) != nil
+        let total = outputs.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
+        guard isMeasured, outputs.map(\.size) == job.request.outputs.map(\.size), total == file.length,
+            outputs.allSatisfy({ $0.bytes > 0 && $0.bytes <= file.length })
+        else { throw .misspoke("its pictures are not those that were asked") }
+        var offset = 0
+        return zip(job.specs, outputs).map { spec, output in
+            defer { offset += output.bytes }
+            return RenderedVariant(
+                spec: spec, size: output.size, hasAlpha: output.hasAlpha,
+                content: FileSlice(file, offset: offset, length: output.bytes))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import ImageModel
+
+/// How the pool runs its children.
+package struct RendererConfiguration: Sendable, Hashable {
+    /// Path of mezzotint-renderer.
+    package var program: String
+    /// Children at once; more than there are cores only adds waiting.
+    package var count: Int
+    package var deadlineMilliseconds: Int
+    /// A fresh child warms every codec before it says that it is ready.
+    package var startMilliseconds: Int
+    package var limits: RenderLimits
+    package var effort: RenderEffort
+    /// Heap that one child may have; an ordinary picture of 50 Mpx needs 320 MiB.
+    package var dataBytes: Int
+    /// A child makes way for a fresh one after so many jobs …
+    package var recycleJobs: Int
+    /// … or when a job leaves it with more memory than this, and with more than twice what it began with.
+    package var recycleBytes: Int
+
+    package init(
+        program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
+        limits: RenderLimits = RenderLimits(), effort: RenderEffort = RenderEffort(), dataBytes: Int = 512 << 20,
+        recycleJobs: Int = 500, recycleBytes: Int = 192 << 20
+    ) {
+        (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
+        (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
+        (self.dataBytes, self.recycleJobs, self.recycleBytes) = (dataBytes, recycleJobs, recycleBytes)
+    }
+}
+
+/// What encoders may spend on each lane.
+package struct RenderEffort: Sendable, Hashable {
+    /// WebP's method, 0...6. 2 takes 40 % less CPU than 4 for 3 % more bytes at the same score; 3 costs like 4.
+    package var webpFast: Int
+    package var webpSlow: Int
+    /// PNG's compression level, 0...9.
+    package var png: Int
+    package init(webpFast: Int = 2, webpSlow: Int = 4, png: Int = 6) {
+        (self.webpFast, self.webpSlow, self.png) = (webpFast, webpSlow, png)
+    }
+
+    package func effort(for format: ImageFormat, on lane: Lane) -> Int {
+        switch format {
+        case .webp: lane == .fast ? webpFast : webpSlow
+        case .png: png
+        default: 0
+        }
+    }
+}

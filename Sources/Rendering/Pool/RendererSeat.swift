@@ -1,0 +1,109 @@
+internal import Ports
+internal import Posix
+internal import Synchronization
+
+/// One place of the pool, with the child that sits on it now.
+///
+/// - Concurrency: `run` has a thread of its own; the rest may be asked from any.
+final class RendererSeat: Sendable {
+    private struct State {
+        var process: ChildProcess?
+        var peakMemory = 0
+        var isEnded = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+    private let configuration: RendererConfiguration
+    private let queue: RenderQueue
+    private let state = Mutex(State())
+
+    init(_ configuration: RendererConfiguration, _ queue: RenderQueue) {
+        (self.configuration, self.queue) = (configuration, queue)
+    }
+
+    var process: ChildProcess? { state.withLock { $0.process } }
+    var peakMemory: Int { state.withLock { max($0.peakMemory, $0.process?.memory?.peak ?? 0) } }
+
+    /// Returns when the seat's child is gone for good.
+    func ended() async {
+        await withCheckedContinuation { waiter in
+            let isEnded = state.withLock { state in
+                if !state.isEnded { state.waiters.append(waiter) }
+                return state.isEnded
+            }
+            if isEnded { waiter.resume() }
+        }
+    }
+
+    func run() {
+        // A failure to start is told to the first job, which tries again.
+        var child = try? start()
+        while let entry = queue.next() {
+            let answer = perform(entry.job, &child)
+            entry.waiter.resume(returning: answer)
+            retire(&child)
+            if child == nil, !answer.isUnavailable { child = try? start() }
+        }
+        leave(&child)
+        let waiters = state.withLock { state in
+            state.isEnded = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func perform(_ job: RenderJob?, _ child: inout RendererChild?) -> RenderQueue.Answer {
+        do throws(RenderFailure) {
+            if let current = child, current.isGone { leave(&child) }
+            let current = if let child { child } else { try start() }
+            child = current
+            guard let job else { return .success([]) }
+            do throws(RendererChild.Loss) {
+                return try current.render(job)
+            } catch {
+                let end = leave(&child)
+                switch error {
+                case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
+                case .died: throw .crashed(reason: end?.description ?? "it was gone")
+                case .misspoke(let what): throw .crashed(reason: what)
+                }
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func start() throws(RenderFailure) -> RendererChild {
+        let child = try RendererChild(configuration)
+        state.withLock { $0.process = child.process }
+        return child
+    }
+
+    /// Lets a child go that has worked long enough or holds too much.
+    private func retire(_ child: inout RendererChild?) {
+        guard let current = child else { return }
+        let memory = current.process.memory
+        state.withLock { $0.peakMemory = max($0.peakMemory, memory?.peak ?? 0) }
+        let now = memory?.now ?? 0
+        let isHeavy = now > configuration.recycleBytes && now > 2 * current.firstMemory
+        if isHeavy || current.jobs >= configuration.recycleJobs { leave(&child) }
+    }
+
+    /// Ends the child and takes note of its memory; how it ended.
+    @discardableResult
+    private func leave(_ child: inout RendererChild?) -> ChildProcess.End? {
+        guard let current = child else { return nil }
+        let peak = current.process.memory?.peak ?? 0
+        // Its number may be another's once it is reaped.
+        state.withLock { state in
+            state.peakMemory = max(state.peakMemory, peak)
+            state.process = nil
+        }
+        child = nil
+        return current.end()
+    }
+}
+
+extension RenderQueue.Answer {
+    fileprivate var isUnavailable: Bool { if case .failure(.unavailable) = self { true } else { false } }
+}

@@ -1,0 +1,23 @@
+/// What a source may be before anything decodes it, and a variant before anything encodes it.
+package struct RenderLimits: Sendable, Hashable {
+    /// Width × height of a source, and of a variant.
+    package var pixels: Int
+    /// Of an animated picture; only its first is rendered, but a decoder lists them all.
+    package var frames: Int
+    /// Of a JPEG: each legal scan of a 164 kB file may touch every coefficient of 49 Mpx (694 scans: 7 s).
+    package var scans: Int
+    /// Of a PNG, of every kind.
+    package var chunks: Int
+    /// Of a colour profile, inflated; a larger one is dropped and the picture taken as sRGB.
+    package var profileBytes: Int
+    /// Decoded pixels that must be in memory at once, which is so for an interlaced PNG.
+    package var decodedBytes: Int
+
+    package init(
+        pixels: Int = 50_000_000, frames: Int = 1_000, scans: Int = 64, chunks: Int = 65_536,
+        profileBytes: Int = 1 << 20, decodedBytes: Int = 320 << 20
+    ) {
+        (self.pixels, self.frames, self.scans, self.chunks) = (pixels, frames, scans, chunks)
+        (self.profileBytes, self.decodedBytes) = (profileBytes, decodedBytes)
+    }
+}

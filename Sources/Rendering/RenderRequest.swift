@@ -1,0 +1,78 @@
+package import ImageModel
+package import Ports
+
+/// One output of a render: pixels of the source to show, pixels to come out, and how to write them.
+package struct RenderOutput: Sendable, Hashable {
+    package var format: ImageFormat
+    /// 1...100; 0 where the format is lossless.
+    package var quality: Int
+    /// What the encoder may spend: WebP's method, PNG's compression level; 0 where it has none.
+    package var effort: Int
+    package var size: PixelSize
+    /// In pixels of the upright source; fractions are kept until pixels are cut.
+    package var cut: Region
+
+    package init(format: ImageFormat, quality: Int, effort: Int, size: PixelSize, cut: Region) {
+        (self.format, self.quality, self.effort, self.size, self.cut) = (format, quality, effort, size, cut)
+    }
+}
+
+/// What a worker asks of a renderer child: one decode, these outputs.
+package struct RenderRequest: Sendable, Hashable {
+    package var facts: PictureFacts
+    /// The source is a stored donor: it is decoded in full, since scaled decoding would cost it a second time.
+    package var isReuse: Bool
+    package var deadlineMilliseconds: Int
+    package var outputs: [RenderOutput]
+
+    package init(facts: PictureFacts, isReuse: Bool, deadlineMilliseconds: Int, outputs: [RenderOutput]) {
+        (self.facts, self.isReuse, self.outputs) = (facts, isReuse, outputs)
+        self.deadlineMilliseconds = deadlineMilliseconds
+    }
+
+    /// More is not asked at once.
+    package static let outputLimit = 64
+}
+
+/// What a child answers.
+package enum RenderReply: Sendable, Hashable {
+    /// It is warm and waits for work.
+    case ready
+    /// The outputs as asked, one after the other in the output file.
+    case rendered([RenderedOutput])
+    case failed(EngineFailure)
+}
+
+package struct RenderedOutput: Sendable, Hashable {
+    package var size: PixelSize
+    package var bytes: Int
+    package var hasAlpha: Bool
+    package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
+        (self.size, self.bytes, self.hasAlpha) = (size, bytes, hasAlpha)
+    }
+}
+
+/// Why an engine could not render: what the child tells, the worker knows what it is about.
+package enum EngineFailure: Error, Sendable, Hashable {
+    /// The source's pixels could not be decoded.
+    case source(reason: String)
+    /// An output, by its place in the request, could not be encoded.
+    case output(Int, reason: String)
+    /// There was no room to write the outputs.
+    case noSpace(reason: String)
+    /// The request is not of this program's version, or not one at all.
+    case protocolMismatch(reason: String)
+}
+
+/// Turns the bytes of a source into outputs, in the child: the seam between the pool and whatever decodes.
+///
+/// libvips fills it for everything; a direct path over the codecs may stand before it for what most jobs are.
+///
+/// - Concurrency: one render at a time, on the thread that it was made on.
+package protocol RenderEngine {
+    /// Calls `write` once for each output, in the request's order.
+    func render(
+        _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
+        write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
+    ) throws(EngineFailure)
+}

@@ -1,0 +1,62 @@
+/// Tagged fields with lengths, so that a newer side may say more and an older one passes over it.
+///
+/// A field is a tag of two bytes, a length of four and its bytes, all little-endian.
+struct FieldWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ tag: UInt16, _ value: [UInt8]) {
+        append(UInt64(tag), count: 2)
+        append(UInt64(value.count), count: 4)
+        bytes += value
+    }
+
+    mutating func add(_ tag: UInt16, _ value: Int) {
+        append(UInt64(tag), count: 2)
+        append(8, count: 4)
+        append(UInt64(bitPattern: Int64(value)), count: 8)
+    }
+
+    mutating func add(_ tag: UInt16, _ value: Double) { add(tag, Int(bitPattern: UInt(value.bitPattern))) }
+    mutating func add(_ tag: UInt16, _ value: Bool) { add(tag, value ? 1 : 0) }
+    mutating func add(_ tag: UInt16, _ text: String) { add(tag, Array(text.utf8)) }
+
+    private mutating func append(_ value: UInt64, count: Int) {
+        for i in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(i)))) }
+    }
+}
+
+/// The fields of a message by tag, each as often as it came, in order.
+struct Fields {
+    private let values: [UInt16: [ArraySlice<UInt8>]]
+
+    /// nil where the lengths do not add up.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        var values: [UInt16: [ArraySlice<UInt8>]] = [:]
+        var rest = bytes
+        while !rest.isEmpty {
+            guard rest.count >= 6 else { return nil }
+            let tag = UInt16(truncatingIfNeeded: Self.number(rest.prefix(2)))
+            let length = Int(Self.number(rest.dropFirst(2).prefix(4)))
+            rest = rest.dropFirst(6)
+            guard rest.count >= length else { return nil }
+            values[tag, default: []].append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        self.values = values
+    }
+
+    func all(_ tag: UInt16) -> [ArraySlice<UInt8>] { values[tag] ?? [] }
+
+    func int(_ tag: UInt16) -> Int? {
+        guard let value = values[tag]?.last, value.count == 8 else { return nil }
+        return Int(Int64(bitPattern: Self.number(value)))
+    }
+
+    func double(_ tag: UInt16) -> Double? { int(tag).map { Double(bitPattern: UInt64(UInt(bitPattern: $0))) } }
+    func bool(_ tag: UInt16) -> Bool? { int(tag).map { $0 != 0 } }
+    func text(_ tag: UInt16) -> String? { values[tag]?.last.map { String(decoding: $0, as: UTF8.self) } }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,62 @@
+internal import ImageModel
+
+extension RenderReply {
+    package var message: [UInt8] {
+        var fields = FieldWriter()
+        fields.add(Wire.Tag.version, Wire.version)
+        switch self {
+        case .ready: fields.add(Wire.Tag.kind, "ready")
+        case .rendered(let outputs):
+            fields.add(Wire.Tag.kind, "rendered")
+            for output in outputs {
+                var part = FieldWriter()
+                part.add(Wire.Tag.width, output.size.width)
+                part.add(Wire.Tag.height, output.size.height)
+                part.add(Wire.Tag.bytes, output.bytes)
+                part.add(Wire.Tag.hasAlpha, output.hasAlpha)
+                fields.add(Wire.Tag.output, part.bytes)
+            }
+        case .failed(let failure):
+            let (kind, reason) = switch failure {
+            case .source(let reason): ("source", reason)
+            case .output(_, let reason): ("output", reason)
+            case .noSpace(let reason): ("no-space", reason)
+            case .protocolMismatch(let reason): ("protocol", reason)
+            }
+            fields.add(Wire.Tag.kind, kind)
+            fields.add(Wire.Tag.reason, String(reason.prefix(1000)))
+            if case .output(let index, _) = failure { fields.add(Wire.Tag.index, index) }
+        }
+        return fields.bytes
+    }
+
+    /// nil where it is not a message of this version: a child is never believed.
+    package init?(message: [UInt8]) {
+        guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version else { return nil }
+        let reason = fields.text(Wire.Tag.reason) ?? ""
+        switch fields.text(Wire.Tag.kind) {
+        case "ready": self = .ready
+        case "rendered":
+            let parts = fields.all(Wire.Tag.output)
+            let outputs = parts.compactMap { Fields($0).flatMap { RenderedOutput($0) } }
+            guard outputs.count == parts.count else { return nil }
+            self = .rendered(outputs)
+        case "source": self = .failed(.source(reason: reason))
+        case "no-space": self = .failed(.noSpace(reason: reason))
+        case "protocol": self = .failed(.protocolMismatch(reason: reason))
+        case "output":
+            guard let index = fields.int(Wire.Tag.index) else { return nil }
+            self = .failed(.output(index, reason: reason))
+        default: return nil
+        }
+    }
+}
+
+extension RenderedOutput {
+    init?(_ fields: Fields) {
+        guard let size = PixelSize(fields), let bytes = fields.int(Wire.Tag.bytes), bytes > 0,
+            let hasAlpha = fields.bool(Wire.Tag.hasAlpha)
+        else { return nil }
+        self.init(size: size, bytes: bytes, hasAlpha: hasAlpha)
+    }
+}

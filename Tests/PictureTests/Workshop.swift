@@ -1,0 +1,48 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+
+/// A pool of real renderers for the tests of this target, and short ways to ask it for pictures.
+struct Workshop {
+    static let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+
+    /// An open file with these bytes.
+    static func file(_ bytes: [UInt8]) throws -> OpenFile {
+        let file = try OpenFile(anonymous: "test")
+        try bytes.withUnsafeBytes { try file.append($0) }
+        return file
+    }
+
+    static func file(_ url: URL) throws -> OpenFile { try file(Array(Data(contentsOf: url))) }
+
+    /// An order for the whole picture, or a cut of it, in exactly this size.
+    static func order(
+        _ width: Int, _ height: Int, _ format: ImageFormat, of size: PixelSize, cut: Region? = nil, quality: Int = 80
+    ) -> RenderOrder {
+        RenderOrder(
+            spec: VariantSpec(width: width, height: height, quality: quality, format: format),
+            output: PixelSize(width: width, height: height), cut: cut ?? Region(whole: size))
+    }
+
+    /// Inspects and renders.
+    static func render(
+        _ file: OpenFile, lane: Lane = .fast, isReuse: Bool = false, in pool: RendererPool = pool,
+        _ orders: (PictureFacts) -> [RenderOrder]
+    ) async throws -> [RenderedVariant] {
+        let picture = try pool.inspect(file)
+        return try await pool.render(picture, orders(picture.facts), lane: lane, isReuse: isReuse)
+    }
+
+    /// One PNG of the whole picture, read back.
+    static func pixels(_ file: OpenFile, _ width: Int, _ height: Int, cut: Region? = nil) async throws -> Pixels {
+        let variants = try await render(file) { [order(width, height, .png, of: $0.size, cut: cut)] }
+        guard let pixels = Pixels(png: try variants[0].content.bytes()) else { throw Unreadable() }
+        return pixels
+    }
+
+    struct Unreadable: Error {}
+}

@@ -1,0 +1,75 @@
+internal import ImageModel
+internal import Ports
+@testable internal import Rendering
+internal import Testing
+
+@Suite("The wire between worker and renderer", .timeLimit(.minutes(1)))
+struct WireTests {
+    private static let request = RenderRequest(
+        facts: PictureFacts(format: .webp, size: PixelSize(width: 4001, height: 3000), orientation: 6, frames: 3, hasAlpha: true),
+        isReuse: true, deadlineMilliseconds: 10_000,
+        outputs: (1...RenderRequest.outputLimit).map { i in
+            RenderOutput(
+                format: .jpeg, quality: i, effort: i % 7, size: PixelSize(width: i, height: 2 * i),
+                cut: Region(x: Double(i) / 3, y: 0.1, width: 100.7, height: Double(i)))
+        })
+
+    @Test("A request of 64 outputs comes back as it was, within one message")
+    func request() throws {
+        let message = Self.request.message
+        #expect(message.count <= Wire.messageLimit)
+        #expect(try RenderRequest(message: message) == Self.request)
+    }
+
+    @Test("A reply comes back as it was", arguments: [
+        RenderReply.ready,
+        .rendered([RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)]),
+        .failed(.source(reason: "Premature end")), .failed(.output(3, reason: "too wide")),
+        .failed(.noSpace(reason: "full")), .failed(.protocolMismatch(reason: "version")),
+    ])
+    func reply(_ reply: RenderReply) { #expect(RenderReply(message: reply.message) == reply) }
+
+    @Test("A field that this version does not know is passed over")
+    func newerField() throws {
+        var extra = FieldWriter()
+        extra.add(999, "an effect of tomorrow")
+        #expect(try RenderRequest(message: Self.request.message + extra.bytes) == Self.request)
+    }
+
+    @Test("Another version is refused by name")
+    func otherVersion() {
+        var fields = FieldWriter()
+        fields.add(Wire.Tag.version, Wire.version + 1)
+        #expect { try RenderRequest(message: fields.bytes) } throws: { "\($0)".contains("version 2") }
+        #expect(RenderReply(message: fields.bytes) == nil)
+    }
+
+    @Test("No damaged message traps, and none passes for 65 outputs")
+    func damage() {
+        var random = SplitMix(seed: 7)
+        let messages = [Self.request.message, RenderReply.failed(.output(3, reason: "too wide")).message]
+        for _ in 0..<4_000 {
+            var message = messages[Int(random.next() % 2)]
+            for _ in 0..<1 + random.next() % 4 { message[Int(random.next() % UInt64(message.count))] = UInt8(truncatingIfNeeded: random.next()) }
+            message.removeLast(Int(random.next() % 8))
+            _ = try? RenderRequest(message: message)
+            _ = RenderReply(message: message)
+        }
+        var many = Self.request
+        many.outputs.append(many.outputs[0])
+        #expect(throws: EngineFailure.self) { try RenderRequest(message: many.message) }
+    }
+}
+
+/// Numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}

@@ -1,0 +1,65 @@
+internal import CommandLine
+internal import Glibc
+internal import Posix
+internal import Rendering
+internal import Vips
+
+/// The renderer program: started by the pool with a socket, it serves renders; by hand it only says what it is.
+///
+/// It stays off the cooperative pool, whose threads a sandbox would have to allow.
+struct RendererCommand {
+    let words: [String]
+    /// Where the pool puts the socket.
+    private static let socket: Int32 = 3
+    private static let files = 32
+
+    private static let about = """
+        mezzotint-renderer decodes and encodes pictures for mezzotint-worker, which starts it
+        with a socket and ends it. There is nothing to run by hand.
+
+        USAGE: mezzotint-renderer [--config <file>]
+
+        OPTIONS:
+          --config <file>  Accepted and not read: what it needs comes with each picture.
+          --help           Show this help.
+
+        To render pictures, publish jobs and run the worker:
+          mezzotint publish --variants 640x480-q80.webp https://example.org/picture.jpg
+          mezzotint-worker --until-idle
+        """
+
+    func run() -> Never {
+        switch words.first {
+        case "serve" where PacketSocket.isSocket(Self.socket): serve()
+        case "--help", "-h":
+            Console.print(Self.about)
+            exit(0)
+        default:
+            Console.complain(Self.about)
+            exit(2)
+        }
+    }
+
+    private func serve() -> Never {
+        do throws(SystemFailure) {
+            Sandbox.useOneArena()
+            Sandbox.fixTimeZone()
+            let engine: VipsEngine
+            do throws(EngineFailure) { engine = try VipsEngine() } catch {
+                Console.complain("mezzotint-renderer: libvips did not start: \(error)")
+                exit(1)
+            }
+            try Sandbox.limit(dataBytes: dataLimit, files: Self.files)
+            try RendererService(engine: engine, socket: PacketSocket(taking: Self.socket)).run()
+            exit(0)
+        } catch {
+            Console.complain("mezzotint-renderer: \(error)")
+            exit(1)
+        }
+    }
+
+    private var dataLimit: Int {
+        guard let place = words.firstIndex(of: "--data-limit"), place + 1 < words.count else { return 512 << 20 }
+        return Int(words[place + 1]) ?? 512 << 20
+    }
+}
