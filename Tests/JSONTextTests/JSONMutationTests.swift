@@ -17,7 +17,7 @@ struct JSONMutationTests {
     ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]]
 
     /// One to four random edits.
-    static func mutate(_ text: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+    static func mutate(_ text: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         var text = text
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let at = Int.random(in: 0...text.count, using: &random)
@@ -36,7 +36,7 @@ struct JSONMutationTests {
 
     @Test("200,000 mutations trap nowhere, and every typed read ends")
     func mutations() throws {
-        var random = SeededGenerator(seed: 4)
+        var random = SeededRandom(seed: 4)
         var taken = 0
         for i in 0..<200_000 {
             let text = Self.mutate(Self.seeds[i % Self.seeds.count], &random)
@@ -62,7 +62,7 @@ struct JSONMutationTests {
 
     @Test("What is taken is JSON for Foundation's parser too")
     func agreement() throws {
-        var random = SeededGenerator(seed: 5)
+        var random = SeededRandom(seed: 5)
         for i in 0..<20_000 {
             let text = Self.mutate(Self.seeds[i % Self.seeds.count], &random)
             guard refusal(of: text) == nil else { continue }

@@ -60,7 +60,7 @@ struct JSONWriterTests {
 
     @Test("Any double reads back as itself, bit for bit")
     func roundTrip() throws {
-        var random = SeededGenerator(seed: 11)
+        var random = SeededRandom(seed: 11)
         for _ in 0..<20_000 {
             let value = Double(bitPattern: random.next())
             guard value.isFinite else { continue }
@@ -73,7 +73,7 @@ struct JSONWriterTests {
 
     @Test("Any string reads back as itself, by our reader and by Foundation's")
     func strings() throws {
-        var random = SeededGenerator(seed: 12)
+        var random = SeededRandom(seed: 12)
         for _ in 0..<2_000 {
             var value = ""
             for _ in 0..<Int.random(in: 0..<24, using: &random) {
