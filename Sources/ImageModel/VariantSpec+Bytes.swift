@@ -59,7 +59,7 @@ extension VariantSpec {
         // Another spelling of the same spec is refused: keys and specs stay one to one.
         var spelling: [UInt8] = []
         append(to: &spelling)
-        guard quality <= 100, axis.x <= 10, axis.y <= 10, spelling.elementsEqual(text)
+        guard format.isLossless || (1...100).contains(quality), axis.x <= 10, axis.y <= 10, spelling.elementsEqual(text)
         else { return nil }
     }
 

@@ -1,0 +1,93 @@
+import Digest
+import ImageModel
+import Foundation
+import Testing
+import TestSupport
+
+@Suite("Records: rows of the changelog", .timeLimit(.minutes(1)))
+struct RecordsRowTests {
+    private func entry(_ new: NewRecord) throws(RecordFailure) -> ChangelogEntry { try ChangelogEntry(Fixture.read(new)) }
+
+    @Test("A variant's row has named fields in one order")
+    func spelling() {
+        let record = Fixture.variant.newRecord(partition: Fixture.partition)
+        #expect(record.topic == .variants)
+        #expect(
+            Fixture.text(record.value) == #"""
+                {"version":"00ffab0123456789","width":640,"height":427,"bytes":48211,"digest":"\#(Fixture.digest.hex)",\#
+                "location":"\#(Fixture.variant.location)","madeFrom":"origin","sourceWidth":6000,"sourceHeight":4003,\#
+                "region":[0,0.30000000000000004,6000,4002.3333333333335],"alpha":false,"storedAt":1795256916007,\#
+                "expires":1795861716007}
+                """#)
+    }
+
+    @Test("Every kind of row reads back as itself, doubles to the bit")
+    func roundTrip() throws {
+        var random = SeededRandom(seed: 2)
+        for i in 0..<2_000 {
+            var row = Fixture.variant
+            let double = { Double(bitPattern: random.next()) }
+            let region = Region(x: double(), y: double(), width: double(), height: double())
+            if [region.x, region.y, region.width, region.height].allSatisfy(\.isFinite) { row.region = region }
+            row.madeFrom = i % 2 == 0 ? .origin : .donor(VariantSpec(width: 1280, height: 0, format: .jpeg))
+            row.storedAt = Int64(bitPattern: random.next())
+            row.hasAlpha = i % 3 == 0
+            #expect(try entry(row.newRecord(partition: Fixture.partition)) == .change(.variant(row)))
+        }
+        var source = Fixture.sourceRow
+        #expect(try entry(source.newRecord(partition: Fixture.partition)) == .change(.source(source)))
+        source.original = nil
+        #expect(try entry(source.newRecord(partition: Fixture.partition)) == .change(.source(source)))
+        let epoch = EpochRow(partition: PartitionID(5), epoch: 9, owner: "host pid 1", isClean: true, at: 7)
+        #expect(try entry(epoch.newRecord()) == .epoch(epoch))
+    }
+
+    @Test(
+        "Every change reads back as itself, tombstones too",
+        arguments: [
+            .source(Fixture.sourceRow), .variant(Fixture.variant), .dropSource(Fixture.source),
+            .dropVariant(Fixture.source, Fixture.spec),
+        ] as [IndexChange])
+    func changes(change: IndexChange) throws {
+        let record = change.newRecord(partition: Fixture.partition)
+        #expect(record.partition == Fixture.partition)
+        #expect(try entry(record) == .change(change))
+    }
+
+    @Test("A field that a newer version added is left out")
+    func newerVersion() throws {
+        var record = Fixture.variant.newRecord(partition: Fixture.partition)
+        record.value = Array(#"{"frames":[1,{"x":null}],"#.utf8) + record.value!.dropFirst()
+        #expect(try entry(record) == .change(.variant(Fixture.variant)))
+    }
+
+    @Test(
+        "A damaged row is refused with its place and what is wrong",
+        arguments: [
+            ("\"width\":640", "\"width\":0", "\"width\" takes a whole number from 1"),
+            ("\"width\":640,", "", "\"width\" is missing"), ("\"alpha\":false", "\"alpha\":0", "\"alpha\" takes true or false"),
+            ("00ffab0123456789\",\"width", "00ffab012345678\",\"width", "\"version\" takes 16 hexadecimal digits"),
+            ("\"madeFrom\":\"origin\"", "\"madeFrom\":\"nowhere\"", "\"madeFrom\" takes"), ("[0,0.3", "[0,1,0.3", "\"region\" takes an array"),
+            ("\"bytes\":48211", "\"bytes\":-1", "\"bytes\" takes"), ("{", "", "an object"), ("}", "", "a comma or } is wanted"),
+            ("\"expires\":", "\"storedAt\":", "given twice"),
+        ])
+    func damaged(part: String, with other: String, says words: String) throws {
+        var record = Fixture.variant.newRecord(partition: Fixture.partition)
+        let text = Fixture.text(record.value)
+        let range = try #require(text.range(of: part))
+        record.value = Array(text.replacingCharacters(in: range, with: other).utf8)
+        let failure = #expect(throws: RecordFailure.self) { try entry(record) }
+        #expect(failure?.description.contains(words) == true, "\(failure?.description ?? "")")
+        #expect(failure?.description.contains("variants-3-17") == true)
+        #expect(failure?.code == "record.value")
+    }
+
+    @Test("A key that names no row is refused")
+    func foreignKey() {
+        for key in ["x", Fixture.source.hex] {
+            #expect(throws: RecordFailure.self) { try ChangelogEntry(Fixture.record(.variants, value: Array("{}".utf8), key: Array(key.utf8))) }
+        }
+        let tombstone = Fixture.record(.variants, value: nil, key: RecordKey.epoch(PartitionID(1)).bytes)
+        #expect(throws: RecordFailure.self) { try ChangelogEntry(tombstone) }
+    }
+}
