@@ -83,7 +83,7 @@ let package = Package(
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
         tests("CommandLine", needs: ["CommandLine"]),
-        tests("ImageModel", needs: ["ImageModel"], data: ["canonical-vectors.json"]),
+        tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
