@@ -33,6 +33,9 @@ package struct RenderPlan: Sendable, Hashable {
 
     /// 1, 2, 4 or 8: how much smaller than stored a JPEG is decoded.
     package let shrink: Int
+    /// What the decoder must give: a pixel at the edge that only a part of `shrink` × `shrink` stored ones fill is left
+    /// out, as libvips does.
+    package let decoded: PixelSize
     /// The decoder's pixels are cut more than once.
     package let keepsDecoded: Bool
     /// An output comes after the one that it is made from.
@@ -53,8 +56,7 @@ package struct RenderPlan: Sendable, Hashable {
         }
         let canShrink = facts.format == .jpeg && !request.isReuse
         let shrink = canShrink ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
-        let decoded = PixelSize(
-            width: (stored.width + shrink - 1) / shrink, height: (stored.height + shrink - 1) / shrink)
+        let decoded = PixelSize(width: max(1, stored.width / shrink), height: max(1, stored.height / shrink))
 
         var steps: [Step] = []
         for index in wanted.indices.sorted(by: { wanted[$0].scale > wanted[$1].scale }) {
@@ -74,6 +76,7 @@ package struct RenderPlan: Sendable, Hashable {
             if steps.contains(where: { $0.base == .output(index) }) { steps[i].isKept = true }
         }
         self.shrink = shrink
+        self.decoded = decoded
         self.steps = steps
         keepsDecoded = steps.count { $0.base == .decoded } > 1
     }

@@ -17,10 +17,11 @@ package struct VipsEngine: RenderEngine {
         _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
+        VipsLibrary.forgetErrors()
         let plan = RenderPlan(request)
         let orientation = Orientation(rawValue: request.facts.orientation) ?? .upright
         var decoded = try VipsEngine.reading { () throws(RasterFailure) in
-            try open(source, request, plan, stored: orientation.upright(request.facts.size))
+            try open(source, request, plan)
         }
         let isWeighted = decoded.hasAlpha && plan.steps.contains { $0.size != $0.cut.size }
         decoded = try VipsEngine.reading { () throws(RasterFailure) in
@@ -55,13 +56,11 @@ package struct VipsEngine: RenderEngine {
     }
 
     private func open(
-        _ source: UnsafeRawBufferPointer, _ request: RenderRequest, _ plan: RenderPlan, stored: PixelSize
+        _ source: UnsafeRawBufferPointer, _ request: RenderRequest, _ plan: RenderPlan
     ) throws(RasterFailure) -> Raster {
         let raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
-        let expected = PixelSize(
-            width: (stored.width + plan.shrink - 1) / plan.shrink, height: (stored.height + plan.shrink - 1) / plan.shrink)
-        guard raster.size == expected else {
-            throw RasterFailure(reason: "its header says \(expected), its pixels are \(raster.size)")
+        guard raster.size == plan.decoded else {
+            throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
         }
         return try raster.narrowed()
     }

@@ -7,7 +7,7 @@ enum VipsLibrary {
     static func start() throws(EngineFailure) {
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
         // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
-        mz_vips_silence()
+        silence()
         // Parallel jobs are processes; two threads of libvips in one are slower than that.
         vips_concurrency_set(1)
         vips_cache_set_max(0)
@@ -19,11 +19,34 @@ enum VipsLibrary {
         }
     }
 
-    /// The first line of what libvips complains of, and none left for the next job: the buffer is the process's.
+    /// What libvips complains of, in one line, and nothing left for the next job: the buffer is the process's, and
+    /// warnings of a picture that came out well stay in it.
     static func takeError() -> String {
-        let text = String(cString: vips_error_buffer())
+        defer { forgetErrors() }
+        var lines: [Substring] = []
+        for line in String(cString: vips_error_buffer()).split(separator: "\n") {
+            let text = line.split(separator: ": ", maxSplits: 1).last ?? line
+            if !lines.contains(text) { lines.append(text) }
+        }
+        if lines.isEmpty, let warning = lastWarning { return warning }
+        return lines.isEmpty ? "libvips refused it without a reason" : lines.prefix(3).joined(separator: "; ")
+    }
+
+    static func forgetErrors() {
         vips_error_clear()
-        let line = text.split(separator: "\n").first.map(String.init) ?? "libvips gave no reason"
-        return String(line.prefix(200))
+        lastWarning = nil
+    }
+
+    /// libpng's errors come as warnings of GLib, and nowhere else. Only the renderer's one thread is ever here.
+    nonisolated(unsafe) private static var lastWarning: String?
+
+    private static func silence() {
+        g_log_set_writer_func({ _, fields, count, _ in
+            for field in UnsafeBufferPointer(start: fields, count: Int(count)) where field.length < 0 {
+                guard let key = field.key, strcmp(key, "MESSAGE") == 0, let text = field.value else { continue }
+                VipsLibrary.lastWarning = String(cString: text.assumingMemoryBound(to: CChar.self))
+            }
+            return G_LOG_WRITER_HANDLED
+        }, nil, nil)
     }
 }

@@ -4,11 +4,6 @@
 #include <vips/vips.h>
 
 static inline int mz_vips_start(const char *name) { return VIPS_INIT(name); }
-static GLogWriterOutput mz_vips_drop(GLogLevelFlags level, const GLogField *fields, gsize count, gpointer data) {
-    (void)level, (void)fields, (void)count, (void)data;
-    return G_LOG_WRITER_HANDLED;
-}
-static inline void mz_vips_silence(void) { g_log_set_writer_func(mz_vips_drop, NULL, NULL); }
 
 #define MZ_VIPS_LOAD VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED
 static inline int mz_vips_jpegload(const void *data, size_t bytes, int shrink, VipsImage **out) {

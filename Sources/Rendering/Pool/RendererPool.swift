@@ -74,6 +74,9 @@ package final class RendererPool: Renderer {
     /// The most resident memory that any one child has had.
     package var peakMemoryBytes: Int { seats.reduce(0) { max($0, $1.peakMemory) } }
 
+    /// Children that crashed, hung or answered nonsense.
+    package var losses: Int { seats.reduce(0) { $0 + $1.losses } }
+
     /// The children that run now.
     package var processes: [ChildProcess] { seats.compactMap(\.process) }
 

@@ -9,6 +9,7 @@ final class RendererSeat: Sendable {
     private struct State {
         var process: ChildProcess?
         var peakMemory = 0
+        var losses = 0
         var isEnded = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -22,6 +23,8 @@ final class RendererSeat: Sendable {
 
     var process: ChildProcess? { state.withLock { $0.process } }
     var peakMemory: Int { state.withLock { max($0.peakMemory, $0.process?.memory?.peak ?? 0) } }
+
+    var losses: Int { state.withLock { $0.losses } }
 
     /// Returns when the seat's child is gone for good.
     func ended() async {
@@ -61,6 +64,7 @@ final class RendererSeat: Sendable {
             do throws(RendererChild.Loss) {
                 return try current.render(job)
             } catch {
+                state.withLock { $0.losses += 1 }
                 let end = leave(&child)
                 switch error {
                 case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
