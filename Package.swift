@@ -73,7 +73,7 @@ let package = Package(
         program("mezzotint-renderer", in: "renderer", needs: ["ImageModel", "Rendering", "Vips", "CommandLine", "Posix"]),
         program(
             "mezzotint", in: "mezzotint",
-            needs: ["ImageModel", "JSONText", "Ports", "EmbeddedLog", "CommandLine", "Settings", "Telemetry", "Posix"]),
+            needs: ["ImageModel", "Digest", "JSONText", "Ports", "EmbeddedLog", "CommandLine", "Settings", "Posix"]),
         program(
             "mezzotint-bench", in: "bench",
             needs: [
@@ -82,6 +82,7 @@ let package = Package(
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
+        tests("Command", needs: ["EmbeddedLog", "ImageModel", "Digest", "Ports", "mezzotint"]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),

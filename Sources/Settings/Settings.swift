@@ -67,8 +67,8 @@ package struct Settings: Sendable, Equatable {
         package var deadline = Duration.seconds(10)
         package var pixelLimit = 50_000_000
         package var scanLimit = 64
-        package var frameLimit = 64
-        package var chunkLimit = 1024
+        package var frameLimit = 1000
+        package var chunkLimit = 65_536
     }
 
     /// Where variants and originals are kept, and for how long they count as fresh.

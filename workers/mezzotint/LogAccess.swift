@@ -1,3 +1,37 @@
+import CommandLine
+import EmbeddedLog
+import Glibc
+import Ports
+import Settings
+
+/// Opens the log that the settings name, for one command.
+enum LogAccess {
+    /// For commands that only look: a log that is not there is an error, since the wrong directory is the usual reason.
+    static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
+        let settings = try Settings.load(arguments)
+        guard access(settings.logDirectory + "/log.sqlite", F_OK) == 0 else {
+            throw CommandFailure(
+                "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE.")
+        }
+        return try await writing(settings, body)
+    }
+
+    /// Makes the log if it is not there.
+    static func writing(_ settings: Settings, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
+        let log = try EmbeddedLog(
+            settings.logDirectory,
+            EmbeddedLogConfiguration(partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept))
+        do {
+            let code = try await body(log)
+            await log.close()
+            return code
+        } catch {
+            await log.close()
+            throw error
+        }
+    }
+}
+
 /// What a command could not do, in one sentence.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String

@@ -8,7 +8,7 @@ enum NormaliseCommand {
     static let command = Command(
         "normalise", abstract: "Show the canonical form of URLs, rule by rule.",
         examples: [
-            "mezzotint normalise 'https://A.example:443/x/../b.jpg?imageView&thumbnail=80x80'",
+            "mezzotint normalise 'https://A.example:443/b.jpg?imageView&thumbnail=80x80'",
             "mezzotint normalise --json - < urls.txt",
         ],
         arguments: [Argument("url", help: "URLs, or - for one a line on standard input.", isRepeating: true)],

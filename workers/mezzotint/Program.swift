@@ -7,7 +7,7 @@ enum Program {
         examples: ["mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg", "mezzotint lag --watch"],
         options: Option.configuration,
         subcommands: [
-            NormaliseCommand.command,
-            ConfigurationCommand.command, ReferenceCommand.command,
+            PublishCommand.command, VariantsCommand.command, NormaliseCommand.command, LagCommand.command,
+            DeadCommand.command, ConfigurationCommand.command, ReferenceCommand.command,
         ])
 }

@@ -76,7 +76,7 @@ enum ReferenceCommand {
 
     private static var codes: String {
         let entries = [
-            CanonicalFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue,
+            CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue,
             IndexFailure.catalogue, LogFailure.catalogue,
         ].joined()
         return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")

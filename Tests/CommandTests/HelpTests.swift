@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Help: every command of every program, on one screen", .timeLimit(.minutes(1)))
+struct HelpTests {
+    @Test("Each fits 80 columns and 24 lines, and shows an example or its commands", arguments: ["mezzotint"])
+    func screens(program: String) throws {
+        var paths: [[String]] = [[]]
+        var seen = 0
+        while let path = paths.popLast() {
+            let ended = try Built.run(program, path + ["--help"])
+            #expect(ended.status == 0)
+            let lines = ended.output.split(separator: "\n", omittingEmptySubsequences: false)
+            // The last line ends with a line end.
+            #expect(lines.count - 1 <= 24, "\(path) takes \(lines.count - 1) lines")
+            #expect(lines.allSatisfy { $0.count <= 80 }, "\(path) is wider than 80 columns")
+            #expect(ended.output.contains("OVERVIEW: ") && ended.output.contains("USAGE: \(([program] + path).joined(separator: " "))"))
+            let commands = Self.commands(lines)
+            #expect(ended.output.contains("EXAMPLE") || !commands.isEmpty, "\(path) has no example")
+            paths += commands.map { path + [$0] }
+            seen += 1
+        }
+        #expect(seen > 5)
+    }
+
+    /// The names below SUBCOMMANDS.
+    private static func commands(_ lines: [Substring]) -> [String] {
+        guard let start = lines.firstIndex(of: "SUBCOMMANDS:") else { return [] }
+        return lines[(start + 1)...].prefix { !$0.isEmpty }.filter { $0.prefix(3).last != " " }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    @Test(
+        "Wrong usage is one sentence on standard error, and status 2",
+        arguments: [
+            ([], "mezzotint: 'mezzotint' needs a command: "), (["publihs"], "Did you mean 'publish'?"),
+            (["lag", "--jsno"], "Did you mean '--json'?"), (["normalise"], "Missing argument '<url>'."),
+            (["publish", "--lane", "middle", "u"], "'--lane <lane>' takes fast, slow, not 'middle'."),
+            (["publish", "--variants", "0x0", "u"], "0x0"),
+            (["dead", "discard"], "Name the dead letters to discard, or give --all."),
+        ] as [([String], String)])
+    func usage(words: [String], sentence: String) throws {
+        let ended = try Built.run("mezzotint", words)
+        #expect(ended.status == 2)
+        #expect(ended.output.isEmpty)
+        #expect(ended.errors.contains(sentence) && ended.errors.split(separator: "\n").count == 1, "\(ended.errors)")
+    }
+
+    @Test("The completion script is one that bash reads, and offers the commands")
+    func completion() throws {
+        let folder = try TemporaryFolder()
+        let script = try Built.run("mezzotint", ["--generate-completion-script", "bash"]).output
+        let test = script + """
+
+            COMP_WORDS=(mezzotint dead l); COMP_CWORD=2; _mezzotint; echo "${COMPREPLY[@]}"
+            COMP_WORDS=(mezzotint publish --lane ""); COMP_CWORD=3; _mezzotint; echo "${COMPREPLY[@]}"
+            """
+        try Data(test.utf8).write(to: folder.url.appending(path: "test.bash"))
+        let bash = Process()
+        let pipe = Pipe()
+        bash.executableURL = URL(filePath: "/bin/bash")
+        bash.arguments = [folder.file("test.bash")]
+        bash.standardOutput = pipe
+        try bash.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        bash.waitUntilExit()
+        #expect(output == "list\nfast slow\n")
+    }
+}

@@ -1,0 +1,131 @@
+import Digest
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Ports
+import TestSupport
+import Testing
+
+@Suite("mezzotint variants, lag and dead: the log from outside, while no worker runs", .timeLimit(.minutes(1)))
+struct LogCommandTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    private func run(_ words: String...) throws -> Ended {
+        try Built.run("mezzotint", ["--set", "data=data"] + words, in: folder.url)
+    }
+
+    private func array(_ words: String...) throws -> [NSDictionary] {
+        let ended = try Built.run("mezzotint", ["--set", "data=data"] + words + ["--json"], in: folder.url)
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [NSDictionary])
+    }
+
+    private func append(_ records: (EmbeddedLog) throws -> [NewRecord]) async throws {
+        let log = try EmbeddedLog(folder.file("data/log"))
+        for result in await log.append(try records(log)) { #expect(result.offset != nil) }
+        await log.close()
+    }
+
+    @Test("Each says where it looked if there is no log", arguments: [["lag"], ["variants", "http://a.example/"], ["dead", "list"]])
+    func nothing(words: [String]) throws {
+        let ended = try Built.run("mezzotint", words, in: folder.url)
+        #expect(ended.status == 1)
+        #expect(ended.errors.hasPrefix("mezzotint: There is no log at data/log. "))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("data")))
+    }
+
+    @Test("variants lists what is stored for a source, however its URL is spelled, and nothing of others")
+    func variants() async throws {
+        let rules = CanonicalRules()
+        let url = "http://a.example/b.jpg"
+        let source = try rules.source(of: url).key
+        let donor = try rules.spec(of: "1280x1280-q90.jpg")
+        func row(_ source: SourceKey, _ spec: VariantSpec, _ size: PixelSize, _ madeFrom: Provenance) -> VariantRow {
+            VariantRow(
+                source: source, spec: spec, version: SourceVersion(word: 7), size: size, bytes: 4321,
+                digest: SHA256.digest(of: [1]), location: "ab/\(spec)", madeFrom: madeFrom,
+                sourceSize: PixelSize(width: 3000, height: 2000),
+                region: Region(whole: PixelSize(width: 3000, height: 2000)), hasAlpha: false,
+                storedAt: 1_700_000_000_000, expires: 4_000_000_000_000)
+        }
+        try await append { log in
+            let small = row(source, try rules.spec(of: "640x640-q80.webp"), PixelSize(width: 640, height: 427), .donor(donor))
+            let gone = row(source, try rules.spec(of: "10x10.png"), PixelSize(width: 10, height: 7), .origin)
+            let other = try rules.source(of: "http://a.example/c.jpg").key
+            let partition = source.partition(of: log.partitionCount)
+            return [
+                small.newRecord(partition: partition), gone.newRecord(partition: partition),
+                row(source, donor, PixelSize(width: 1280, height: 853), .origin).newRecord(partition: partition),
+                row(other, donor, PixelSize(width: 1, height: 1), .origin)
+                    .newRecord(partition: other.partition(of: log.partitionCount)),
+                VariantRow.drop(gone.spec, of: source, partition: partition),
+            ]
+        }
+        for spelling in [url, "HTTP://A.example:80/x/../b.jpg#f", "http://a.example/b.jpg?imageView&thumbnail=80x80"] {
+            let found = try array("variants", spelling)
+            #expect(found.map { $0["spec"] as? String } == ["1280x1280-q90.jpg", "640x640-q80.webp"])
+            #expect(
+                found.last == [
+                    "spec": "640x640-q80.webp", "width": 640, "height": 427, "bytes": 4321, "format": "webp",
+                    "madeFrom": "1280x1280-q90.jpg", "storedAt": "2023-11-14T22:13:20.000Z",
+                    "expires": "2096-10-02T07:06:40.000Z", "version": "0000000000000007", "location": "ab/640x640-q80.webp",
+                ])
+            #expect(found.first?["madeFrom"] as? String == "origin")
+        }
+        #expect(try array("variants", "http://a.example/none.jpg").isEmpty)
+        let text = try run("variants", url).lines.map { $0.split(separator: " ").prefix(4) }
+        #expect(text == [["SPEC", "SIZE", "BYTES", "MADE"], ["1280x1280-q90.jpg", "1280×853", "4321", "origin"], ["640x640-q80.webp", "640×427", "4321", "1280x1280-q90.jpg"]])
+    }
+
+    @Test("lag counts what is above the watermark, by topic and partition, with the age of the oldest")
+    func lag() async throws {
+        _ = try Built.run(
+            "mezzotint", ["publish", "--set", "data=data", "--variants", "10x10.jpg", "--lane", "slow", "-"],
+            input: Data((0..<50).map { "http://a.example/\($0).jpg\n" }.joined().utf8), in: folder.url)
+        let lags = try array("lag")
+        #expect(lags.count == 4 * 8)
+        let slow = lags.filter { $0["topic"] as? String == "jobs.slow" }
+        #expect(slow.reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == 50)
+        for lag in lags {
+            let records = try #require(lag["records"] as? Int), seconds = try #require(lag["seconds"] as? Double)
+            #expect(records > 0 ? seconds > 0 && seconds < 60 : seconds == 0)
+            #expect(lag["owner"] is NSNull)
+        }
+        #expect(try run("lag").output.contains("jobs.slow  all"))
+    }
+
+    @Test("dead letters are listed, shown with their bytes, and discarded")
+    func dead() async throws {
+        let body = Array("{\"url\":\"http://a.example/b.jpg\"}".utf8)
+        try await append { log in
+            try (0..<3).map { i in
+                let record = Record(
+                    topic: .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0, key: Array("k\(i)".utf8),
+                    value: body, headers: [])
+                let failure = JobFailure.noVariants(url: "http://a.example/b.jpg")
+                let letter = DeadLetter(
+                    of: record, id: "job-\(i)", cause: FailureNote(failure), attempts: i,
+                    url: i == 0 ? nil : "http://a.example/b.jpg", at: 1_700_000_000_000)
+                return letter.newRecord(partition: PartitionID(Int32(i)))
+            }
+        }
+        let letters = try array("dead", "list")
+        #expect(letters.map { $0["id"] as? String } == ["job-0", "job-1", "job-2"])
+        #expect(letters[0]["url"] is NSNull && letters[1]["url"] as? String == "http://a.example/b.jpg")
+        #expect(letters[2]["attempts"] as? Int == 2 && letters[2]["code"] as? String == "job.no-variants")
+        #expect((letters[2]["message"] as? String)?.contains("asks for no variant") == true)
+
+        let shown = try run("dead", "show", "job-1").output
+        #expect(shown.contains("jobs.fast-2-1") && shown.hasSuffix("{\"url\":\"http://a.example/b.jpg\"}\n"))
+
+        let discarded = try run("dead", "discard", "job-1", "job-9")
+        #expect(discarded.status == 1 && discarded.output == "Discarded 1.\n")
+        #expect(discarded.errors == "There is no dead letter 'job-9'. 'mezzotint dead list' lists them.\n")
+        #expect(try array("dead", "list").map { $0["id"] as? String } == ["job-0", "job-2"])
+        #expect(try run("dead", "show", "job-1").status == 1)
+        #expect(try run("dead", "discard", "--all", "--json").output == "{\"discarded\":2}\n")
+        #expect(try array("dead", "list").isEmpty)
+        #expect(try run("dead", "list").output == "There are no dead letters.\n")
+    }
+}

@@ -1,0 +1,115 @@
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Ports
+import TestSupport
+import Testing
+
+@Suite("mezzotint publish", .timeLimit(.minutes(1)))
+struct PublishCommandTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    private func publish(_ words: [String], _ input: String = "") throws -> Ended {
+        try Built.run("mezzotint", ["publish", "--set", "data=data"] + words, input: Data(input.utf8), in: folder.url)
+    }
+
+    /// The jobs of a lane as the log has them, in any order of partitions.
+    private func jobs(_ lane: Lane) async throws -> [Job] {
+        let log = try EmbeddedLog(folder.file("data/log"))
+        let intake = Intake(rules: CanonicalRules())
+        var jobs: [Job] = []
+        for partition in 0..<Int32(log.partitionCount) {
+            let records = try await log.read(Topic(lane), PartitionID(partition), from: 0, limit: 100_000)
+            for record in records {
+                let job = try intake.job(from: record)
+                #expect(job.source.partition(of: log.partitionCount) == record.partition)
+                #expect(record.key == Array(job.source.hex.utf8))
+                jobs.append(job)
+            }
+        }
+        await log.close()
+        return jobs.sorted { $0.url < $1.url }
+    }
+
+    @Test("URLs, objects and dialect URLs may be mixed, and what a job leaves out is as the options say")
+    func mixed() async throws {
+        let ended = try publish(
+            ["--json", "--variants", "640x480-q80.webp,160y160.jpg", "--lane", "slow", "http://a.example/1.jpg", "-"],
+            """
+            http://a.example/2.jpg#part
+            {"url":"http://a.example/3.jpg","variants":["320x0.png"],"lane":"fast"}
+
+              {"url":"http://a.example/4.jpg"}\r
+            {"url":"http://a.example/5.jpg?imageView&thumbnail=80x80","variants":["10x10.jpg"],"id":"mine"}
+            http://a.example/6.jpg
+            """)
+        #expect(ended.status == 0 && ended.errors.isEmpty)
+        #expect(ended.output == "{\"accepted\":6,\"rejected\":0}\n")
+        let slow = try await jobs(.slow)
+        #expect(slow.map(\.url) == [1, 2, 4, 5, 6].map { "http://a.example/\($0).jpg" })
+        #expect(slow[0].variants.map(\.description) == ["640x480-q80.webp", "160y160-q80.jpg"])
+        #expect(slow[3].id == "mine" && slow[3].variants.map(\.description) == ["10x10-q80.jpg"])
+        #expect(Set(slow.map(\.id)).count == slow.count)
+        let fast = try await jobs(.fast)
+        #expect(fast.map(\.url) == ["http://a.example/3.jpg"] && fast[0].variants.map(\.description) == ["320x0.png"])
+    }
+
+    @Test("A dialect URL brings its own variant")
+    func dialect() async throws {
+        _ = try publish(["http://a.example/p.png?thumbnail=80x80&imageView=1&quality=75&type=webp&enlarge=1&quality=80"])
+        let job = try #require(try await jobs(.fast).first)
+        #expect(job.url == "http://a.example/p.png")
+        #expect(job.variants.map(\.description) == ["90x90-q80-enlarge.webp"])
+    }
+
+    @Test("Wrong lines are named by number, the good ones go through, and the status is 1")
+    func wrong() async throws {
+        let long = String(repeating: "x", count: RecordLimits.jobBytes)
+        let ended = try publish(
+            ["--json", "-"],
+            """
+            {"url":"http://a.example/1.jpg","variants":["10x10.jpg"]}
+            http://a.example/2.jpg
+            {"url":"http://a.example/3.jpg","variants":["0x0.jpg"]}
+            {"url":"http://user:secret@a.example/4.jpg","variants":["10x10.jpg"]}
+            {"url":"http://a.example/5.jpg?\(long)","variants":["10x10.jpg"]}
+            {"url":"http://a.example/6.jpg","variants":["10x10.jpg"],"lane":"middle"}
+            {"url":
+            {"url":"http://a.example/8.jpg","variants":["10x10.jpg"]}
+            """)
+        #expect(ended.status == 1)
+        #expect(ended.output == "{\"accepted\":2,\"rejected\":6}\n")
+        let places = ended.errors.split(separator: "\n").map { $0.prefix(7) }
+        #expect(places == ["line 2:", "line 3:", "line 4:", "line 5:", "line 6:", "line 7:"])
+        let codes = ["job.no-variants", "spec.size", "canonical.userinfo", "job.too-large", "job.bad-value", "job.not-json"]
+        for (line, code) in zip(ended.errors.split(separator: "\n"), codes) { #expect(line.hasSuffix("(\(code))"), "\(line)") }
+        #expect(!ended.errors.contains("secret"))
+        #expect(try await jobs(.fast).map(\.url) == ["http://a.example/1.jpg", "http://a.example/8.jpg"])
+    }
+
+    @Test("A line that is no UTF-8 is refused, not repaired")
+    func bytes() throws {
+        let input = Data("http://a.example/".utf8) + Data([0xC3, 0x28]) + Data("\n".utf8)
+        let ended = try Built.run("mezzotint", ["publish", "--variants", "10x10.jpg", "-"], input: input, in: folder.url)
+        #expect(ended.status == 1)
+        #expect(ended.errors.hasPrefix("line 1: ") && ended.errors.contains("UTF-8"))
+        #expect(ended.output == "Accepted 0, rejected 1.\n")
+    }
+
+    @Test("Thousands of lines on standard input all go through, each to the partition of its source")
+    func many() async throws {
+        let lines = (0..<5000).map { "{\"url\":\"http://a.example/\($0).jpg\",\"variants\":[\"10x10.jpg\"]}\n" }
+        let ended = try publish(["--json"], lines.joined())
+        #expect(ended.output == "{\"accepted\":5000,\"rejected\":0}\n")
+        #expect(Set(try await jobs(.fast).map(\.url)).count == 5000)
+    }
+
+    @Test("A data directory that cannot be made is named, and nothing is said to be accepted")
+    func unwritable() throws {
+        let ended = try Built.run("mezzotint", ["publish", "--set", "data=/proc/nowhere", "--variants", "10x10.jpg", "http://a.example/"])
+        #expect(ended.status == 1)
+        #expect(ended.output.isEmpty)
+        #expect(ended.errors.contains("/proc/nowhere/log"))
+    }
+}

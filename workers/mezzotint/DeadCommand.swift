@@ -1,0 +1,136 @@
+import CommandLine
+import Digest
+import ImageModel
+import JSONText
+import Ports
+import Posix
+import Settings
+
+/// `mezzotint dead`: the jobs that a person must look at.
+enum DeadCommand {
+    static let command = Command(
+        "dead", abstract: "Look at jobs that were set aside, and discard them.",
+        subcommands: [
+            Command(
+                "list", abstract: "List the dead letters, oldest first.", examples: ["mezzotint dead list --json"],
+                options: [.json], run: list),
+            Command(
+                "show", abstract: "Show one dead letter with its original bytes.",
+                examples: ["mezzotint dead show jobs.fast-3-17"], arguments: [Argument("id", help: "As listed.")],
+                options: [.json], run: show),
+            Command(
+                "discard", abstract: "Take dead letters off the list for good.",
+                examples: ["mezzotint dead discard jobs.fast-3-17", "mezzotint dead discard --all"],
+                arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
+                options: [Option(flag: "all", help: "Discard every dead letter."), .json], run: discard),
+        ])
+
+    private static func list(_ arguments: ParsedArguments) async throws -> ExitCode {
+        try await LogAccess.reading(arguments) { log in
+            let letters = try await standing(in: log).map(\.letter)
+            if arguments.flag("json") {
+                Output.array(letters) { json, letter in
+                    json.field("id", letter.id)
+                    json.field("code", letter.cause.code)
+                    json.field("message", letter.cause.message)
+                    json.field("attempts", letter.attempts)
+                    json.field("url", letter.url)
+                    json.field("at", Timestamp.text(letter.at))
+                }
+            } else if letters.isEmpty {
+                Console.print("There are no dead letters.")
+            } else {
+                let now = SystemTime.wallMilliseconds
+                let rows = letters.map {
+                    [$0.id, $0.cause.code, "\($0.attempts)", Output.age(milliseconds: now - $0.at), $0.url ?? "", $0.cause.message]
+                }
+                Console.write(Output.table(["ID", "CODE", "ATTEMPTS", "AGE", "URL", "MESSAGE"], rows))
+            }
+            return .success
+        }
+    }
+
+    private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
+        try await LogAccess.reading(arguments) { log in
+            let id = arguments.positionals[0]
+            guard let letter = try await standing(in: log).first(where: { $0.letter.id == id })?.letter else {
+                throw CommandFailure("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.")
+            }
+            let body = String(decoding: letter.body, as: UTF8.self)
+            if arguments.flag("json") {
+                Output.object { json in
+                    json.field("id", letter.id)
+                    json.field("code", letter.cause.code)
+                    json.field("message", letter.cause.message)
+                    json.field("attempts", letter.attempts)
+                    json.field("url", letter.url)
+                    json.field("at", Timestamp.text(letter.at))
+                    json.field("origin", letter.origin.description)
+                    json.field("bytes", letter.whole?.bytes ?? letter.body.count)
+                    json.field("sha256", letter.whole?.digest.hex)
+                    json.field("body", body)
+                }
+            } else {
+                let size = letter.whole.map { "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)" }
+                Console.print(
+                    """
+                    id        \(letter.id)
+                    code      \(letter.cause.code)
+                    message   \(letter.cause.message)
+                    attempts  \(letter.attempts)
+                    url       \(letter.url ?? "-")
+                    set aside \(Timestamp.text(letter.at))
+                    came as   \(letter.origin)
+                    body      \(size ?? "\(letter.body.count) bytes")
+
+                    \(body)
+                    """)
+            }
+            return .success
+        }
+    }
+
+    private static func discard(_ arguments: ParsedArguments) async throws -> ExitCode {
+        guard arguments.flag("all") != !arguments.positionals.isEmpty else {
+            throw UsageError("Name the dead letters to discard, or give --all.")
+        }
+        return try await LogAccess.reading(arguments) { log in
+            let standing = try await standing(in: log)
+            let wanted = arguments.flag("all") ? standing.map(\.letter.id) : arguments.positionals
+            let found = standing.filter { wanted.contains($0.letter.id) }
+            let now = SystemTime.wallMilliseconds
+            let results = await log.append(found.map { $0.letter.discard(partition: $0.partition, at: now) })
+            for case .refused(let failure) in results { throw failure }
+            for case .unknown(let failure) in results { throw failure }
+            let missing = wanted.filter { id in !found.contains { $0.letter.id == id } }
+            for id in missing { Console.complain("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.") }
+            if arguments.flag("json") {
+                Output.object { $0.field("discarded", found.count) }
+            } else {
+                Console.print("Discarded \(found.count).")
+            }
+            return missing.isEmpty ? .success : .failure
+        }
+    }
+
+    /// The letters that nobody discarded, oldest first; what cannot be read is said and left out.
+    private static func standing(in log: any Log) async throws -> [(letter: DeadLetter, partition: PartitionID)] {
+        var all: [(letter: DeadLetter, partition: PartitionID)] = []
+        for number in 0..<log.partitionCount {
+            let partition = PartitionID(Int32(number))
+            let bounds = try await log.bounds(.dead, partition)
+            var records: [Record] = []
+            var next = bounds.lowerBound
+            while next < bounds.upperBound {
+                let slice = try await log.read(.dead, partition, from: next, limit: 1000)
+                guard let last = slice.last else { break }
+                records += slice
+                next = last.offset + 1
+            }
+            let (letters, unreadable) = DeadLetter.standing(records)
+            for failure in unreadable { Console.complain("\(failure)") }
+            all += letters.map { ($0, partition) }
+        }
+        return all.sorted { ($0.letter.at, $0.letter.id) < ($1.letter.at, $1.letter.id) }
+    }
+}

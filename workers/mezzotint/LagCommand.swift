@@ -1,0 +1,83 @@
+import CommandLine
+import ImageModel
+import JSONText
+import Ports
+import Posix
+import Settings
+
+/// `mezzotint lag`: how far the workers are behind, read from the log alone, so that it also works when all are dead.
+enum LagCommand {
+    static let command = Command(
+        "lag", abstract: "Show what waits, by topic and partition, in records and in seconds.",
+        examples: ["mezzotint lag --watch", "mezzotint lag --json"],
+        options: [
+            .json, Option(flag: "watch", help: "Show it again every two seconds, until interrupted."),
+        ],
+        run: run)
+
+    private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        try await LogAccess.reading(arguments) { log in
+            while true {
+                let lags = try await PartitionLag.all(of: log, at: SystemTime.wallMilliseconds)
+                show(lags, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
+                guard arguments.flag("watch") else { return .success }
+                try await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+
+    private static func show(_ lags: [PartitionLag], json: Bool, onOneScreen: Bool) {
+        guard !json else {
+            return Output.array(lags) { json, lag in
+                json.field("topic", lag.topic.rawValue)
+                json.field("partition", lag.partition.number)
+                json.field("records", lag.records)
+                json.key("seconds")
+                json.number(lag.seconds)
+                json.field("owner", lag.owner)
+            }
+        }
+        var text = onOneScreen && Console.outputIsTerminal ? "\u{1B}[H\u{1B}[2J" : ""
+        let totals = Topic.consumed.map { topic in
+            let own = lags.filter { $0.topic == topic }
+            return [topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map(\.seconds).max() ?? 0), ""]
+        }
+        let behind = lags.filter { $0.records > 0 }.map {
+            [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds), $0.owner ?? "nobody"]
+        }
+        text += Output.table(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind)
+        Console.write(text)
+    }
+
+    private static func age(_ seconds: Double) -> String { seconds > 0 ? Output.age(milliseconds: Int64(seconds * 1000)) : "-" }
+}
+
+/// What is unfinished in one partition of one topic.
+struct PartitionLag {
+    let topic: Topic
+    let partition: PartitionID
+    /// From the watermark to the end.
+    let records: Int64
+    /// The age of the oldest unfinished record; 0 if there is none.
+    let seconds: Double
+    let owner: String?
+
+    static func all(of log: any Log, at now: Int64) async throws -> [PartitionLag] {
+        var lags: [PartitionLag] = []
+        var owners: [String?] = []
+        for number in 0..<log.partitionCount { owners.append(try await log.owner(of: PartitionID(Int32(number)))) }
+        for topic in Topic.consumed {
+            for number in 0..<log.partitionCount {
+                let partition = PartitionID(Int32(number))
+                let bounds = try await log.bounds(topic, partition)
+                let start = max(bounds.lowerBound, try await log.watermark(topic, partition) ?? bounds.lowerBound)
+                let oldest = start < bounds.upperBound ? try await log.read(topic, partition, from: start, limit: 1).first : nil
+                lags.append(
+                    PartitionLag(
+                        topic: topic, partition: partition, records: oldest == nil ? 0 : bounds.upperBound - start,
+                        seconds: oldest.map { Double(max(0, now - $0.timestamp)) / 1000 } ?? 0, owner: owners[number]))
+            }
+        }
+        return lags
+    }
+}

@@ -1,0 +1,85 @@
+import CommandLine
+import ImageModel
+import JSONText
+import Ports
+import Settings
+
+/// `mezzotint publish`: jobs from arguments, or a line each from standard input.
+enum PublishCommand {
+    static let command = Command(
+        "publish", abstract: "Append jobs to a lane.",
+        examples: [
+            "mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg",
+            "mezzotint publish --lane slow --json - < jobs.ndjson",
+        ],
+        arguments: [
+            Argument(
+                "url", help: "Sources, or - for lines of URLs or JSON on standard input, which is also read if none is given.",
+                isOptional: true, isRepeating: true)
+        ],
+        options: [
+            Option("lane", value: "lane", help: "fast (default) or slow, where a job names none.", oneOf: ["fast", "slow"]),
+            Option("variants", value: "specs", help: "Wanted where a job names none, divided by commas."),
+            .json,
+        ],
+        run: run)
+
+    /// Enough for a good batch, and what a pipe holds at most.
+    private static let pieceBytes = 256 << 10
+
+    private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let settings = try Settings.load(arguments)
+        let rules = settings.canonicalRules
+        let variants = try specs(arguments.value("variants"), rules)
+        let inputs = arguments.positionals.isEmpty ? ["-"] : arguments.positionals
+        if arguments.positionals.isEmpty && StandardInput.isTerminal {
+            throw UsageError("Give URLs, or - to type them line by line.")
+        }
+        let lane = arguments.value("lane").flatMap { Lane(rawValue: $0) } ?? .fast
+        return try await LogAccess.writing(settings) { log in
+            var publisher = Publisher(log, rules, lane: lane, variants: variants)
+            var failure: (any Error)?
+            do { try await publish(inputs, by: &publisher) } catch { failure = error }
+            if arguments.flag("json") {
+                Output.object { json in
+                    json.field("accepted", publisher.accepted)
+                    json.field("rejected", publisher.rejected)
+                }
+            } else {
+                Console.print("Accepted \(publisher.accepted), rejected \(publisher.rejected).")
+            }
+            if let failure { throw failure }
+            return publisher.rejected == 0 ? .success : .failure
+        }
+    }
+
+    private static func publish(_ inputs: [String], by publisher: inout Publisher) async throws {
+        for (index, input) in inputs.enumerated() {
+            guard input == "-" else {
+                publisher.take(.text(Array(input.utf8)), at: "argument \(index + 1)")
+                continue
+            }
+            var splitter = LineSplitter(limit: RecordLimits.jobBytes)
+            var number = 0
+            while case let piece = try StandardInput.next(atMost: pieceBytes), !piece.isEmpty {
+                for line in splitter.feed(piece[...]) {
+                    number += 1
+                    publisher.take(line, at: "line \(number)")
+                }
+                // A slow producer's jobs do not wait for a full batch.
+                try await publisher.flush()
+            }
+            if let line = splitter.finish() { publisher.take(line, at: "line \(number + 1)") }
+        }
+        try await publisher.flush()
+    }
+
+    private static func specs(_ text: String?, _ rules: CanonicalRules) throws(UsageError) -> [VariantSpec] {
+        var specs: [VariantSpec] = []
+        for word in text?.split(separator: ",") ?? [] {
+            do throws(CanonicalFailure) { specs.append(try rules.spec(of: String(word))) } catch { throw UsageError("\(error)") }
+        }
+        if text != nil && specs.isEmpty { throw UsageError("--variants needs a spec, such as 640x480-q80.webp.") }
+        return specs
+    }
+}

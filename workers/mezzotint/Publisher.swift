@@ -1,0 +1,67 @@
+import CommandLine
+import ImageModel
+import Ports
+import Posix
+
+/// Takes jobs as people write them, one by one, and appends the good ones in batches.
+///
+/// What is wrong is said with its place, and the others still go through.
+struct Publisher {
+    private let log: any Log
+    private let intake: Intake
+    private let lane: Lane
+    private let variants: [VariantSpec]
+    private let idStem = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+    private var taken = 0
+    private var batch: [NewRecord] = []
+    private(set) var accepted = 0
+    private(set) var rejected = 0
+
+    init(_ log: any Log, _ rules: CanonicalRules, lane: Lane, variants: [VariantSpec]) {
+        (self.log, intake, self.lane, self.variants) = (log, Intake(rules: rules), lane, variants)
+    }
+
+    mutating func take(_ line: LineSplitter.Line, at place: String) {
+        do throws(JobFailure) {
+            guard let job = try job(of: line) else { return }
+            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
+            if let bytes = record.value?.count, bytes > RecordLimits.jobBytes { throw .tooLarge(bytes: bytes) }
+            batch.append(record)
+        } catch {
+            rejected += 1
+            Console.complain("\(place): \(error) (\(error.code))")
+        }
+    }
+
+    /// Appends what was taken; returns when it is durable.
+    mutating func flush() async throws {
+        guard !batch.isEmpty else { return }
+        let results = await log.append(batch)
+        batch.removeAll(keepingCapacity: true)
+        var failure: LogFailure?
+        for result in results {
+            switch result {
+            case .acknowledged: accepted += 1
+            case .refused(let reason), .unknown(let reason):
+                rejected += 1
+                failure = failure ?? reason
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// nil for an empty line.
+    private mutating func job(of line: LineSplitter.Line) throws(JobFailure) -> Job? {
+        switch line {
+        case .tooLong(let bytes): throw .tooLarge(bytes: bytes)
+        case .text(let bytes):
+            guard let first = bytes.first else { return nil }
+            taken += 1
+            let id = "\(idStem)-\(taken)"
+            if first == UInt8(ascii: "{") { return try intake.job(line: bytes, id: id, lane: lane, variants: variants) }
+            // Repairing bytes that are no UTF-8 would publish another URL than was given.
+            guard let url = String(validating: bytes, as: UTF8.self) else { throw .badValue(reason: "the line is no UTF-8") }
+            return try intake.job(url: url, variants: variants, id: id, lane: lane)
+        }
+    }
+}

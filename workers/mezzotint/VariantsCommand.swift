@@ -1,0 +1,66 @@
+import CommandLine
+import ImageModel
+import JSONText
+import Ports
+import Posix
+import Settings
+
+/// `mezzotint variants`: what is stored for a source, and from what it was made, read from the changelog.
+enum VariantsCommand {
+    static let command = Command(
+        "variants", abstract: "List what is stored for a source, and from what it was made.",
+        examples: ["mezzotint variants https://a.example/b.jpg", "mezzotint variants --json https://a.example/b.jpg"],
+        arguments: [Argument("url", help: "The source; a URL that transforms means the source behind it.")],
+        options: [.json], run: run)
+
+    private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let source = try Settings.load(arguments).canonicalRules.source(of: arguments.positionals[0]).key
+        return try await LogAccess.reading(arguments) { log in
+            let rows = try await rows(of: source, in: log)
+            if arguments.flag("json") {
+                Output.array(rows, write)
+            } else if rows.isEmpty {
+                Console.print("Nothing is stored for \(arguments.positionals[0]).")
+            } else {
+                let now = SystemTime.wallMilliseconds
+                let cells = rows.map { row in
+                    let age = Output.age(milliseconds: now - row.storedAt)
+                    return ["\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row), age, row.expires > now ? "" : "stale", row.location]
+                }
+                Console.write(Output.table(["SPEC", "SIZE", "BYTES", "MADE FROM", "AGE", "", "LOCATION"], cells))
+            }
+            return .success
+        }
+    }
+
+    /// Largest first.
+    static func rows(of source: SourceKey, in log: any Log) async throws -> [VariantRow] {
+        let prefix = RecordKey.job(source).bytes + Array("/".utf8)
+        let records = try await log.latest(.variants, source.partition(of: log.partitionCount), keyPrefix: prefix)
+        let rows = try records.compactMap { record -> VariantRow? in
+            guard case .change(.variant(let row)) = try ChangelogEntry(record) else { return nil }
+            return row
+        }
+        return rows.sorted { ($0.size.pixels, $0.spec.description) > ($1.size.pixels, $1.spec.description) }
+    }
+
+    private static func write(_ json: inout JSONWriter, _ row: VariantRow) {
+        json.field("spec", row.spec.description)
+        json.field("width", row.size.width)
+        json.field("height", row.size.height)
+        json.field("bytes", row.bytes)
+        json.field("format", row.spec.format.rawValue)
+        json.field("madeFrom", madeFrom(row))
+        json.field("storedAt", Timestamp.text(row.storedAt))
+        json.field("expires", Timestamp.text(row.expires))
+        json.field("version", row.version.description)
+        json.field("location", row.location)
+    }
+
+    private static func madeFrom(_ row: VariantRow) -> String {
+        switch row.madeFrom {
+        case .origin: "origin"
+        case .donor(let spec): spec.description
+        }
+    }
+}
