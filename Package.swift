@@ -52,7 +52,7 @@ let package = Package(
         // What the runtime needs of the world, and what fills it.
         room("Ports", needs: ["ImageModel", "Posix"]),
         room("EmbeddedLog", needs: ["Ports", "ImageModel", "SQLite", "Posix"]),
-        room("Index", needs: ["Ports", "ImageModel", "SQLite"]),
+        room("Index", needs: ["Ports", "ImageModel", "SQLite", "Digest", "Posix"]),
         room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
         room("Vips", needs: ["Rendering", "ImageModel", "CVips"]),
@@ -86,6 +86,7 @@ let package = Package(
         tests("CommandLine", needs: ["CommandLine"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
+        tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(

@@ -1,0 +1,73 @@
+internal import Glibc
+internal import Posix
+internal import SQLite
+
+/// An open index file: its connection and the statements that stay prepared.
+///
+/// - Concurrency: one owner; no other process opens the file, so its locks are taken once and kept.
+final class IndexFile {
+    let connection: Connection
+    var snapshot: Statement
+    var put: Statement
+    var drop: Statement
+    var setPosition: Statement
+
+    /// Counts up when the tables or the rows' bytes change: another version is rebuilt, never converted.
+    private static let version: Int64 = 1
+
+    private init(_ connection: Connection) throws(SQLiteFailure) {
+        self.connection = connection
+        snapshot = try connection.prepare("SELECT spec, body FROM rows WHERE source = ?1")
+        put = try connection.prepare("INSERT OR REPLACE INTO rows VALUES (?1, ?2, ?3)")
+        drop = try connection.prepare("DELETE FROM rows WHERE source = ?1 AND spec = ?2")
+        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1)")
+    }
+
+    enum Opened {
+        /// With the position that the file holds.
+        case sound(IndexFile, Int64?)
+        /// Not to be read, for this reason.
+        case unfit(String)
+    }
+
+    /// Opens the file, or makes it.
+    static func open(_ path: String, cacheBytes: Int) throws(SQLiteFailure) -> Opened {
+        let connection = try Connection(path, .create, busyMilliseconds: 2_000)
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -\(cacheBytes / 1024)")
+        // Synced at checkpoints only: a kill loses nothing, and what a power cut takes is taken with its position.
+        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096")
+        switch try connection.number("PRAGMA user_version") ?? 0 {
+        case 0: try makeTables(connection)
+        case version: break
+        case let other: return .unfit("its version is \(other), not \(version)")
+        }
+        var row = try connection.prepare("SELECT position, inverse FROM position")
+        guard try row.step() else { return .sound(try IndexFile(connection), nil) }
+        let (position, inverse) = (row.integer(0), row.integer(1))
+        row.reset()
+        return position == ~inverse ? .sound(try IndexFile(connection), position) : .unfit("its position is damaged")
+    }
+
+    private static func makeTables(_ connection: Connection) throws(SQLiteFailure) {
+        try connection.transaction { () throws(SQLiteFailure) in
+            // Clustered: all of a source is one range, its source row first, under the empty spec.
+            try connection.execute(
+                """
+                CREATE TABLE rows (source BLOB, spec TEXT, body BLOB NOT NULL, PRIMARY KEY (source, spec)) WITHOUT ROWID;
+                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL);
+                PRAGMA user_version = \(version)
+                """)
+        }
+    }
+
+    /// Puts a damaged file out of the way, for people to look at; the next takes the place of the one before.
+    static func setAside(_ path: String) {
+        _ = rename(path, path + ".damaged")
+        remove(path)
+    }
+
+    /// Removes the file and the WAL, which must not be taken for a later file's.
+    static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Digest
+internal import ImageModel
+
+/// Writes the parts of an index row one after another: numbers in LEB128, bytes after their length.
+struct RowBytes: ~Copyable {
+    private(set) var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(256) }
+
+    mutating func put(_ number: Int) { put(UInt64(bitPattern: Int64(number))) }
+
+    mutating func put(_ number: Int64) { put(UInt64(bitPattern: number)) }
+
+    mutating func put(_ number: UInt64) {
+        var left = number
+        while left >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: left) | 0x80)
+            left >>= 7
+        }
+        bytes.append(UInt8(left))
+    }
+
+    mutating func put(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+
+    mutating func put(_ text: String) {
+        put(text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func put(_ size: PixelSize) {
+        put(size.width)
+        put(size.height)
+    }
+
+    /// Eight bytes as they are: for what is no small number.
+    mutating func put(word: UInt64) { withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) } }
+
+    mutating func put(_ digest: SHA256Digest) {
+        put(word: digest.words.0)
+        put(word: digest.words.1)
+        put(word: digest.words.2)
+        put(word: digest.words.3)
+    }
+
+    mutating func put(_ spec: VariantSpec) {
+        put(spec.width)
+        put(spec.height)
+        put(spec.mode.rawValue)
+        put(spec.quality)
+        put(spec.format.rawValue)
+        put(spec.enlarge)
+        put(spec.axis.x)
+        put(spec.axis.y)
+    }
+}
+
+/// Reads the same parts back. What is not there reads as zero and leaves `isWhole` false, so that damaged bytes end in
+/// a refusal of the row, never in a trap.
+struct RowParts {
+    private var rest: Slice<UnsafeRawBufferPointer>
+    private var isShort = false
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+
+    /// Everything was there, and nothing is left.
+    var isWhole: Bool { !isShort && rest.isEmpty }
+
+    mutating func number() -> Int64 {
+        var (number, shift) = (UInt64(0), UInt64(0))
+        while shift < 70 {
+            guard let byte = rest.popFirst() else { break }
+            number |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return Int64(bitPattern: number) }
+            shift += 7
+        }
+        isShort = true
+        return 0
+    }
+
+    mutating func int() -> Int { Int(number()) }
+
+    mutating func flag() -> Bool { rest.popFirst() == 1 }
+
+    mutating func text() -> String {
+        let length = int()
+        guard length >= 0, length <= rest.count else {
+            isShort = true
+            return ""
+        }
+        defer { rest = rest.dropFirst(length) }
+        return String(decoding: UnsafeRawBufferPointer(rebasing: rest.prefix(length)), as: UTF8.self)
+    }
+
+    mutating func size() -> PixelSize { PixelSize(width: int(), height: int()) }
+
+    mutating func word() -> UInt64 {
+        guard rest.count >= 8 else {
+            isShort = true
+            return 0
+        }
+        defer { rest = rest.dropFirst(8) }
+        return UInt64(littleEndian: UnsafeRawBufferPointer(rebasing: rest).loadUnaligned(as: UInt64.self))
+    }
+
+    mutating func digest() -> SHA256Digest { SHA256Digest(words: (word(), word(), word(), word())) }
+
+    mutating func format() -> ImageFormat {
+        if let format = ImageFormat(rawValue: text()) { return format }
+        isShort = true
+        return .jpeg
+    }
+
+    mutating func spec() -> VariantSpec {
+        let (width, height, mode, quality) = (int(), int(), FitMode(rawValue: text()), int())
+        let (format, enlarge, axis) = (format(), flag(), CropAxis(x: int(), y: int()))
+        if mode == nil { isShort = true }
+        return VariantSpec(
+            width: width, height: height, mode: mode ?? .inside, quality: quality, format: format, enlarge: enlarge,
+            axis: axis)
+    }
+}

@@ -1,0 +1,38 @@
+package import ImageModel
+package import Ports
+internal import Posix
+internal import SQLite
+
+/// The indexes of a worker: one SQLite file for each partition, in one folder.
+package struct SQLiteVariantIndexes: VariantIndexes {
+    private let folder: String
+    private let cacheBytes: Int
+
+    /// `cacheBytes` of pages are kept in memory for each partition; the system's page cache does the rest.
+    package init(_ folder: String, cacheBytes: Int = 2 << 20) { (self.folder, self.cacheBytes) = (folder, cacheBytes) }
+
+    package func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
+        let path = "\(folder)/\(partition.number).sqlite"
+        do throws(SystemFailure) { try Folder.make(folder) } catch {
+            throw .unavailable(path: folder, reason: error.description)
+        }
+        let reason: String
+        do throws(SQLiteFailure) {
+            switch try IndexFile.open(path, cacheBytes: cacheBytes) {
+            case .sound(let file, let position): return (SQLiteVariantIndex(path, file, position), nil)
+            case .unfit(let why): reason = why
+            }
+        } catch {
+            guard error.isCorrupt else { throw .unavailable(path: path, reason: error.description) }
+            reason = error.description
+        }
+        IndexFile.setAside(path)
+        do throws(SQLiteFailure) {
+            if case .sound(let file, let position) = try IndexFile.open(path, cacheBytes: cacheBytes) {
+                let rebuilt = "\(path) was set aside as \(path).damaged and is rebuilt from the changelog: \(reason)"
+                return (SQLiteVariantIndex(path, file, position), rebuilt)
+            }
+        } catch { throw .unavailable(path: path, reason: error.description) }
+        throw .unavailable(path: path, reason: "it cannot be made anew (\(reason))")
+    }
+}

@@ -1,0 +1,169 @@
+import Digest
+import Foundation
+import ImageModel
+import Index
+import Ports
+import TestSupport
+import Testing
+
+@Suite("Index: the fold of the changelog", .timeLimit(.minutes(1)))
+struct IndexTests {
+    let folder: TemporaryFolder
+    let indexes: SQLiteVariantIndexes
+    static let partition = PartitionID(3)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        indexes = SQLiteVariantIndexes(folder.file("index"))
+    }
+
+    private var path: String { folder.file("index/3.sqlite") }
+
+    @Test("A snapshot is the source row and every variant, as they were applied; another source has none")
+    func snapshot() throws {
+        let index = try indexes.open(Self.partition).index
+        #expect(index.position == nil)
+        let rows = Rows(1)
+        try index.apply(rows.changes, upTo: 17)
+        let snapshot = try index.snapshot(of: rows.key)
+        #expect(snapshot.source == rows.source)
+        #expect(Set(snapshot.variants) == Set(rows.variants))
+        #expect(try index.snapshot(of: Rows(2).key) == SourceSnapshot())
+        #expect(index.position == 17)
+    }
+
+    @Test("Every field of a row comes back, at its edges too")
+    func edges() throws {
+        let index = try indexes.open(Self.partition).index
+        var rows = Rows(3)
+        rows.source.original = nil
+        rows.source.fetchedAt = .min
+        rows.source.expires = .max
+        rows.source.url = "https://example.com/" + String(repeating: "ü", count: 5_000)
+        for (number, format) in ImageFormat.allCases.enumerated() {
+            var row = rows.variants[0]
+            row.spec = VariantSpec(
+                width: number + 1, height: 99_999, mode: .crop, quality: 100, format: format, enlarge: true,
+                axis: CropAxis(x: 0, y: 10))
+            row.madeFrom = .donor(VariantSpec(width: 0, height: 0, format: format))
+            row.region = Region(x: 0.1, y: -0.0, width: .greatestFiniteMagnitude, height: .leastNonzeroMagnitude)
+            row.version = SourceVersion(word: .max)
+            row.bytes = .max
+            row.location = ""
+            rows.variants.append(row)
+        }
+        try index.apply(rows.changes, upTo: .max)
+        let snapshot = try index.snapshot(of: rows.key)
+        #expect(snapshot.source == rows.source)
+        #expect(Set(snapshot.variants) == Set(rows.variants))
+    }
+
+    @Test("A later row replaces, a tombstone removes, and other rows stay")
+    func changes() throws {
+        let index = try indexes.open(Self.partition).index
+        let (rows, other) = (Rows(1), Rows(2))
+        try index.apply(rows.changes + other.changes, upTo: 8)
+        var newer = rows.variants[0]
+        newer.bytes = 1
+        try index.apply([.variant(newer), .dropVariant(rows.key, rows.variants[1].spec), .dropSource(rows.key)], upTo: 11)
+        let snapshot = try index.snapshot(of: rows.key)
+        #expect(snapshot.source == nil)
+        #expect(Set(snapshot.variants) == [newer, rows.variants[2]])
+        #expect(try index.snapshot(of: other.key).variants.count == 3)
+        try index.wipe()
+        #expect(index.position == nil)
+        #expect(try index.snapshot(of: other.key) == SourceSnapshot())
+    }
+
+    @Test("Rows and position are there after a restart, and nothing is said to be rebuilt")
+    func restart() throws {
+        let rows = Rows(1)
+        let first = try indexes.open(Self.partition).index
+        try first.apply(rows.changes, upTo: 5)
+        first.close()
+        #expect(throws: IndexFailure.self) { try first.snapshot(of: rows.key) }
+        let (again, rebuilt) = try indexes.open(Self.partition)
+        #expect(rebuilt == nil)
+        #expect(again.position == 5)
+        #expect(try again.snapshot(of: rows.key).variants.count == 3)
+        #expect(try indexes.open(PartitionID(4)).index.position == nil)
+    }
+
+    @Test(
+        "A file with overwritten bytes is set aside and replaced by an empty one, at once or when the damage is met",
+        arguments: [0, 20, 100, 4_096, 5_000, 9_000, 16_384, 40_000])
+    func damage(at offset: Int) throws {
+        let sources = (0..<200).map { Rows($0) }
+        let first = try indexes.open(Self.partition).index
+        try first.apply(sources.flatMap(\.changes), upTo: 800)
+        first.close()
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data((0..<700).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }))
+        try file.close()
+
+        var (index, rebuilt) = try indexes.open(Self.partition)
+        if rebuilt == nil {
+            // What is read is right or refused; a row that cannot be found any more is only work done again.
+            for rows in sources {
+                do throws(IndexFailure) {
+                    let snapshot = try index.snapshot(of: rows.key)
+                    #expect(snapshot.source == nil || snapshot.source == rows.source)
+                    #expect(Set(snapshot.variants).isSubset(of: rows.variants))
+                } catch {
+                    guard case .corrupt = error else { throw error }
+                    (index, rebuilt) = try indexes.open(Self.partition)
+                    #expect(index.position == nil)
+                    break
+                }
+            }
+        }
+        try index.wipe()
+        try index.apply(sources[7].changes, upTo: 4)
+        #expect(try index.snapshot(of: sources[7].key).variants.count == 3)
+    }
+
+    @Test("A damaged header is told with what happened to the file, which is kept beside")
+    func report() throws {
+        try FileManager.default.createDirectory(atPath: folder.file("index"), withIntermediateDirectories: true)
+        try Data(repeating: 65, count: 10_000).write(to: URL(filePath: path))
+        let (index, rebuilt) = try indexes.open(Self.partition)
+        #expect(index.position == nil)
+        #expect(try #require(rebuilt).contains("3.sqlite.damaged"))
+        #expect(try Data(contentsOf: URL(filePath: path + ".damaged")).count == 10_000)
+    }
+
+    @Test("A folder that cannot be made is named in the failure")
+    func unusable() throws {
+        try Data().write(to: URL(filePath: folder.file("index")))
+        let failure = #expect(throws: IndexFailure.self) { try indexes.open(Self.partition) }
+        #expect(failure?.description.contains("index") == true)
+        #expect(failure?.code == "index.unavailable")
+    }
+}
+
+/// A source with three variants, made up from a number.
+struct Rows {
+    let key: SourceKey
+    var source: SourceRow
+    var variants: [VariantRow]
+    var changes: [IndexChange] { [.source(source)] + variants.map { .variant($0) } }
+
+    init(_ number: Int) {
+        let digest = SHA256.digest(of: Array("source \(number)".utf8))
+        key = SourceKey(digest)
+        let (key, size) = (key, PixelSize(width: 4_000 + number, height: 3_000))
+        source = SourceRow(
+            source: key, url: "https://images.example.com/albums/\(number)/photo.jpg?v=2", version: SourceVersion(digest),
+            size: size, format: .jpeg, bytes: 2_345_678, digest: digest, hasAlpha: false,
+            original: "\(key.hex.prefix(2))/\(key.hex)/original.jpg", fetchedAt: 1_780_000_000_000, expires: 1_780_600_000_000)
+        variants = [1280, 640, 160].map { side in
+            let spec = VariantSpec(width: side, height: side, format: .webp)
+            return VariantRow(
+                source: key, spec: spec, version: SourceVersion(digest), size: PixelSize(width: side, height: side * 3 / 4),
+                bytes: side * 70, digest: digest, location: "\(key.hex.prefix(2))/\(key.hex)/\(spec)", madeFrom: .origin,
+                sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: 1_780_000_000_000,
+                expires: 1_780_600_000_000)
+        }
+    }
+}
