@@ -29,7 +29,9 @@ extension VariantSpec {
         }
 
         let suffix = dot == text.endIndex ? [] : text[(dot + 1)...]
-        guard let format = ImageFormat(utf8: suffix) else { throw .format(suffix.isEmpty ? "" : Excerpt.quote(Array(suffix)), meant: nil) }
+        guard let format = ImageFormat(utf8: suffix) else {
+            throw .format(suffix.isEmpty ? "" : Excerpt.quote(Array(suffix)), meant: nil)
+        }
         guard format.isWritten else { throw .unwritten(format) }
         self.init(
             width: size.width, height: size.height, mode: size.mode, quality: options.quality ?? defaultQuality,
@@ -42,7 +44,8 @@ extension VariantSpec {
         var repaired: [UInt8] = []
         var rest = Array(String(decoding: text, as: UTF8.self).lowercased().utf8)[...]
         let repairs: [(String, String)] = [
-            ("quality", "q"), ("×", "x"), ("*", "x"), ("=", ""), (" ", ""), ("@", "-"), (",", "-"), (";", "-"), (":", "-"),
+            ("quality", "q"), ("×", "x"), ("*", "x"), ("=", ""), (" ", ""), ("@", "-"), (",", "-"), (";", "-"),
+            (":", "-"),
         ]
         while let byte = rest.first {
             if let (wrong, right) = repairs.first(where: { rest.starts(with: $0.0.utf8) }) {

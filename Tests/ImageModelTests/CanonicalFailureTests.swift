@@ -10,8 +10,11 @@ struct CanonicalFailureTests {
         }
         #expect(failure?.description.contains("secret") == false)
         #expect(failure?.description.hasPrefix("http://…@h.example/a is refused: ") == true)
-        let control = #expect(throws: CanonicalFailure.self) { try CanonicalRules().source(of: "http://me:secret@h/a\n\u{1b}") }
-        #expect(control?.description.hasPrefix("http://…@h/a\\x0A\\x1B is refused: byte 21 is the control byte 0A") == true)
+        let control = #expect(throws: CanonicalFailure.self) {
+            try CanonicalRules().source(of: "http://me:secret@h/a\n\u{1b}")
+        }
+        #expect(
+            control?.description.hasPrefix("http://…@h/a\\x0A\\x1B is refused: byte 21 is the control byte 0A") == true)
     }
 
     @Test("A long URL is cut in its sentence, between characters")
@@ -25,7 +28,9 @@ struct CanonicalFailureTests {
 
     @Test("Bytes that are no text are refused as such")
     func notText() {
-        let failure = #expect(throws: CanonicalFailure.self) { try CanonicalRules().source(of: Array("http://h/".utf8) + [0xff]) }
+        let failure = #expect(throws: CanonicalFailure.self) {
+            try CanonicalRules().source(of: Array("http://h/".utf8) + [0xff])
+        }
         #expect(failure?.code == "canonical.not-utf8")
     }
 

@@ -60,6 +60,8 @@ struct CanonicalRulesTests {
             ("http://h.example/a.jpg?imageView&thumbnail=80x80#x", "http://h.example/a.jpg"),
             ("http://H.example/%61.jpg?v=%2f&imageView&k=&thumbnail=8%30x80&v", "http://H.example/%61.jpg?v=%2f&k=&v"),
             ("http://h.example/a?&imageView&", "http://h.example/a"),
+            ("HTTP://M\u{dc}nchen.example:080/\u{e9}#x", "HTTP://xn--mnchen-3ya.example:080/\u{e9}"),
+            ("http://m\u{fc}nchen.example?v&imageView", "http://xn--mnchen-3ya.example?v"),
         ])
     func fetchURL(received: String, fetched: String) throws {
         let source = try CanonicalRules().source(of: received)
@@ -79,12 +81,15 @@ struct CanonicalRulesTests {
     func dialectQuality() throws {
         let rules = CanonicalRules(tiers: Tiers(sizes: [100], qualities: [60]), defaultQuality: 55)
         #expect(try rules.source(of: "http://h/a?imageView&thumbnail=80x40").variant?.description == "100x50-q60.jpg")
-        #expect(try rules.source(of: "http://h/a?imageView&thumbnail=80x40&exact").variant?.description == "80x40-q55.jpg")
+        #expect(
+            try rules.source(of: "http://h/a?imageView&thumbnail=80x40&exact").variant?.description == "80x40-q55.jpg")
     }
 
-    @Test("Hosts of a group that no URL could have are refused, with the schemes' own ports", arguments: [
-        "", "a b", "http://a", "a/b", "a?b", "a#b", "u@a", "127.1", "a:80", "a:443", "a:x", "[::", "a..b",
-    ])
+    @Test(
+        "Hosts of a group that no URL could have are refused, with the schemes' own ports",
+        arguments: [
+            "", "a b", "http://a", "a/b", "a?b", "a#b", "u@a", "127.1", "a:80", "a:443", "a:x", "[::", "a..b",
+        ])
     func badHosts(host: String) {
         let failure = #expect(throws: CanonicalFailure.self) { try HostAliasGroup(id: "g", hosts: [host]) }
         #expect(failure?.description.isEmpty == false)
@@ -96,9 +101,11 @@ struct CanonicalRulesTests {
             try HostAliasGroup(id: "one", hosts: ["a", "b"]), try HostAliasGroup(id: "two", hosts: ["b", "c", "d"]),
             try HostAliasGroup(id: "one", hosts: ["e"]), try HostAliasGroup(id: "none", hosts: []),
         ])
-        #expect(rules.problems == [
-            "b is in the alias groups one and two. Put it in one.", "The alias group one is defined twice. Name each once.",
-        ])
+        #expect(
+            rules.problems == [
+                "b is in the alias groups one and two. Put it in one.",
+                "The alias group one is defined twice. Name each once.",
+            ])
         #expect(try rules.source(of: "http://b").url == "http://a/")
         #expect(try rules.source(of: "http://d").url == "http://c/")
         #expect(CanonicalRules().problems.isEmpty)
@@ -107,20 +114,24 @@ struct CanonicalRulesTests {
     @Test("An explanation names every rule that changed something, in the order applied")
     func explanation() throws {
         let (source, steps) = try Self.rules().explain("HTTP://B.news:80/x/../%7ea?utm=1&imageView&thumbnail=80x80#top")
-        #expect(steps == [
-            CanonicalStep(rule: "fragment", before: "#top", after: ""),
-            CanonicalStep(rule: "scheme", before: "HTTP", after: "http"),
-            CanonicalStep(rule: "host", before: "B.news", after: "b.news"),
-            CanonicalStep(rule: "port", before: ":80", after: ""),
-            CanonicalStep(rule: "alias group news", before: "http://b.news", after: "http://a.news"),
-            CanonicalStep(rule: "escapes", before: "/x/../%7ea", after: "/x/../~a"),
-            CanonicalStep(rule: "dot segments", before: "/x/../~a", after: "/~a"),
-            CanonicalStep(rule: "imageView", before: "imageView&thumbnail=80x80", after: "80x80-q80.jpg"),
-            CanonicalStep(rule: "tiers", before: "80x80-q80.jpg", after: "90x90-q80.jpg"),
-            CanonicalStep(rule: "volatile parameter", before: "utm=1", after: ""),
-        ])
+        #expect(
+            steps == [
+                CanonicalStep(rule: "fragment", before: "#top", after: ""),
+                CanonicalStep(rule: "scheme", before: "HTTP", after: "http"),
+                CanonicalStep(rule: "host", before: "B.news", after: "b.news"),
+                CanonicalStep(rule: "port", before: ":80", after: ""),
+                CanonicalStep(rule: "alias group news", before: "http://b.news", after: "http://a.news"),
+                CanonicalStep(rule: "escapes", before: "/x/../%7ea", after: "/x/../~a"),
+                CanonicalStep(rule: "dot segments", before: "/x/../~a", after: "/~a"),
+                CanonicalStep(rule: "imageView", before: "imageView&thumbnail=80x80", after: "80x80-q80.jpg"),
+                CanonicalStep(rule: "tiers", before: "80x80-q80.jpg", after: "90x90-q80.jpg"),
+                CanonicalStep(rule: "volatile parameter", before: "utm=1", after: ""),
+            ])
         #expect(try source == Self.rules().source(of: "HTTP://B.news:80/x/../%7ea?utm=1&imageView&thumbnail=80x80#top"))
         #expect(try Self.rules().explain(source.url).steps.isEmpty)
-        #expect(try Self.rules().explain("http://h.example").steps == [CanonicalStep(rule: "empty path", before: "", after: "/")])
+        #expect(
+            try Self.rules().explain("http://h.example").steps == [
+                CanonicalStep(rule: "empty path", before: "", after: "/")
+            ])
     }
 }

@@ -30,7 +30,9 @@ enum Byte {
         }
     }
 
-    @inline(__always) static func endsAuthority(_ byte: UInt8) -> Bool { byte == slash || byte == question || byte == hash }
+    @inline(__always) static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == slash || byte == question || byte == hash
+    }
 
     /// The value of a hexadecimal digit.
     @inline(__always) static func nibble(_ byte: UInt8) -> UInt8? {
@@ -41,5 +43,7 @@ enum Byte {
 
     /// As escapes are written: upper case.
     @inline(__always) static func hexDigit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? 48 + nibble : 55 + nibble }
-    static func hexText(_ byte: UInt8) -> String { String(decoding: [hexDigit(byte >> 4), hexDigit(byte & 15)], as: UTF8.self) }
+    static func hexText(_ byte: UInt8) -> String {
+        String(decoding: [hexDigit(byte >> 4), hexDigit(byte & 15)], as: UTF8.self)
+    }
 }

@@ -48,7 +48,10 @@ enum Excerpt {
 
     /// A URL without what may be a password: everything between `//` and the last `@` before the path.
     static func url(_ bytes: [UInt8]) -> String {
-        guard let slashes = bytes.indices.dropLast().first(where: { bytes[$0] == Byte.slash && bytes[$0 + 1] == Byte.slash })
+        guard
+            let slashes = bytes.indices.dropLast().first(where: {
+                bytes[$0] == Byte.slash && bytes[$0 + 1] == Byte.slash
+            })
         else { return quote(bytes) }
         let start = slashes + 2
         let end = bytes[start...].firstIndex { Byte.endsAuthority($0) } ?? bytes.count

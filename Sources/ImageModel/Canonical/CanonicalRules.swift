@@ -55,7 +55,9 @@ package struct CanonicalRules: Sendable, Hashable {
         var ids: Set<String> = []
         var owners: [[UInt8]: String] = [:]
         for group in aliasGroups {
-            if !ids.insert(group.id).inserted { found.append("The alias group \(group.id) is defined twice. Name each once.") }
+            if !ids.insert(group.id).inserted {
+                found.append("The alias group \(group.id) is defined twice. Name each once.")
+            }
             for authority in group.authorities {
                 if let owner = owners.updateValue(group.id, forKey: authority), owner != group.id {
                     let host = String(decoding: authority, as: UTF8.self)

@@ -8,7 +8,8 @@ enum Escapes {
             let byte = received[i]
             i += 1
             if byte == Byte.percent {
-                guard i + 1 < range.upperBound, let high = Byte.nibble(received[i]), let low = Byte.nibble(received[i + 1])
+                guard i + 1 < range.upperBound, let high = Byte.nibble(received[i]),
+                    let low = Byte.nibble(received[i + 1])
                 else { throw .badEscape(at: i) }
                 i += 2
                 let meant = high << 4 | low

@@ -31,7 +31,9 @@ enum HostName {
         do throws(DomainNameFailure) {
             let name = try DomainName.ascii(host)
             // What is not its own canonical form could be two sources; names that are any good pass.
-            guard try DomainName.ascii(name) == name else { throw DomainNameFailure(reason: "its A-labels are not stable") }
+            guard try DomainName.ascii(name) == name else {
+                throw DomainNameFailure(reason: "its A-labels are not stable")
+            }
             return name
         } catch {
             throw .host(Excerpt.quote(host), reason: error.reason)

@@ -5,7 +5,8 @@ enum IPv6Literal {
             let groups = groups(of: received.dropFirst().dropLast())
         else {
             throw .host(
-                Excerpt.quote(Array(received)), reason: "brackets hold an IPv6 address without a zone, such as [2001:db8::1]")
+                Excerpt.quote(Array(received)),
+                reason: "brackets hold an IPv6 address without a zone, such as [2001:db8::1]")
         }
         return Array("[\(text(groups))]".utf8)
     }
@@ -14,7 +15,8 @@ enum IPv6Literal {
     static func ipv4(_ text: ArraySlice<UInt8>) -> (UInt16, UInt16)? {
         var octets: [UInt16] = []
         for part in text.split(separator: Byte.dot, omittingEmptySubsequences: false) {
-            guard (1...3).contains(part.count), part.count == 1 || part.first != Byte.zero, part.allSatisfy(Byte.isDigit)
+            guard (1...3).contains(part.count), part.count == 1 || part.first != Byte.zero,
+                part.allSatisfy(Byte.isDigit)
             else { return nil }
             let value = part.reduce(UInt16(0)) { $0 * 10 + UInt16($1 - Byte.zero) }
             guard value < 256 else { return nil }

@@ -55,7 +55,9 @@ struct ImageViewRequest {
             if param == nil { throw wrong(Self.sizes) }
         case "quality":
             guard quality == nil else { return }
-            guard let number = SpecNumber.whole(value), (1...100).contains(number) else { throw wrong("a number from 1 to 100") }
+            guard let number = SpecNumber.whole(value), (1...100).contains(number) else {
+                throw wrong("a number from 1 to 100")
+            }
             quality = number
         case "type":
             guard format == nil else { return }
@@ -72,14 +74,17 @@ struct ImageViewRequest {
             axis = asked
         case "tostatic":
             guard !isStill else { return }
-            guard try flag() else { throw .unsupported("animation (tostatic=0)", instead: "Leave tostatic out: the first frame is made.") }
+            guard try flag() else {
+                throw .unsupported("animation (tostatic=0)", instead: "Leave tostatic out: the first frame is made.")
+            }
             isStill = true
         case "exact":
             if exact == nil { exact = try flag() }
         case "center":
             throw .unsupported("a crop around a point of the source (center)", instead: "Ask for axis=x_y, in tenths.")
         case "watermark", "crop", "rotate", "blur":
-            throw .unsupported("the imageView operation \(name)", instead: "Ask for thumbnail, quality, type, enlarge and axis.")
+            throw .unsupported(
+                "the imageView operation \(name)", instead: "Ask for thumbnail, quality, type, enlarge and axis.")
         default:
             return
         }
@@ -102,7 +107,8 @@ struct ImageViewRequest {
     }
 
     private static let sizeLimit = 4096
-    private static let sizes = "a size such as 200x100, 200y200, 200z100, 200x0 or 0x100, sides 0 to \(sizeLimit) and not both 0"
+    private static let sizes =
+        "a size such as 200x100, 200y200, 200z100, 200x0 or 0x100, sides 0 to \(sizeLimit) and not both 0"
 
     private static func size(_ value: ArraySlice<UInt8>?) -> (width: Int, height: Int, mode: FitMode)? {
         guard let value, let size = SpecSize(text: value), max(size.width, size.height) <= sizeLimit,

@@ -40,7 +40,8 @@ package enum URLFault: Error, Sendable, Hashable {
         case .notUTF8: "it is not UTF-8. Percent-encode bytes that are no text."
         case .forbiddenByte(let byte, let at):
             "byte \(at) is \(Self.name(of: byte)), which no URL contains. Percent-encode it as %\(Byte.hexText(byte))."
-        case .badEscape(let at): "the % at byte \(at) is not followed by two hexadecimal digits. Write a plain % as %25."
+        case .badEscape(let at):
+            "the % at byte \(at) is not followed by two hexadecimal digits. Write a plain % as %25."
         case .scheme(let scheme):
             scheme.isEmpty
                 ? "it does not begin with http:// or https://. Give the whole URL."

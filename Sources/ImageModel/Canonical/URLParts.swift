@@ -47,7 +47,8 @@ struct URLParts {
         guard let colon = bytes.prefix(32).firstIndex(of: Byte.colon) else { throw .scheme("") }
         let name = String(decoding: bytes[..<colon].map(Byte.lowered), as: UTF8.self)
         guard name == "http" || name == "https" else {
-            let isName = Byte.isLower(Byte.lowered(bytes[0])) && name.utf8.allSatisfy { Byte.isLower($0) || Byte.isDigit($0) }
+            let isName =
+                Byte.isLower(Byte.lowered(bytes[0])) && name.utf8.allSatisfy { Byte.isLower($0) || Byte.isDigit($0) }
             throw .scheme(isName ? name : "")
         }
         guard bytes.count > colon + 2, bytes[colon + 1] == Byte.slash, bytes[colon + 2] == Byte.slash else {
@@ -56,7 +57,9 @@ struct URLParts {
         return (0..<colon, name == "https")
     }
 
-    private static func hostAndPort(_ bytes: [UInt8], _ authority: Range<Int>) throws(URLFault) -> (Range<Int>, Range<Int>?) {
+    private static func hostAndPort(_ bytes: [UInt8], _ authority: Range<Int>) throws(URLFault) -> (
+        Range<Int>, Range<Int>?
+    ) {
         guard !bytes[authority].contains(Byte.at) else { throw .userInfo }
         // A colon inside brackets belongs to the address.
         let from = bytes[authority].lastIndex(of: Byte.rightBracket) ?? authority.lowerBound

@@ -30,10 +30,14 @@ struct URLQuery {
     func text(_ pair: Pair) -> ArraySlice<UInt8> { canonical[pair.canonical] }
 
     /// Up to the first `=`.
-    func name(_ pair: Pair) -> ArraySlice<UInt8> { canonical[pair.canonical.lowerBound..<(equals(in: pair) ?? pair.canonical.upperBound)] }
+    func name(_ pair: Pair) -> ArraySlice<UInt8> {
+        canonical[pair.canonical.lowerBound..<(equals(in: pair) ?? pair.canonical.upperBound)]
+    }
 
     /// After the first `=`; nil where there is none.
-    func value(_ pair: Pair) -> ArraySlice<UInt8>? { equals(in: pair).map { canonical[$0 + 1..<pair.canonical.upperBound] } }
+    func value(_ pair: Pair) -> ArraySlice<UInt8>? {
+        equals(in: pair).map { canonical[$0 + 1..<pair.canonical.upperBound] }
+    }
 
     private func equals(in pair: Pair) -> Int? { canonical[pair.canonical].firstIndex(of: Byte.equals) }
 
