@@ -1,4 +1,4 @@
-package import ImageModel
+internal import ImageModel
 
 /// One source being worked on now; jobs wait on it until its rows are folded.
 struct Flight: Sendable {

@@ -1,4 +1,4 @@
-package import ImageModel
+internal import ImageModel
 package import Planning
 
 /// What a partition's decisions depend on.

@@ -1,0 +1,39 @@
+internal import ImageModel
+internal import Ports
+
+/// Answers on their way to the log: appended in batches, one at a time, until each is acknowledged.
+///
+/// A record's offset counts as finished only when everything that answers it is durable.
+struct Outbox {
+    struct Entry: Sendable {
+        let partition: PartitionID
+        let place: RecordPlace
+        let records: [NewRecord]
+        /// What the answer counts as; nil for a retry.
+        let outcome: Outcome?
+    }
+
+    private var waiting: [Entry] = []
+    private(set) var sending = 0
+
+    var isEmpty: Bool { waiting.isEmpty && sending == 0 }
+
+    mutating func add(_ entry: Entry) { waiting.append(entry) }
+
+    /// The next batch, if none is on its way.
+    mutating func next() -> [Entry]? {
+        guard sending == 0, !waiting.isEmpty else { return nil }
+        defer { waiting.removeAll(keepingCapacity: waiting.count < 8_192) }
+        sending = waiting.count
+        return waiting
+    }
+
+    /// The batch came back; what was not acknowledged goes again, first.
+    mutating func returned(_ failed: [Entry]) {
+        sending = 0
+        waiting.insert(contentsOf: failed, at: 0)
+    }
+
+    /// The partition has another owner: its answers must not be seen.
+    mutating func drop(_ partition: PartitionID) { waiting.removeAll { $0.partition == partition } }
+}

@@ -1,0 +1,31 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+
+/// A partition that this worker owns now: its reducer, its index, and how far both have come.
+///
+/// - Concurrency: lives on the log's thread, inside the worker.
+final class OwnedPartition {
+    let id: PartitionID
+    let epoch: Int64
+    let index: any VariantIndex
+    var state: PartitionState
+    /// Jobs wait until the index holds every row before this changelog position.
+    let restoreEnd: Int64
+    var isRestored: Bool
+    /// Topics that may have records; a topic stays in while it is not drained for want of room.
+    var readable: Set<Topic> = []
+    /// Goes to another owner: nothing new is begun.
+    var isLeaving = false
+
+    init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, restoreEnd: Int64) {
+        (self.id, self.epoch, self.index, self.state, self.restoreEnd) = (id, epoch, index, state, restoreEnd)
+        isRestored = (index.position ?? 0) >= restoreEnd
+    }
+
+    /// How many more records of a topic may be taken up.
+    func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
+        let limit = topic == .retry ? retryHeap + readAhead : readAhead
+        return limit - state.unfinished(topic)
+    }
+}

@@ -1,0 +1,105 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Telemetry
+
+/// Each effect of the reducers, performed.
+extension Worker {
+    func perform(_ effect: PartitionEffect, of owned: OwnedPartition, more effects: inout [PartitionEffect]) {
+        switch effect {
+        case .lookUp(let waiter):
+            owned.state.reduce(.found(waiter, snapshot(for: waiter, in: owned)), at: now, into: &effects)
+        case .request(let kind, let flight, let lane, let since):
+            scheduler.request(kind, flight, lane: lane, since: since)
+        case .release(let kind, let flight):
+            scheduler.release(kind, flight)
+        case .move(let flight, let lane, let since):
+            scheduler.move(flight, to: lane, since: since)
+        case .forget(let flight):
+            scheduler.forget(flight)
+            fetched[flight] = nil
+        case .fetch(let flight, let url, let lane):
+            underWay += 1
+            tally.fetches += 1
+            tasks.yield { await self.fetch(flight, url: url, lane: lane) }
+        case .render(let flight, let task):
+            underWay += 1
+            let body = fetched[flight]
+            tasks.yield { await self.make(flight, task, body) }
+        case .settle(let record, let settlement):
+            outbox.add(Outbox.Entry(record, settlement, partitions: ports.log.partitionCount, at: now))
+        case .commit(let topic, let watermark):
+            ports.consumer.commit(topic, owned.id, watermark: watermark)
+            if !owned.readable.isEmpty { turnSoon() }
+        }
+    }
+
+    /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again.
+    private func snapshot(for waiter: Waiter, in owned: OwnedPartition) -> SourceSnapshot {
+        do {
+            var snapshot = try owned.index.snapshot(of: waiter.job.source)
+            snapshot.variants.removeAll { waiter.job.variants.contains($0.spec) && ports.store.isGone($0.location) }
+            return snapshot
+        } catch {
+            // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
+            logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
+            return SourceSnapshot()
+        }
+    }
+
+    /// Hands the waiting answers to the log, one batch at a time.
+    func send() {
+        guard let batch = outbox.next() else { return }
+        tasks.yield { [ports] in
+            let results = await ports.log.append(batch.flatMap(\.records))
+            await self.sent(batch, results)
+        }
+    }
+
+    private func sent(_ batch: [Outbox.Entry], _ results: [AppendResult]) async {
+        var failed: [Outbox.Entry] = []
+        var finished: [PartitionID: [RecordPlace]] = [:]
+        var next = 0
+        for entry in batch {
+            let answers = results[next..<next + entry.records.count]
+            next += entry.records.count
+            if answers.allSatisfy({ $0.offset != nil }) {
+                finished[entry.partition, default: []].append(entry.place)
+                count(entry)
+            } else {
+                failed.append(entry)
+            }
+        }
+        if let refusal = results.lazy.compactMap(\.failure).first {
+            logger.error("\(refusal)", ["code": .string(refusal.code), "waiting": .int(Int64(failed.count))])
+            // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
+            try? await Task.sleep(for: .milliseconds(500))
+        }
+        outbox.returned(failed)
+        for (partition, places) in finished {
+            if let owned = partitions[partition] { feed(.settled(places), to: owned) }
+        }
+        settle()
+    }
+
+    private func count(_ entry: Outbox.Entry) {
+        guard let outcome = entry.outcome else {
+            tally.retries += 1
+            return
+        }
+        tally.count(outcome)
+        guard let failure = outcome.failure else { return }
+        logger.warning(
+            "\(failure.message)",
+            ["code": .string(failure.code), "outcome": .string(outcome.kind.rawValue), "job": .string(outcome.job)])
+    }
+}
+
+extension AppendResult {
+    var failure: LogFailure? {
+        switch self {
+        case .acknowledged: nil
+        case .refused(let failure), .unknown(let failure): failure
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package import ImageModel
+internal import Partition
+package import Ports
+internal import Telemetry
+
+/// The log's side: partitions come and go, records are read, rows folded into the index.
+extension Worker: LogListener {
+    package nonisolated func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {
+        assumeIsolated { $0.begin(partition, epoch, changelog) }
+    }
+
+    package nonisolated func readable(_ topic: Topic, _ partition: PartitionID) {
+        assumeIsolated { worker in
+            guard let owned = worker.partitions[partition] else { return }
+            owned.readable.insert(topic)
+            worker.turnSoon()
+        }
+    }
+
+    package nonisolated func revoked(_ partition: PartitionID, deadline: Int64) {
+        assumeIsolated { $0.giveUp(partition) }
+    }
+
+    package nonisolated func lost(_ partition: PartitionID) {
+        assumeIsolated { $0.giveUp(partition) }
+    }
+
+    package nonisolated func failed(_ failure: LogFailure) {
+        assumeIsolated { $0.end(failure) }
+    }
+
+    private func begin(_ partition: PartitionID, _ epoch: Int64, _ changelog: Range<Int64>) -> Int64 {
+        do {
+            let (index, rebuilt) = try ports.indexes.open(partition)
+            if let rebuilt { logger.warning("\(rebuilt)", ["partition": .string("\(partition)")]) }
+            if let position = index.position, position < changelog.lowerBound || position > changelog.upperBound {
+                logger.warning(
+                    "The index is from another changelog, or older than it reaches back: it is rebuilt.",
+                    ["partition": .string("\(partition)"), "position": .int(position)])
+                try index.wipe()
+            }
+            let start = index.position ?? changelog.lowerBound
+            var state = PartitionState(
+                partition, rules: configuration.partition,
+                seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch))
+            var none: [PartitionEffect] = []
+            state.reduce(.folded(start), at: now, into: &none)
+            partitions[partition] = OwnedPartition(
+                partition, epoch: epoch, index: index, state: state, restoreEnd: changelog.upperBound)
+            return start
+        } catch {
+            logger.error("\(error)", ["code": .string(error.code)])
+            end(.unreadable(path: "index", reason: error.description))
+            return changelog.lowerBound
+        }
+    }
+
+    /// Whatever runs for it finishes unseen: its results find no partition to go to.
+    private func giveUp(_ partition: PartitionID) {
+        guard let owned = partitions.removeValue(forKey: partition) else { return }
+        for flight in owned.state.flightIDs {
+            scheduler.forget(flight)
+            fetched[flight] = nil
+        }
+        outbox.drop(partition)
+        owned.index.close()
+        ports.consumer.release(partition)
+    }
+
+    /// Takes up what has arrived, as far as there is room: rows first, since jobs are planned against them.
+    func read(_ owned: OwnedPartition) {
+        guard !owned.isLeaving else { return }
+        do {
+            if owned.readable.contains(.variants) { try fold(owned) }
+            guard owned.isRestored else { return }
+            for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) {
+                try take(topic, owned)
+            }
+        } catch let failure as LogFailure {
+            logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            if case .unreadable = failure { end(failure) }
+        } catch let failure as IndexFailure {
+            logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            end(.unreadable(path: "index", reason: failure.description))
+        } catch {}
+    }
+
+    /// The changelog's tail into the index, rows and position in one transaction.
+    private func fold(_ owned: OwnedPartition) throws {
+        let limit = 2_048
+        let records = try ports.consumer.drain(.variants, owned.id, limit: limit)
+        if records.count < limit { owned.readable.remove(.variants) } else { turnSoon() }
+        if let last = records.last {
+            try owned.index.apply(records.compactMap(change), upTo: last.offset + 1)
+            feed(.folded(last.offset + 1), to: owned)
+        }
+        if !owned.isRestored, records.count < limit || (owned.index.position ?? 0) >= owned.restoreEnd {
+            owned.isRestored = true
+            logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
+        }
+    }
+
+    /// The step of the index that a changelog record is; epochs are none, and what cannot be read is left out.
+    private func change(_ record: Record) -> IndexChange? {
+        do {
+            if case .change(let change) = try ChangelogEntry(record) { return change }
+        } catch {
+            logger.error("\(error)", ["code": .string(error.code)])
+        }
+        return nil
+    }
+
+    private func take(_ topic: Topic, _ owned: OwnedPartition) throws {
+        let room = owned.room(topic, readAhead: configuration.readAhead, retryHeap: configuration.partition.retryHeap)
+        let limit = min(256, room)
+        guard limit > 0 else { return }
+        let records = try ports.consumer.drain(topic, owned.id, limit: limit)
+        if records.count < limit { owned.readable.remove(topic) } else { turnSoon() }
+        for record in records { feed(takeUp(record), to: owned) }
+    }
+
+    /// Whether nothing is left: no record unread, none unfinished, nothing on its way.
+    func isIdle() async -> Bool {
+        guard underWay == 0, outbox.isEmpty, !partitions.isEmpty else { return false }
+        for owned in partitions.values {
+            guard owned.isRestored, owned.readable.isEmpty, owned.state.unfinished == 0 else { return false }
+        }
+        for owned in Array(partitions.values) {
+            for topic in [Topic.jobsFast, .jobsSlow, .retry] {
+                guard let end = try? await ports.log.bounds(topic, owned.id).upperBound else { return false }
+                let committed = try? await ports.log.watermark(topic, owned.id)
+                guard owned.state.watermark(topic) ?? committed ?? 0 >= end else { return false }
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,160 @@
+internal import ImageModel
+internal import Partition
+internal import Planning
+internal import Ports
+internal import Telemetry
+internal import Posix
+
+/// The stages of a flight that await, each feeding its result back: fetch → render → store → announce.
+extension Worker {
+    nonisolated func fetch(_ flight: FlightID, url: String, lane: Lane) async {
+        do {
+            let source = try await ports.fetcher.fetch(FetchRequest(url: url, lane: lane))
+            let picture = try ports.renderer.inspect(source.body)
+            await fetched(flight, source, picture)
+        } catch let failure as any StageFailure {
+            await done(.failed(flight, FailureNote(failure)))
+        } catch {}
+    }
+
+    private func fetched(_ flight: FlightID, _ source: FetchedSource, _ picture: Picture) {
+        tally.fetchedBytes += source.body.length
+        fetched[flight] = (source, picture)
+        let facts = picture.facts
+        done(
+            .fetched(
+                flight,
+                FetchedFacts(
+                    version: source.version, digest: source.digest, bytes: source.body.length, format: facts.format,
+                    size: facts.size, hasAlpha: facts.hasAlpha)))
+    }
+
+    nonisolated func make(_ flight: FlightID, _ task: RenderTask, _ body: (source: FetchedSource, picture: Picture)?) async {
+        do {
+            var rendered: [RenderedVariant] = []
+            if let batch = task.batch {
+                guard let picture = try await input(of: batch, body) else {
+                    try await drop(batch.basis.input, of: flight.partition)
+                    return await done(.donorGone(flight, location: batch.basis.input.location))
+                }
+                do {
+                    rendered = try await ports.renderer.render(
+                        picture, batch.orders, lane: task.lane, isReuse: batch.basis.isReuse)
+                } catch .output(let spec, let reason) {
+                    let note = FailureNote(RenderFailure.output(spec, reason: reason))
+                    return await done(.refusedVariant(flight, spec, note))
+                }
+            }
+            await feed(.rendered(flight))
+            let source = try await keep(task.source, body)
+            let rows = try await store(rendered, of: task.batch)
+            let position = try await announce(source, rows + task.renewed, on: flight.partition)
+            await announced(flight, task, source, rows, position)
+        } catch let failure as any StageFailure {
+            await done(.failed(flight, FailureNote(failure)))
+        } catch {}
+    }
+
+    /// The picture to decode; nil if what is stored is gone, or is no picture any more.
+    private nonisolated func input(of batch: Batch, _ body: (source: FetchedSource, picture: Picture)?) async throws(StoreFailure)
+        -> Picture?
+    {
+        if case .fetched = batch.basis.input { return body?.picture }
+        guard let file = try await ports.store.open(batch.basis.input.location) else { return nil }
+        return try? ports.renderer.inspect(file)
+    }
+
+    /// Keeps the original of a fetched source if it is small enough: the best donor for sizes that come later.
+    private nonisolated func keep(_ row: SourceRow?, _ body: (source: FetchedSource, picture: Picture)?) async throws(StoreFailure)
+        -> SourceRow?
+    {
+        guard var row, let body, body.source.body.length <= configuration.originalsLimit else { return row }
+        let name = BlobName(original: row.source, row.version, row.format)
+        row.original = try await ports.store.put(FileSlice(whole: body.source.body), as: name).location
+        return row
+    }
+
+    private nonisolated func store(_ rendered: [RenderedVariant], of batch: Batch?) async throws(StoreFailure) -> [VariantRow] {
+        guard let basis = batch?.basis else { return [] }
+        var rows: [VariantRow] = []
+        for variant in rendered {
+            let blob = try await ports.store.put(
+                variant.content, as: BlobName(basis.source, basis.version, variant.spec))
+            rows.append(
+                basis.row(
+                    of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: blob.bytes,
+                    digest: blob.digest, location: blob.location, at: now))
+        }
+        return rows
+    }
+
+    /// Rows into the changelog, acknowledged; the position after them.
+    private nonisolated func announce(_ source: SourceRow?, _ rows: [VariantRow], on partition: PartitionID)
+        async throws(LogFailure) -> Int64
+    {
+        let records = (source.map { [$0.newRecord(partition: partition)] } ?? [])
+            + rows.map { $0.newRecord(partition: partition) }
+        return try await append(records)
+    }
+
+    /// The blob is gone: its row goes too, so that nobody tries it again.
+    private nonisolated func drop(_ input: Basis.Input, of partition: PartitionID) async throws(LogFailure) {
+        switch input {
+        case .fetched: break
+        case .original:
+            // The flight announces the source anew once it has fetched it; until then the row does no harm.
+            break
+        case .donor(let row): _ = try await append([VariantRow.drop(row.spec, of: row.source, partition: partition)])
+        }
+    }
+
+    private nonisolated func append(_ records: [NewRecord]) async throws(LogFailure) -> Int64 {
+        var position: Int64 = 0
+        for result in await ports.log.append(records) {
+            if let failure = result.failure { throw failure }
+            position = max(position, (result.offset ?? -1) + 1)
+        }
+        return position
+    }
+
+    private func announced(
+        _ flight: FlightID, _ task: RenderTask, _ source: SourceRow?, _ rows: [VariantRow], _ position: Int64
+    ) {
+        tally.count(variants: rows.count, isReuse: task.isReuse)
+        done(.announced(flight, task, source: source, rows: rows, position: position))
+    }
+
+    /// A stage ended: its event is fed, and what follows from it is begun.
+    private func done(_ event: PartitionEvent) {
+        underWay -= 1
+        feed(event)
+        settle()
+    }
+
+    private func feed(_ event: PartitionEvent) {
+        guard let flight = event.flight, let owned = partitions[flight.partition] else { return }
+        feed(event, to: owned)
+        if case .rendered = event { settle() }
+    }
+}
+
+extension Basis.Input {
+    var location: String {
+        switch self {
+        case .fetched: ""
+        case .original(let location): location
+        case .donor(let row): row.location
+        }
+    }
+}
+
+extension PartitionEvent {
+    var flight: FlightID? {
+        switch self {
+        case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _, _),
+            .donorGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _):
+            id
+        case .arrived, .answered, .found, .folded, .settled, .tick: nil
+        }
+    }
+}

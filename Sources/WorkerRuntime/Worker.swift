@@ -1,0 +1,164 @@
+internal import ImageModel
+internal import Partition
+package import Ports
+internal import Posix
+package import Telemetry
+
+/// The worker: takes jobs from the partitions it owns and brings each through fetch, render, store and announce.
+///
+/// It decides nothing: `PartitionState` and `PermitScheduler` do, and this actor performs their effects and feeds the
+/// results back.
+///
+/// - Concurrency: runs on the log consumer's thread, so that reading a partition and giving it up cannot race. What
+///   awaits (fetch, render, store, append) runs in child tasks of `run()`.
+package actor Worker {
+    nonisolated let ports: WorkerPorts
+    nonisolated let configuration: WorkerConfiguration
+    nonisolated let logger: Logger
+    nonisolated let intake: Intake
+    private nonisolated let executor: any SerialExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    var partitions: [PartitionID: OwnedPartition] = [:]
+    var scheduler: PermitScheduler
+    var outbox = Outbox()
+    /// Bodies that were fetched and wait for their render permit.
+    var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
+    /// Fetches, renders and announcements under way.
+    var underWay = 0
+    package internal(set) var tally = Tally()
+    var phase = Phase.running
+    private var isTurnDue = false
+    /// Reused between turns.
+    var effects: [PartitionEffect] = []
+
+    private let work: AsyncStream<@Sendable () async -> Void>
+    let tasks: AsyncStream<@Sendable () async -> Void>.Continuation
+
+    enum Phase: Equatable {
+        case running
+        /// Nothing new is begun; what runs may finish until this time (monotonic nanoseconds).
+        case draining(until: Int64)
+        case ended(LogFailure?)
+    }
+
+    package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
+        (self.ports, self.configuration, self.logger) = (ports, configuration, logger)
+        intake = Intake(rules: configuration.canonical)
+        executor = ports.consumer.executor
+        scheduler = PermitScheduler(configuration.permits)
+        (work, tasks) = AsyncStream.makeStream()
+    }
+
+    /// Works until told to stop by `drain()`, until nothing is left if so configured, or until the log fails.
+    package func run() async throws(LogFailure) {
+        try await ports.consumer.start(self)
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.tickWhileRunning() }
+            for await piece in work { group.addTask(operation: piece) }
+            group.cancelAll()
+        }
+        await ports.consumer.stop()
+        for owned in partitions.values { owned.index.close() }
+        partitions = [:]
+        if case .ended(let failure?) = phase { throw failure }
+    }
+
+    /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
+    package func drain() {
+        guard phase == .running else { return }
+        let time = configuration.drain.components
+        let nanoseconds = time.seconds * 1_000_000_000 + time.attoseconds / 1_000_000_000
+        phase = .draining(until: SystemTime.monotonicNanoseconds + nanoseconds)
+        logger.info("The worker is stopping: it finishes what runs.", ["underWay": .int(Int64(underWay))])
+    }
+
+    func end(_ failure: LogFailure?) {
+        if case .ended = phase { return }
+        phase = .ended(failure)
+        tasks.finish()
+    }
+
+    nonisolated var now: Int64 { SystemTime.wallMilliseconds }
+
+    /// Asks for a turn; asked many times, there is one.
+    func turnSoon() {
+        guard !isTurnDue else { return }
+        isTurnDue = true
+        tasks.yield { await self.turn() }
+    }
+
+    private func turn() {
+        isTurnDue = false
+        guard phase == .running else { return }
+        for owned in partitions.values { read(owned) }
+        settle()
+    }
+
+    /// Time passes for retries, ageing lanes, a drain's deadline and idleness.
+    private func tickWhileRunning() async {
+        var quietTicks = 0
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(50))
+            if case .ended = phase { return }
+            tick()
+            let isQuiet = configuration.untilIdle && phase == .running ? await isIdle() : false
+            quietTicks = isQuiet ? quietTicks + 1 : 0
+            if quietTicks >= 2 { drain() }
+        }
+    }
+
+    private func tick() {
+        for owned in partitions.values where !owned.isLeaving { feed(.tick, to: owned) }
+        settle()
+        for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
+        guard case .draining(let deadline) = phase else { return }
+        let isLate = SystemTime.monotonicNanoseconds > deadline
+        guard isLate || (underWay == 0 && outbox.isEmpty) else { return }
+        if isLate {
+            logger.warning(
+                "The drain deadline passed; what still runs is done again at the next start.",
+                ["underWay": .int(Int64(underWay))])
+        }
+        phase = .ended(nil)
+        let flags = isLate ? [] : partitions.values.map { epochRow(of: $0, isClean: true) }
+        tasks.yield { [ports] in
+            // Without the flag the next owner only looks more closely, so a refusal here costs nothing.
+            if !flags.isEmpty { _ = await ports.log.append(flags) }
+            self.tasks.finish()
+        }
+    }
+
+    /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
+    func settle() {
+        if phase == .running {
+            for (kind, flight) in scheduler.grants(at: now) {
+                guard let owned = partitions[flight.partition], !owned.isLeaving else {
+                    scheduler.forget(flight)
+                    continue
+                }
+                feed(.granted(kind, flight), to: owned)
+            }
+        }
+        send()
+    }
+
+    func feed(_ event: PartitionEvent, to owned: OwnedPartition) {
+        var effects = effects
+        self.effects = []
+        effects.removeAll(keepingCapacity: true)
+        owned.state.reduce(event, at: now, into: &effects)
+        var next = 0
+        // A look-up is answered at once, and its answer's effects follow behind.
+        while next < effects.count {
+            perform(effects[next], of: owned, more: &effects)
+            next += 1
+        }
+        self.effects = effects
+    }
+
+    /// Who owns the partition, for the next owner: without the clean flag it takes over from a crash.
+    func epochRow(of owned: OwnedPartition, isClean: Bool) -> NewRecord {
+        EpochRow(partition: owned.id, epoch: owned.epoch, owner: configuration.owner, isClean: isClean, at: now).newRecord()
+    }
+}

@@ -1,0 +1,49 @@
+package import Ports
+package import ImageModel
+package import Partition
+
+/// What the runtime itself is told; the adapters have configurations of their own.
+package struct WorkerConfiguration: Sendable {
+    package var partition: PartitionRules
+    package var permits: PermitRules
+    package var canonical: CanonicalRules
+    /// Records of one topic's partition taken up and not finished, at most.
+    package var readAhead: Int
+    /// Sources of at most so many bytes are kept as originals.
+    package var originalsLimit: Int
+    /// How long running work may take to finish once the worker is told to stop.
+    package var drain: Duration
+    /// Ends when nothing is left to do.
+    package var untilIdle: Bool
+    /// Of the jitter of retries.
+    package var seed: UInt64
+    /// For people: host and process.
+    package var owner: String
+
+    package init(
+        partition: PartitionRules, permits: PermitRules, canonical: CanonicalRules, readAhead: Int = 512,
+        originalsLimit: Int = 1 << 20, drain: Duration = .seconds(20), untilIdle: Bool = false, seed: UInt64, owner: String
+    ) {
+        (self.partition, self.permits, self.canonical) = (partition, permits, canonical)
+        (self.readAhead, self.originalsLimit, self.drain) = (max(1, readAhead), originalsLimit, drain)
+        (self.untilIdle, self.seed, self.owner) = (untilIdle, seed, owner)
+    }
+}
+
+/// The adapters that a worker runs on.
+package struct WorkerPorts: Sendable {
+    package let log: any Log
+    package let consumer: any LogConsumer
+    package let fetcher: any Fetcher
+    package let renderer: any Renderer
+    package let store: any BlobStore
+    package let indexes: any VariantIndexes
+
+    package init(
+        log: any Log, consumer: any LogConsumer, fetcher: any Fetcher, renderer: any Renderer, store: any BlobStore,
+        indexes: any VariantIndexes
+    ) {
+        (self.log, self.consumer, self.fetcher) = (log, consumer, fetcher)
+        (self.renderer, self.store, self.indexes) = (renderer, store, indexes)
+    }
+}
