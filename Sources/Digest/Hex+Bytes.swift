@@ -1,12 +1,22 @@
 extension Hex {
-    /// 16 lower-case digits at the end of `out`.
-    package static func append(_ word: UInt64, to out: inout [UInt8]) {
-        var shift: UInt64 = 64
-        while shift > 0 {
-            shift -= 4
-            let nibble = UInt8(truncatingIfNeeded: word >> shift) & 15
-            out.append(nibble < 10 ? 48 + nibble : 87 + nibble)
-        }
+    /// Writes 16 lower-case digits; returns 16.
+    @discardableResult
+    package static func write(_ word: UInt64, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        store(UInt32(truncatingIfNeeded: word >> 32), UnsafeMutableRawPointer(out))
+        store(UInt32(truncatingIfNeeded: word), UnsafeMutableRawPointer(out + 8))
+        return 16
+    }
+
+    /// Eight digits at once: each nibble in a byte of its own, and 39 more for those above 9.
+    @inline(__always)
+    private static func store(_ half: UInt32, _ out: UnsafeMutableRawPointer) {
+        var nibbles = UInt64(half)
+        nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles | nibbles << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let text = nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 39
+        out.storeBytes(of: text.bigEndian, as: UInt64.self)
     }
 
     /// The word that 16 digits name, lower or upper case.
@@ -32,11 +42,13 @@ extension SHA256Digest {
         self.init(words: (a, b, c, d))
     }
 
-    /// 64 lower-case digits at the end of `out`.
-    package func appendHex(to out: inout [UInt8]) {
-        Hex.append(words.0, to: &out)
-        Hex.append(words.1, to: &out)
-        Hex.append(words.2, to: &out)
-        Hex.append(words.3, to: &out)
+    /// Writes 64 lower-case digits; returns 64.
+    @discardableResult
+    package func writeHex(to out: UnsafeMutablePointer<UInt8>) -> Int {
+        Hex.write(words.0, to: out)
+        Hex.write(words.1, to: out + 16)
+        Hex.write(words.2, to: out + 32)
+        Hex.write(words.3, to: out + 48)
+        return 64
     }
 }

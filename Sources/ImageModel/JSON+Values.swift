@@ -4,9 +4,9 @@ internal import JSONText
 // The model's values inside JSON: hexadecimal, specs, sizes.
 
 extension JSONWriter {
-    mutating func hex(_ word: UInt64) { plain { Hex.append(word, to: &$0) } }
-    mutating func hex(_ digest: SHA256Digest) { plain { digest.appendHex(to: &$0) } }
-    mutating func spec(_ spec: VariantSpec) { plain { spec.append(to: &$0) } }
+    mutating func hex(_ word: UInt64) { plain(upTo: 16) { Hex.write(word, to: $0) } }
+    mutating func hex(_ digest: SHA256Digest) { plain(upTo: 64) { digest.writeHex(to: $0) } }
+    mutating func spec(_ spec: VariantSpec) { plain(upTo: VariantSpec.byteLimit) { spec.write(to: $0) } }
 
     mutating func provenance(_ provenance: Provenance) {
         switch provenance {

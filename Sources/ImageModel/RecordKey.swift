@@ -15,25 +15,17 @@ package enum RecordKey: Sendable, Hashable {
     private static let epochStem = Array("@epoch/".utf8)
 
     package var bytes: [UInt8] {
-        var out: [UInt8] = []
         switch self {
-        case .job(let source):
-            out.reserveCapacity(64)
-            source.digest.appendHex(to: &out)
-        case .source(let source):
-            out.reserveCapacity(72)
-            source.digest.appendHex(to: &out)
-            out += Self.sourceLeaf
+        case .job(let source): [UInt8](unsafeUninitializedCapacity: 64) { $1 = source.digest.writeHex(to: $0.baseAddress!) }
+        case .source(let source): RecordKey.job(source).bytes + Self.sourceLeaf
         case .variant(let source, let spec):
-            out.reserveCapacity(112)
-            source.digest.appendHex(to: &out)
-            out.append(UInt8(ascii: "/"))
-            spec.append(to: &out)
-        case .epoch(let partition):
-            out += Self.epochStem
-            out += String(partition.number).utf8
+            [UInt8](unsafeUninitializedCapacity: 65 + VariantSpec.byteLimit) { out, count in
+                source.digest.writeHex(to: out.baseAddress!)
+                out[64] = UInt8(ascii: "/")
+                count = 65 + spec.write(to: out.baseAddress! + 65)
+            }
+        case .epoch(let partition): Self.epochStem + Array(String(partition.number).utf8)
         }
-        return out
     }
 
     /// Reads a key of any topic; nil if it names nothing.

@@ -1,35 +1,53 @@
+internal import JSONText
+
 extension VariantSpec {
-    /// The one spelling at the end of `out`: records are written by the ten thousand a second, and interpolation is slow.
-    package func append(to out: inout [UInt8]) {
+    /// No spelling is longer.
+    static let byteLimit = 128
+
+    /// Writes the one spelling and returns its length: records are written by the ten thousand a second, and
+    /// interpolation is slow.
+    func write(to out: UnsafeMutablePointer<UInt8>) -> Int {
+        var count = 0
+        func put(_ text: StaticString) {
+            (out + count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+            count += text.utf8CodeUnitCount
+        }
+        func put(_ number: Int) { count += Decimal.write(Int64(number), to: out + count) }
         if isFullSize {
-            out.append(contentsOf: "full".utf8)
+            put("full")
         } else {
-            Self.append(width, to: &out)
-            out.append(contentsOf: mode.rawValue.utf8)
-            Self.append(height, to: &out)
+            put(width)
+            switch mode {
+            case .inside: put("x")
+            case .cover: put("z")
+            case .crop: put("y")
+            }
+            put(height)
         }
         if !format.isLossless {
-            out.append(contentsOf: "-q".utf8)
-            Self.append(quality, to: &out)
+            put("-q")
+            put(quality)
         }
         if axis != .centre {
-            out.append(contentsOf: "-axis".utf8)
-            Self.append(axis.x, to: &out)
-            out.append(UInt8(ascii: "_"))
-            Self.append(axis.y, to: &out)
+            put("-axis")
+            put(axis.x)
+            put("_")
+            put(axis.y)
         }
-        if enlarge { out.append(contentsOf: "-enlarge".utf8) }
-        out.append(UInt8(ascii: "."))
-        out.append(contentsOf: format.suffix.utf8)
-    }
-
-    private static func append(_ number: Int, to out: inout [UInt8]) {
-        var unit = 1
-        while number / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            out.append(UInt8(48 + number / unit % 10))
-            unit /= 10
+        if enlarge { put("-enlarge") }
+        put(".")
+        switch format {
+        case .jpeg: put("jpg")
+        case .webp: put("webp")
+        case .png: put("png")
+        case .gif: put("gif")
+        case .avif: put("avif")
+        case .heic: put("heic")
+        case .tiff: put("tiff")
+        case .jxl: put("jxl")
+        case .svg: put("svg")
         }
+        return count
     }
 
     /// Reads what `append` wrote and no other spelling: rows come back by the hundred thousand a second at restore.
@@ -57,9 +75,10 @@ extension VariantSpec {
         guard rest.take("."), let format = ImageFormat(suffix: String(decoding: rest.text, as: UTF8.self)) else { return nil }
         self.init(width: width, height: height, mode: mode, quality: quality, format: format, enlarge: enlarge, axis: axis)
         // Another spelling of the same spec is refused: keys and specs stay one to one.
-        var spelling: [UInt8] = []
-        append(to: &spelling)
-        guard format.isLossless || (1...100).contains(quality), axis.x <= 10, axis.y <= 10, spelling.elementsEqual(text)
+        let isSpelling = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteLimit) { [self] out in
+            UnsafeBufferPointer(start: out.baseAddress, count: write(to: out.baseAddress!)).elementsEqual(text)
+        }
+        guard isSpelling, format.isLossless || (1...100).contains(quality), axis.x <= 10, axis.y <= 10
         else { return nil }
     }
 

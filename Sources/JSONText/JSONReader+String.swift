@@ -37,7 +37,7 @@ extension JSONReader {
         var isEscaped = false
         var isASCII = true
         while true {
-            position += plainPrefix(isASCII: &isASCII)
+            position += ByteScan.plainPrefix(bytes, from: position, isASCII: &isASCII)
             guard position < bytes.count else { throw .syntax("a string is not closed", at: start - 1) }
             switch bytes[position] {
             case 0x22:
@@ -52,34 +52,6 @@ extension JSONReader {
             default: throw syntax("a string has a control byte")
             }
         }
-    }
-
-    /// How many bytes from here are neither quote nor backslash nor control: eight at a time, by arithmetic on words.
-    @inline(__always)
-    private func plainPrefix(isASCII: inout Bool) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let tops: UInt64 = 0x8080_8080_8080_8080
-        var i = position
-        while i + 8 <= bytes.count {
-            let word = UInt64(littleEndian: UnsafeRawPointer(bytes.baseAddress! + i).loadUnaligned(as: UInt64.self))
-            let quote = word ^ (ones &* 0x22)
-            let backslash = word ^ (ones &* 0x5C)
-            let found = ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash | (word &- ones &* 0x20) & ~word) & tops
-            if found != 0 {
-                let count = found.trailingZeroBitCount / 8
-                if count > 0, word & tops & (UInt64.max >> UInt64(64 - 8 * count)) != 0 { isASCII = false }
-                return i + count - position
-            }
-            if word & tops != 0 { isASCII = false }
-            i += 8
-        }
-        while i < bytes.count {
-            let byte = bytes[i]
-            if byte < 0x20 || byte == 0x22 || byte == 0x5C { break }
-            if byte >= 0x80 { isASCII = false }
-            i += 1
-        }
-        return i - position
     }
 
     private func isUTF8(_ part: UnsafeBufferPointer<UInt8>) -> Bool {

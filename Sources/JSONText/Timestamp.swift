@@ -1,36 +1,39 @@
 /// Milliseconds since 1970 as RFC 3339 writes them: `2026-11-21T10:28:36.007Z`, without Foundation.
 package enum Timestamp {
+    /// Every text has this many bytes.
+    package static let length = 24
+
     package static func text(_ milliseconds: Int64) -> String {
-        String(decoding: bytes(milliseconds), as: UTF8.self)
+        String(unsafeUninitializedCapacity: length) { write(milliseconds, to: $0.baseAddress!) }
+    }
+
+    package static func bytes(_ milliseconds: Int64) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: length) { $1 = write(milliseconds, to: $0.baseAddress!) }
     }
 
     /// Times before year 0 or after 9999 have no such text and are clamped.
-    package static func bytes(_ milliseconds: Int64) -> [UInt8] {
-        var out: [UInt8] = []
-        out.reserveCapacity(24)
-        append(milliseconds, to: &out)
-        return out
-    }
-
-    static func append(_ milliseconds: Int64, to out: inout [UInt8]) {
+    static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let time = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let day = Int(floorDivide(time, 86_400_000))
         let clock = Int(time - Int64(day) * 86_400_000)
         let (year, month, date) = civil(day)
-        digits(year, 4, &out)
-        out.append(0x2D)
-        digits(month, 2, &out)
-        out.append(0x2D)
-        digits(date, 2, &out)
-        out.append(0x54)
-        digits(clock / 3_600_000, 2, &out)
-        out.append(0x3A)
-        digits(clock / 60_000 % 60, 2, &out)
-        out.append(0x3A)
-        digits(clock / 1000 % 60, 2, &out)
-        out.append(0x2E)
-        digits(clock % 1000, 3, &out)
-        out.append(0x5A)
+        two(year / 100, out)
+        two(year % 100, out + 2)
+        out[4] = 0x2D
+        two(month, out + 5)
+        out[7] = 0x2D
+        two(date, out + 8)
+        out[10] = 0x54
+        two(clock / 3_600_000, out + 11)
+        out[13] = 0x3A
+        two(clock / 60_000 % 60, out + 14)
+        out[16] = 0x3A
+        two(clock / 1000 % 60, out + 17)
+        out[19] = 0x2E
+        out[20] = UInt8(0x30 + clock % 1000 / 100)
+        two(clock % 100, out + 21)
+        out[23] = 0x5A
+        return length
     }
 
     /// The date of a day counted from 1970-01-01, by Hinnant's `civil_from_days`: years begin in March, so that the
@@ -48,11 +51,8 @@ package enum Timestamp {
 
     private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a / b - (a % b < 0 ? 1 : 0) }
 
-    private static func digits(_ value: Int, _ count: Int, _ out: inout [UInt8]) {
-        var unit = count == 4 ? 1000 : count == 3 ? 100 : 10
-        while unit > 0 {
-            out.append(UInt8(0x30 + value / unit % 10))
-            unit /= 10
-        }
+    private static func two(_ value: Int, _ out: UnsafeMutablePointer<UInt8>) {
+        out[0] = UInt8(0x30 + value / 10)
+        out[1] = UInt8(0x30 + value % 10)
     }
 }

@@ -42,7 +42,7 @@ struct JSONWriterTests {
     func escapes(value: String, written: String) { #expect(text { $0.string(value) } == written) }
 
     @Test("Bytes that are no UTF-8 are repaired, so that the text stays JSON")
-    func repair() { #expect(text { $0.string([0x61, 0xFF, 0x22] as [UInt8]) } == "\"a\u{FFFD}\\\"\"") }
+    func repair() { #expect(text { $0.string(repairing: [0x61, 0xFF, 0x22]) } == "\"a\u{FFFD}\\\"\"") }
 
     @Test(
         "Whole numbers",
