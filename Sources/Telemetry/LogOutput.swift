@@ -40,11 +40,12 @@ package final class LogOutput: Sendable {
     private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> [UInt8] {
         var json = JSONWriter(reserving: 256)
         json.beginObject()
-        json.field("ts", Timestamp.text(now))
+        json.key("ts")
+        json.time(now)
         json.field("level", level.rawValue)
         json.field("msg", message)
         for (name, value) in metadata {
-            json.key(name)
+            json.key(named: name)
             switch value {
             case .string(let text): json.string(text)
             case .int(let number): json.integer(number)
