@@ -99,9 +99,9 @@ extension JSONWriter {
         whole(Int64(value))
     }
 
-    package mutating func field(_ name: StaticString, _ value: Int64) {
+    package mutating func field(_ name: StaticString, _ value: some BinaryInteger) {
         key(name)
-        whole(value)
+        integer(value)
     }
 
     package mutating func field(_ name: StaticString, _ value: Bool) {
