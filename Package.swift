@@ -81,13 +81,17 @@ let package = Package(
             ]),
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
-        .target(name: "TestSupport", dependencies: ["ImageModel", "Posix"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["Digest", "ImageModel", "Ports", "Posix", "WebServer"],
+            path: "Tests/TestSupport"),
         tests("Command", needs: ["EmbeddedLog", "ImageModel", "Digest", "Ports", "mezzotint"]),
         tests("CommandLine", needs: ["CommandLine"]),
+        tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
+        tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(
             "Picture", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels", "mezzotint-renderer"]),
@@ -96,6 +100,7 @@ let package = Package(
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("SQLite", needs: ["SQLite"]),
         tests("Settings", needs: ["Settings", "ImageModel"]),
+        tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),
     ],
     swiftLanguageModes: [.v6]
 )

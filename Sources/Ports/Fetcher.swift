@@ -45,6 +45,7 @@ package enum FetchFailure: StageFailure, Hashable {
     case empty(url: String)
     case truncated(url: String)
     case encoded(url: String, encoding: String)
+    case badAnswer(url: String, reason: String)
     case noSpace(reason: String)
     case cancelled
 
@@ -69,6 +70,7 @@ package enum FetchFailure: StageFailure, Hashable {
         case .empty: "fetch.empty"
         case .truncated: "fetch.truncated"
         case .encoded: "fetch.encoded"
+        case .badAnswer: "fetch.bad-answer"
         case .noSpace: "fetch.no-space"
         case .cancelled: "fetch.cancelled"
         }
@@ -96,6 +98,7 @@ package enum FetchFailure: StageFailure, Hashable {
         case .truncated(let url): "The body of \(url) ended before its length. It is tried again."
         case .encoded(let url, let encoding):
             "\(url) came with content encoding \(encoding), though none was accepted. Correct the origin."
+        case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
         case .noSpace(let reason): "There was no room for a body: \(reason). It is tried again."
         case .cancelled: "The fetch was given up because the worker is stopping. It is tried again."
         }
@@ -106,7 +109,7 @@ package enum FetchFailure: StageFailure, Hashable {
         case .status(_, let status): status == 429 || status == 408 || status >= 500 ? .retry : .fail
         case .resolution, .connection, .deadline, .truncated: .retry
         case .noSpace, .cancelled: .wait
-        case .invalidURL, .refusedAddress, .redirects, .badRedirect, .tooLarge, .empty, .encoded: .fail
+        case .invalidURL, .refusedAddress, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badAnswer: .fail
         }
     }
 
@@ -127,6 +130,7 @@ package enum FetchFailure: StageFailure, Hashable {
         CodeEntry("fetch.empty", "The body is empty.", .fail),
         CodeEntry("fetch.truncated", "The body ended before its declared length.", .retry),
         CodeEntry("fetch.encoded", "The body is compressed, though identity was asked for.", .fail),
+        CodeEntry("fetch.bad-answer", "The answer is not proper HTTP, or its headers are over 32 KiB.", .fail),
         CodeEntry("fetch.no-space", "There was no memory or disk for the body.", .wait),
         CodeEntry("fetch.cancelled", "The worker stopped meanwhile.", .wait),
     ]

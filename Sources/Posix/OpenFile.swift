@@ -11,6 +11,9 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
         (self.call, self.subject, self.code) = (call, subject, code)
     }
 
+    /// A file was shorter than it was known to be.
+    package static func shortRead(of subject: String) -> SystemFailure { SystemFailure("read", on: subject, code: EIO) }
+
     /// The disk, the quota or the file limit is used up: trying again later may help.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
     package var isMissing: Bool { code == ENOENT }
@@ -24,12 +27,21 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
 package final class OpenFile: @unchecked Sendable {
     package let descriptor: Int32
     package private(set) var length: Int
+    /// Let go when the file is: what was reserved for its bytes.
+    private let lease: (any AnyObject & Sendable)?
 
-    /// A new anonymous file in memory; `name` shows in /proc only.
-    package init(anonymous name: String) throws(SystemFailure) {
+    /// A new anonymous file in memory; `name` shows in /proc only. `lease` lives as long as the file.
+    package init(anonymous name: String, lease: (any AnyObject & Sendable)? = nil) throws(SystemFailure) {
         let fd = mz_memfd(name)
         guard fd >= 0 else { throw SystemFailure("memfd_create", on: name, code: errno) }
-        (descriptor, length) = (fd, 0)
+        (descriptor, length, self.lease) = (fd, 0, lease)
+    }
+
+    /// A new file at `path` for writing, which must not be there yet.
+    package init(creating path: String) throws(SystemFailure) {
+        let fd = mz_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard fd >= 0 else { throw SystemFailure("create", on: path, code: errno) }
+        (descriptor, length, lease) = (fd, 0, nil)
     }
 
     /// Opens the file at `path` for reading; links are not followed.
@@ -42,12 +54,12 @@ package final class OpenFile: @unchecked Sendable {
             Glibc.close(fd)
             throw SystemFailure("fstat", on: path, code: code)
         }
-        (descriptor, length) = (fd, Int(facts.st_size))
+        (descriptor, length, lease) = (fd, Int(facts.st_size), nil)
     }
 
     /// Takes over a descriptor that came from elsewhere.
     package init(taking descriptor: Int32, length: Int) {
-        (self.descriptor, self.length) = (descriptor, length)
+        (self.descriptor, self.length, lease) = (descriptor, length, nil)
     }
 
     deinit { Glibc.close(descriptor) }
@@ -68,6 +80,15 @@ package final class OpenFile: @unchecked Sendable {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw SystemFailure("fstat", on: "file", code: errno) }
         length = Int(facts.st_size)
+    }
+
+    package func append(_ bytes: [UInt8]) throws(SystemFailure) {
+        try bytes.withUnsafeBufferPointer { (bytes) throws(SystemFailure) in try append(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    /// Returns when the bytes are on the disk.
+    package func sync() throws(SystemFailure) {
+        guard fsync(descriptor) == 0 else { throw SystemFailure("fsync", on: "file", code: errno) }
     }
 
     /// No one can change an anonymous file after this.

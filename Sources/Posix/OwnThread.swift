@@ -7,16 +7,18 @@ package enum OwnThread {
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Body(name: name, run: body))
         var thread = pthread_t()
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let code = pthread_create(&thread, &attributes, { opaque in
+        // Allocated: which module owns the struct's initialiser changes with what else is imported.
+        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+        defer { attributes.deallocate() }
+        pthread_attr_init(attributes)
+        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let code = pthread_create(&thread, attributes, { opaque in
             let body = Unmanaged<Body>.fromOpaque(opaque!).takeRetainedValue()
             mz_name_thread(body.name)
             body.run()
             return nil
         }, box.toOpaque())
-        pthread_attr_destroy(&attributes)
+        pthread_attr_destroy(attributes)
         precondition(code == 0, "the system has no thread left for \(name): error \(code)")
     }
 

@@ -5,16 +5,14 @@
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
 static inline CURLcode mz_set_long(CURL *h, CURLoption o, long v) { return curl_easy_setopt(h, o, v); }
-static inline CURLcode mz_set_off(CURL *h, CURLoption o, curl_off_t v) { return curl_easy_setopt(h, o, v); }
 static inline CURLcode mz_set_str(CURL *h, CURLoption o, const char *v) { return curl_easy_setopt(h, o, v); }
 static inline CURLcode mz_set_ptr(CURL *h, CURLoption o, void *v) { return curl_easy_setopt(h, o, v); }
-static inline CURLcode mz_set_write(CURL *h, CURLoption o, curl_write_callback v) { return curl_easy_setopt(h, o, v); }
-static inline CURLcode mz_set_read(CURL *h, CURLoption o, curl_read_callback v) { return curl_easy_setopt(h, o, v); }
+static inline CURLcode mz_set_write(CURL *h, curl_write_callback v) { return curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, v); }
+static inline CURLcode mz_set_header(CURL *h, curl_write_callback v) { return curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, v); }
 static inline CURLcode mz_set_opensock(CURL *h, curl_opensocket_callback v) { return curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, v); }
 static inline CURLcode mz_set_prereq(CURL *h, curl_prereq_callback v) { return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, v); }
-static inline CURLcode mz_set_debug(CURL *h, curl_debug_callback v) { return curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, v); }
+static inline CURLcode mz_set_resolver_start(CURL *h, curl_resolver_start_callback v) { return curl_easy_setopt(h, CURLOPT_RESOLVER_START_FUNCTION, v); }
 static inline CURLcode mz_get_long(CURL *h, CURLINFO o, long *v) { return curl_easy_getinfo(h, o, v); }
-static inline CURLcode mz_get_off(CURL *h, CURLINFO o, curl_off_t *v) { return curl_easy_getinfo(h, o, v); }
 static inline CURLcode mz_get_str(CURL *h, CURLINFO o, char **v) { return curl_easy_getinfo(h, o, v); }
 static inline CURLcode mz_get_ptr(CURL *h, CURLINFO o, void **v) { return curl_easy_getinfo(h, o, v); }
 static inline CURLMcode mz_multi_long(CURLM *h, CURLMoption o, long v) { return curl_multi_setopt(h, o, v); }

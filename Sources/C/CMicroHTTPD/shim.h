@@ -7,4 +7,28 @@
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <microhttpd.h>
+// MHD_start_daemon is variadic: the options that the house uses, as one call.
+static inline struct MHD_Daemon *mz_mhd_start(
+    const struct sockaddr *address, void *owner, void *(*uri)(void *, const char *, struct MHD_Connection *),
+    MHD_AccessHandlerCallback access, MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection,
+    unsigned connections, unsigned seconds, size_t memory) {
+    struct MHD_OptionItem options[] = {
+        { MHD_OPTION_SOCK_ADDR, 0, (void *)address },
+        { MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)uri, owner },
+        { MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, owner },
+        { MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection, owner },
+        { MHD_OPTION_CONNECTION_LIMIT, (intptr_t)connections, 0 },
+        { MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)seconds, 0 },
+        { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, 0 },
+        { MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, 0 },
+        { MHD_OPTION_END, 0, 0 },
+    };
+    return MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, 0, 0, access, owner,
+        MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+static inline int mz_mhd_port(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    return info ? info->port : 0;
+}
 #endif

@@ -1,0 +1,82 @@
+internal import CCurl
+internal import Glibc
+internal import Posix
+internal import Synchronization
+
+/// GETs over libcurl's multi interface on one thread of ours, bridged to `async`.
+///
+/// libcurl follows no redirect, asks for no compression, and takes no proxy, cookie or password from the environment.
+/// Connections are shared by all transfers of a client, so traffic that is trusted has a client of its own.
+///
+/// - Ownership: the thread ends, and connections close, after the client is let go.
+/// - Concurrency: any number of transfers at once.
+/// - Failure: each transfer ends within its deadlines; a cancelled task ends its transfer at once.
+package final class HTTPClient: Sendable {
+    private let mailbox: TransferMailbox
+    private let identifiers = Atomic<UInt64>(0)
+
+    /// `connectionsPerHost`: transfers above it wait; a connection of HTTP/2 carries many.
+    package init(connectionsPerHost: Int = 16) {
+        _ = Self.library
+        mailbox = TransferMailbox()
+        OwnThread.start("http") { [mailbox] in
+            TransferLoop(mailbox, connectionsPerHost: connectionsPerHost).run()
+        }
+    }
+
+    deinit { mailbox.post(.stop) }
+
+    package func execute(_ request: HTTPRequest, into sink: any HTTPSink) async throws(HTTPFailure) -> HTTPResponse {
+        let id = identifiers.add(1, ordering: .relaxed).newValue
+        let result: Result<HTTPResponse, HTTPFailure> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                mailbox.post(.start(Transfer(id, request, sink, mailbox) { continuation.resume(returning: $0) }))
+                // The handler may have run before the transfer was posted.
+                if Task.isCancelled { mailbox.post(.cancel(id)) }
+            }
+        } onCancel: {
+            mailbox.post(.cancel(id))
+        }
+        return try result.get()
+    }
+
+    private static let library: Void = {
+        // libcurl reads host names that are not ASCII in the locale's encoding; "C" would refuse them all.
+        if strcmp(setlocale(LC_CTYPE, nil), "C") == 0 { setlocale(LC_CTYPE, "C.UTF-8") }
+        curl_global_init(Int(CURL_GLOBAL_ALL))
+    }()
+}
+
+/// What other threads want of the transfer loop.
+enum TransferCommand {
+    case start(Transfer)
+    case cancel(UInt64)
+    case resume(UInt64)
+    case stop
+}
+
+/// The one way into the transfer loop, and its alarm clock.
+///
+/// - Concurrency: the multi handle is the loop's; only its wake-up is used from outside, under the lock, so never after
+///   the loop has freed it.
+final class TransferMailbox: @unchecked Sendable {
+    let multi: UnsafeMutableRawPointer = curl_multi_init()!
+    private let state = Mutex<(waiting: [TransferCommand], isClosed: Bool)>(([], false))
+
+    func post(_ command: TransferCommand) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.waiting.append(command)
+            if state.waiting.count == 1 { curl_multi_wakeup(multi) }
+        }
+    }
+
+    func take() -> [TransferCommand] {
+        state.withLock { state in
+            defer { state.waiting.removeAll(keepingCapacity: true) }
+            return state.waiting
+        }
+    }
+
+    func close() { state.withLock { $0 = ([], true) } }
+}

@@ -1,0 +1,42 @@
+/// A limit in time of one transfer.
+package enum HTTPPhase: String, Sendable, Hashable {
+    case resolving = "finding the address"
+    case connecting
+    case waiting = "waiting for the first byte"
+    case whole = "the transfer as a whole"
+    case flow = "the body came too slowly"
+}
+
+/// Why a transfer gave no whole response.
+package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
+    case invalidURL
+    /// The address check said no to the address that was about to be used.
+    case refusedAddress(String)
+    case unresolved
+    case connection(reason: String)
+    case deadline(HTTPPhase)
+    /// The body ended before its declared length.
+    case truncated
+    /// Status line and headers are over the limit, in bytes.
+    case headTooLarge(limit: Int)
+    /// What came is not HTTP.
+    case malformed(reason: String)
+    /// The sink wanted no more.
+    case ended
+    case cancelled
+
+    package var description: String {
+        switch self {
+        case .invalidURL: "The URL is not one that libcurl accepts. Check its spelling."
+        case .refusedAddress(let address): "The address \(address) is refused by the caller's check. Allow it there."
+        case .unresolved: "The host has no address now. Check the name and the resolver."
+        case .connection(let reason): "The connection failed: \(reason). Try again later."
+        case .deadline(let phase): "It took too long: \(phase.rawValue). Try again later, or raise the deadline."
+        case .truncated: "The body ended before its length. Try again."
+        case .headTooLarge(let limit): "The headers are over \(limit) bytes. Correct the server."
+        case .malformed(let reason): "The answer is not proper HTTP: \(reason). Correct the server."
+        case .ended: "The receiver wanted no more of the body."
+        case .cancelled: "The transfer was given up."
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// How long each part of a transfer may take.
+package struct HTTPDeadlines: Sendable, Hashable {
+    package var resolve: Duration = .seconds(2)
+    package var connect: Duration = .seconds(5)
+    package var firstByte: Duration = .seconds(10)
+    /// From when the transfer is taken up: waiting for a free connection is not counted, nor is a pause of the sink's.
+    package var whole: Duration = .seconds(30)
+    /// Bytes a second, over `flowSeconds`, below which a transfer is given up.
+    package var flowFloor = 4096
+    package var flowSeconds = 10
+
+    package init() {}
+}
+
+/// One GET.
+package struct HTTPRequest: Sendable {
+    /// Passed to libcurl byte for byte.
+    package var url: String
+    package var userAgent: String
+    /// `Name: value`.
+    package var headers: [String] = []
+    package var deadlines = HTTPDeadlines()
+    /// Status line and headers together, in bytes.
+    package var headLimit = 32 << 10
+    /// Asked before a socket is opened and before a connection is reused, on the client's thread, with the address in
+    /// network order: 4 or 16 bytes, none if it is of another kind. False refuses it.
+    package var accepts: @Sendable (_ address: [UInt8]) -> Bool
+
+    package init(_ url: String, userAgent: String, accepts: @escaping @Sendable (_ address: [UInt8]) -> Bool) {
+        (self.url, self.userAgent, self.accepts) = (url, userAgent, accepts)
+    }
+}
+
+/// Status and headers, as they came before the body.
+package struct HTTPHead: Sendable {
+    package let status: Int
+    /// Names in lower case, in the order received.
+    package let headers: [(name: String, value: String)]
+
+    /// The first value of a header; `name` in lower case.
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    /// The body's length as declared.
+    package var contentLength: Int? { header("content-length").flatMap { Int($0) } }
+}
+
+/// What came of a transfer; the body went to the sink.
+package struct HTTPResponse: Sendable {
+    package let head: HTTPHead
+    /// Where a 3xx answer points, made absolute by libcurl; nil elsewhere.
+    package let redirect: String?
+    /// From when the transfer was taken up, pauses left out.
+    package let elapsed: Duration
+}
+
+/// What a sink says to a part of a response.
+package enum SinkAnswer: Sendable {
+    case take
+    /// The body is of no use: a little of it is read and thrown away, so that the connection can be reused.
+    case discard
+    /// Later: the same bytes come again once the sink has called `resume`.
+    case pause
+    /// No more: the transfer fails as `ended`.
+    case end
+}
+
+/// Takes a body as it comes.
+///
+/// - Concurrency: called on the client's one thread, which must not be held up; after `execute` has returned, never.
+package protocol HTTPSink: AnyObject, Sendable {
+    /// Status and headers are here. `resume` may be called from any thread, once for each pause.
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> SinkAnswer
+    func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer
+}

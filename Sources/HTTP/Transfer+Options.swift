@@ -1,0 +1,103 @@
+internal import CCurl
+internal import Glibc
+
+/// Everything that libcurl is told of a transfer, and the callbacks by which it answers.
+extension Transfer {
+    func configure(_ handle: EasyHandle) {
+        let easy = handle.pointer
+        self.handle = handle
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        mz_set_ptr(easy, CURLOPT_PRIVATE, me)
+        mz_set_str(easy, CURLOPT_URL, request.url)
+        mz_set_long(easy, CURLOPT_PATH_AS_IS, 1)
+        mz_set_str(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        mz_set_long(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        mz_set_str(easy, CURLOPT_USERAGENT, request.userAgent)
+        handle.set(headers: ["Accept-Encoding: identity"] + request.headers)
+
+        // Nothing of the environment, and no step that the address check does not see.
+        mz_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        mz_set_str(easy, CURLOPT_PROXY, "")
+        mz_set_long(easy, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        mz_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+
+        // A cold burst would open a connection each; leaving while resolving would wait for getaddrinfo.
+        mz_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        mz_set_long(easy, CURLOPT_PIPEWAIT, 1)
+        mz_set_long(easy, CURLOPT_QUICK_EXIT, 1)
+        mz_set_long(easy, CURLOPT_MAXAGE_CONN, 60)
+        mz_set_long(easy, CURLOPT_BUFFERSIZE, 64 << 10)
+
+        // libcurl shares this among the addresses of a host, so that one that is silent leaves time for the next.
+        let deadlines = request.deadlines
+        mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (deadlines.resolve + deadlines.connect).milliseconds)
+        mz_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, deadlines.flowFloor)
+        mz_set_long(easy, CURLOPT_LOW_SPEED_TIME, deadlines.flowSeconds)
+
+        setCallbacks(easy, me)
+    }
+
+    private func setCallbacks(_ easy: UnsafeMutableRawPointer, _ me: UnsafeMutableRawPointer) {
+        mz_set_ptr(easy, CURLOPT_RESOLVER_START_DATA, me)
+        mz_set_resolver_start(easy) { _, _, me in
+            Transfer.of(me).reached(.resolving)
+            return 0
+        }
+        mz_set_ptr(easy, CURLOPT_OPENSOCKETDATA, me)
+        mz_set_opensock(easy) { me, _, address in
+            let transfer = Transfer.of(me), address = address!
+            if transfer.stage != .connecting { transfer.reached(.connecting) }
+            let kind = address.pointee
+            let bytes = withUnsafeBytes(of: &address.pointee.addr) { start in
+                // Bytes past the declared struct belong to curl_sockaddr too, which has room for any address.
+                Transfer.address(in: UnsafeRawBufferPointer(start: start.baseAddress, count: Int(kind.addrlen)), kind.family)
+            }
+            guard transfer.accepts(bytes, text: Transfer.text(of: bytes)) else { return CURL_SOCKET_BAD }
+            return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
+        }
+        // A reused connection opens no socket: this is asked on every request.
+        mz_set_ptr(easy, CURLOPT_PREREQDATA, me)
+        mz_set_prereq(easy) { me, address, _, _, _ in
+            let transfer = Transfer.of(me), text = String(cString: address!)
+            transfer.reached(.waiting)
+            return transfer.accepts(Transfer.address(of: text), text: text) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        }
+        mz_set_ptr(easy, CURLOPT_HEADERDATA, me)
+        mz_set_header(easy) { bytes, size, count, me in
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return Transfer.of(me).receive(line: line) ? line.count : 0
+        }
+        mz_set_ptr(easy, CURLOPT_WRITEDATA, me)
+        mz_set_write(easy) { bytes, size, count, me in
+            Transfer.of(me).receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+    }
+
+    private static func of(_ opaque: UnsafeMutableRawPointer?) -> Transfer {
+        Unmanaged<Transfer>.fromOpaque(opaque!).takeUnretainedValue()
+    }
+
+    /// The address in a socket address, in network order; empty if it is neither IPv4 nor IPv6.
+    private static func address(in socketAddress: UnsafeRawBufferPointer, _ family: Int32) -> [UInt8] {
+        switch family {
+        case AF_INET where socketAddress.count >= 8: Array(socketAddress[4..<8])
+        case AF_INET6 where socketAddress.count >= 24: Array(socketAddress[8..<24])
+        default: []
+        }
+    }
+
+    private static func address(of text: String) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes[..<4]) }
+        return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : []
+    }
+
+    private static func text(of address: [UInt8]) -> String {
+        guard !address.isEmpty else { return "an address of another kind" }
+        let family = address.count == 4 ? AF_INET : AF_INET6
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+            _ = inet_ntop(family, address, buffer.baseAddress!, socklen_t(buffer.count))
+            return String(cString: buffer.baseAddress!)
+        }
+    }
+}

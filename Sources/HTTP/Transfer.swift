@@ -1,0 +1,181 @@
+internal import CCurl
+internal import Posix
+
+/// One GET on its way: where it is, what has come, and what becomes of it.
+///
+/// - Concurrency: made by the caller, then used by the client's thread alone.
+final class Transfer: @unchecked Sendable {
+    /// Where a transfer is; each has its deadline, but for the queue.
+    enum Stage { case queued, resolving, connecting, waiting, flowing }
+
+    let id: UInt64
+    let request: HTTPRequest
+    let sink: any HTTPSink
+    let finish: (Result<HTTPResponse, HTTPFailure>) -> Void
+    private let mailbox: TransferMailbox
+    /// Set when the loop takes it up.
+    var handle: EasyHandle?
+
+    private(set) var stage = Stage.queued
+    private var stageBegan: Int64 = 0
+    private var takenUp: Int64 = 0
+    private var pausedAt: Int64?
+    private var paused: Int64 = 0
+
+    private(set) var head: HTTPHead?
+    private var headers: [(name: String, value: String)] = []
+    private var headBytes = 0
+    /// How many more bytes of an unwanted body are read; nil while the body is wanted.
+    private var discardable: Int?
+    /// The sink asked for a pause at the head, where libcurl has none: the first bytes of the body are held.
+    private var pauseNext = false
+    private var refused: String?
+    /// Why a callback of ours ended the transfer.
+    private var ownFailure: HTTPFailure?
+
+    /// As much of an unwanted body as is cheaper to read than a new connection.
+    private static let discardLimit = 64 << 10
+
+    init(
+        _ id: UInt64, _ request: HTTPRequest, _ sink: any HTTPSink, _ mailbox: TransferMailbox,
+        finish: @escaping (Result<HTTPResponse, HTTPFailure>) -> Void
+    ) {
+        (self.id, self.request, self.sink, self.mailbox, self.finish) = (id, request, sink, mailbox, finish)
+    }
+
+    func reached(_ next: Stage) {
+        let now = SystemTime.monotonicNanoseconds
+        if stage == .queued { takenUp = now }
+        (stage, stageBegan) = (next, now)
+    }
+
+    /// Whether the address may be used.
+    func accepts(_ address: [UInt8], text: String) -> Bool {
+        if request.accepts(address) { return true }
+        refused = text
+        return false
+    }
+
+    /// One line of the head, its end included; false ends the transfer.
+    func receive(line: UnsafeRawBufferPointer) -> Bool {
+        guard head == nil else { return true }  // Trailers.
+        if stage != .flowing { reached(.flowing) }
+        headBytes += line.count
+        guard headBytes <= request.headLimit else {
+            ownFailure = .headTooLarge(limit: request.headLimit)
+            return false
+        }
+        if line.starts(with: "HTTP/".utf8) {
+            headers.removeAll(keepingCapacity: true)  // The head of a 1xx answer came before.
+            return true
+        }
+        guard line.first == 13 || line.first == 10 else {
+            if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+                headers.append((text(line[..<colon]).lowercased(), text(line[(colon + 1)...])))
+            }
+            return true
+        }
+        var status = 0
+        mz_get_long(handle?.pointer, CURLINFO_RESPONSE_CODE, &status)
+        guard status >= 200 else { return true }
+        let head = HTTPHead(status: status, headers: headers)
+        self.head = head
+        let id = id
+        switch sink.begin(head, resume: { [mailbox] in mailbox.post(.resume(id)) }) {
+        case .take: break
+        case .discard: discardable = Self.discardLimit
+        case .pause: pauseNext = true
+        case .end:
+            ownFailure = .ended
+            return false
+        }
+        return true
+    }
+
+    /// Bytes of the body: how many were taken, `CURL_WRITEFUNC_PAUSE`, or 0 to end the transfer.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if let left = discardable {
+            discardable = left - bytes.count
+            return left < bytes.count ? 0 : bytes.count
+        }
+        switch pauseNext ? .pause : sink.receive(bytes) {
+        case .take: return bytes.count
+        case .discard:
+            discardable = Self.discardLimit
+            return bytes.count
+        case .pause:
+            pauseNext = false
+            // The answer may have come already, in which case the loop hears of it after this returns.
+            pausedAt = SystemTime.monotonicNanoseconds
+            return Int(CURL_WRITEFUNC_PAUSE)
+        case .end:
+            ownFailure = .ended
+            return 0
+        }
+    }
+
+    func resume(at now: Int64) {
+        pauseNext = false
+        if let pausedAt { paused += now - pausedAt }
+        pausedAt = nil
+    }
+
+    /// The deadline that has passed.
+    func overdue(at now: Int64) -> HTTPPhase? {
+        guard stage != .queued, pausedAt == nil else { return nil }
+        let deadlines = request.deadlines
+        if now - takenUp - paused > deadlines.whole.nanoseconds { return .whole }
+        let spent = now - stageBegan
+        return switch stage {
+        case .resolving where spent > deadlines.resolve.nanoseconds: .resolving
+        case .connecting where spent > deadlines.connect.nanoseconds: .connecting
+        case .waiting where spent > deadlines.firstByte.nanoseconds: .waiting
+        default: nil
+        }
+    }
+
+    func result(_ code: CURLcode, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
+        if code == CURLE_OK, let head {
+            var redirect: UnsafeMutablePointer<CChar>?
+            mz_get_str(handle?.pointer, CURLINFO_REDIRECT_URL, &redirect)
+            return .success(HTTPResponse(head: head, redirect: redirect.map { String(cString: $0) }, elapsed: elapsed(now)))
+        }
+        if let ownFailure { return .failure(ownFailure) }
+        if let refused { return .failure(.refusedAddress(refused)) }
+        return .failure(failure(code))
+    }
+
+    private func failure(_ code: CURLcode) -> HTTPFailure {
+        let reason = String(cString: curl_easy_strerror(code))
+        return switch code {
+        case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: .invalidURL
+        case CURLE_COULDNT_RESOLVE_HOST: .unresolved
+        case CURLE_PARTIAL_FILE: .truncated
+        case CURLE_OPERATION_TIMEDOUT: .deadline(stage == .flowing ? .flow : .connecting)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformed(reason: reason)
+        default: .connection(reason: reason)
+        }
+    }
+
+    /// An answer whose body nobody wants stands, however its body ended.
+    func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
+        if case .failure(let failure) = result, failure != .cancelled, discardable != nil, let head {
+            return .success(HTTPResponse(head: head, redirect: nil, elapsed: elapsed(now)))
+        }
+        return result
+    }
+
+    private func elapsed(_ now: Int64) -> Duration { .nanoseconds(now - takenUp - paused) }
+
+    private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        let blank: (UInt8) -> Bool = { $0 <= 32 }
+        guard let first = bytes.firstIndex(where: { !blank($0) }), let last = bytes.lastIndex(where: { !blank($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+    var milliseconds: Int { Int(nanoseconds / 1_000_000) }
+}

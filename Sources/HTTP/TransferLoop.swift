@@ -1,0 +1,113 @@
+internal import CCurl
+internal import Posix
+
+/// Drives all transfers of a client; lives wholly on its thread.
+final class TransferLoop {
+    private let mailbox: TransferMailbox
+    private let multi: UnsafeMutableRawPointer
+    private var live: [UInt64: (handle: EasyHandle, transfer: Transfer)] = [:]
+    private var spare: [EasyHandle] = []
+    private var nextLook: Int64 = 0
+
+    /// libcurl has no deadline of its own for the resolver, the first byte and a queue: ours are held this often.
+    private static let lookEvery: Int64 = 50_000_000
+    private static let spareHandles = 64
+
+    init(_ mailbox: TransferMailbox, connectionsPerHost: Int) {
+        (self.mailbox, multi) = (mailbox, mailbox.multi)
+        mz_multi_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        mz_multi_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
+        mz_multi_long(multi, CURLMOPT_MAXCONNECTS, 128)
+    }
+
+    func run() {
+        var running: Int32 = 0
+        // Commands, a stop among them, are seen before each poll, or shutting down would wait for its timeout.
+        while obey() {
+            curl_multi_perform(multi, &running)
+            reap()
+            let now = SystemTime.monotonicNanoseconds
+            if now >= nextLook {
+                nextLook = now + Self.lookEvery
+                for (handle, transfer) in live.values {
+                    if let phase = transfer.overdue(at: now) { end(handle, transfer, .failure(.deadline(phase))) }
+                }
+            }
+            curl_multi_poll(multi, nil, 0, live.isEmpty ? 60_000 : 50, nil)
+        }
+        mailbox.close()
+        for (handle, transfer) in live.values { end(handle, transfer, .failure(.cancelled)) }
+        spare.removeAll()
+        curl_multi_cleanup(multi)
+    }
+
+    /// False once the client is gone.
+    private func obey() -> Bool {
+        for command in mailbox.take() {
+            switch command {
+            case .start(let transfer): start(transfer)
+            case .cancel(let id):
+                if let (handle, transfer) = live[id] { end(handle, transfer, .failure(.cancelled)) }
+            case .resume(let id):
+                if let (handle, transfer) = live[id] {
+                    transfer.resume(at: SystemTime.monotonicNanoseconds)
+                    curl_easy_pause(handle.pointer, CURLPAUSE_CONT)
+                }
+            case .stop: return false
+            }
+        }
+        return true
+    }
+
+    private func start(_ transfer: Transfer) {
+        let handle = spare.popLast() ?? EasyHandle()
+        live[transfer.id] = (handle, transfer)
+        transfer.configure(handle)
+        curl_multi_add_handle(multi, handle.pointer)
+    }
+
+    private func reap() {
+        var code = CURLE_OK
+        while let pointer = mz_done(multi, &code) {
+            var owner: UnsafeMutableRawPointer?
+            mz_get_ptr(pointer, CURLINFO_PRIVATE, &owner)
+            let transfer = Unmanaged<Transfer>.fromOpaque(owner!).takeUnretainedValue()
+            guard let handle = live[transfer.id]?.handle else { continue }
+            end(handle, transfer, transfer.result(code, at: SystemTime.monotonicNanoseconds))
+        }
+    }
+
+    private func end(_ handle: EasyHandle, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPFailure>) {
+        live[transfer.id] = nil
+        curl_multi_remove_handle(multi, handle.pointer)
+        handle.reset()
+        if spare.count < Self.spareHandles { spare.append(handle) }
+        transfer.finish(transfer.settled(result, at: SystemTime.monotonicNanoseconds))
+    }
+}
+
+/// A libcurl easy handle and its list of headers, kept for the next transfer.
+///
+/// - Ownership: freed by `deinit`, after the handle has left its multi.
+final class EasyHandle {
+    let pointer: UnsafeMutableRawPointer
+    private var headers: UnsafeMutablePointer<curl_slist>?
+
+    init() { pointer = curl_easy_init()! }
+
+    deinit {
+        curl_easy_cleanup(pointer)
+        curl_slist_free_all(headers)
+    }
+
+    func set(headers lines: [String]) {
+        for line in lines { headers = curl_slist_append(headers, line) }
+        mz_set_ptr(pointer, CURLOPT_HTTPHEADER, headers)
+    }
+
+    func reset() {
+        curl_easy_reset(pointer)
+        curl_slist_free_all(headers)
+        headers = nil
+    }
+}

@@ -1,0 +1,44 @@
+package import ImageModel
+
+/// Which addresses a fetch may connect to: what is public, and what is configured.
+///
+/// Denied is everything that IANA does not list as globally reachable, and the metadata services of clouds. IPv6
+/// addresses that carry an IPv4 one are judged by it.
+package struct AddressGuard: Sendable {
+    /// Ranges let through although they are denied otherwise; `fetch.allow`.
+    package let allow: [AddressRange]
+
+    package init(allow: [AddressRange] = []) { self.allow = allow }
+
+    package func accepts(_ address: IPAddress) -> Bool {
+        switch address {
+        case .v4: return isAllowed(address) || !Self.denied4.contains { $0.contains(address) }
+        case .v6(let high, let low):
+            // ::ffff:0:0/96, IPv4 in the dress of IPv6.
+            if high == 0, low >> 32 == 0xFFFF { return accepts(.v4(UInt32(truncatingIfNeeded: low))) }
+            // NAT64: only where it is configured, and then for what the IPv4 address is.
+            if Self.nat64.contains(address) {
+                return isAllowed(address) && accepts(.v4(UInt32(truncatingIfNeeded: low)))
+            }
+            if isAllowed(address) { return true }
+            // ISATAP: the IPv4 address of a tunnel's far end in the last bits.
+            if low >> 32 & ~0x0200_0000 == 0x5EFE, !accepts(.v4(UInt32(truncatingIfNeeded: low))) { return false }
+            return Self.global6.contains(address) && !Self.denied6.contains { $0.contains(address) }
+        }
+    }
+
+    private func isAllowed(_ address: IPAddress) -> Bool { allow.contains { $0.contains(address) } }
+
+    private static let denied4 = ranges(
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+        "168.63.129.16/32")  // Azure's host.
+
+    /// All of IPv6 that is unicast and global; loopback, unique-local, link-local and multicast are outside.
+    private static let global6 = AddressRange("2000::/3")!
+    private static let denied6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+    private static let nat64 = AddressRange("64:ff9b::/96")!
+
+    private static func ranges(_ texts: String...) -> [AddressRange] { texts.map { AddressRange($0)! } }
+}

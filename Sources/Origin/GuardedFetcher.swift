@@ -1,0 +1,105 @@
+internal import Digest
+internal import HTTP
+package import ImageModel
+package import Ports
+internal import Posix
+
+/// Fetches sources over libcurl, connecting only where the address guard lets it.
+///
+/// Redirects are followed here, so that each hop is checked like the first. Bodies live in anonymous files, outside the
+/// worker's heap, and count against one budget until they are let go.
+package final class GuardedFetcher: Fetcher {
+    private let configuration: OriginConfiguration
+    private let client: HTTPClient
+    private let rule: AddressGuard
+    let budget: BodyBudget
+
+    package init(_ configuration: OriginConfiguration) {
+        self.configuration = configuration
+        client = HTTPClient(connectionsPerHost: configuration.connectionsPerHost)
+        rule = AddressGuard(allow: configuration.allow)
+        budget = BodyBudget(limit: configuration.memoryBudget)
+    }
+
+    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+        guard Self.isFetchable(request.url) else { throw .invalidURL(request.url) }
+        guard let lease = await budget.enter(with: min(BodyIntake.firstShare, configuration.byteLimit)) else {
+            throw .cancelled
+        }
+        var url = request.url
+        var deadlines = configuration.deadlines
+        for hop in 0...configuration.redirects {
+            let intake: BodyIntake
+            do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease) } catch {
+                throw .noSpace(reason: error.description)
+            }
+            let response = try await transfer(url, deadlines, into: intake, for: request, hop: hop)
+            deadlines.whole -= response.elapsed
+            switch response.head.status {
+            case 200: return try source(intake, response.head, request)
+            case 301, 302, 303, 307, 308:
+                guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
+                guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: next) }
+                url = next
+            case let status: throw .status(url: request.url, status)
+            }
+        }
+        throw .redirects(url: request.url, limit: configuration.redirects)
+    }
+
+    private func transfer(
+        _ url: String, _ deadlines: HTTPDeadlines, into intake: BodyIntake, for request: FetchRequest, hop: Int
+    ) async throws(FetchFailure) -> HTTPResponse {
+        var get = HTTPRequest(url, userAgent: configuration.agent) { [rule] bytes in
+            IPAddress(bytes: bytes).map(rule.accepts) ?? false
+        }
+        get.deadlines = deadlines
+        do {
+            return try await client.execute(get, into: intake)
+        } catch {
+            throw failure(error, intake, request.url, hop == 0 ? nil : url)
+        }
+    }
+
+    private func source(
+        _ intake: BodyIntake, _ head: HTTPHead, _ request: FetchRequest
+    ) throws(FetchFailure) -> FetchedSource {
+        guard intake.file.length > 0 else { throw .empty(url: request.url) }
+        return FetchedSource(body: intake.file, digest: intake.finish(), contentType: head.header("content-type"))
+    }
+
+    /// `hop`: the URL of a redirect's target; nil for the job's own.
+    private func failure(
+        _ failure: HTTPFailure, _ intake: BodyIntake, _ url: String, _ hop: String?
+    ) -> FetchFailure {
+        switch failure {
+        case .invalidURL: hop.map { .badRedirect(url: url, to: $0) } ?? .invalidURL(url)
+        case .refusedAddress(let address): .refusedAddress(url: url, address: address)
+        case .unresolved: .resolution(url: url)
+        case .connection(let reason): .connection(url: url, reason: reason)
+        case .deadline(let phase): .deadline(url: url, phase: phase.rawValue)
+        case .truncated: .truncated(url: url)
+        case .headTooLarge(let limit): .badAnswer(url: url, reason: "its headers are over \(limit) bytes")
+        case .malformed(let reason): .badAnswer(url: url, reason: reason)
+        case .cancelled: .cancelled
+        case .ended:
+            switch intake.refusal {
+            case .tooLarge: .tooLarge(url: url, limit: configuration.byteLimit)
+            case .encoded(let encoding): .encoded(url: url, encoding: encoding)
+            case .noSpace(let reason): .noSpace(reason: reason)
+            case nil: .cancelled
+            }
+        }
+    }
+
+    /// libcurl guesses a scheme where none is given and skips slashes where there are three, so that much is asked here;
+    /// the rest of a URL is libcurl's to judge.
+    private static func isFetchable(_ url: String) -> Bool {
+        let bytes = url.utf8
+        return ["http://", "https://"].contains { scheme in
+            let start = bytes.prefix(scheme.utf8.count)
+            return String(decoding: start, as: UTF8.self).lowercased() == scheme
+                && bytes.dropFirst(scheme.utf8.count).first.map { $0 != UInt8(ascii: "/") } ?? false
+        }
+    }
+}

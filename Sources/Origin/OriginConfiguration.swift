@@ -1,0 +1,22 @@
+package import HTTP
+package import ImageModel
+
+/// How sources are fetched.
+package struct OriginConfiguration: Sendable {
+    /// Ranges that the address guard lets through although they are not public.
+    package var allow: [AddressRange] = []
+    /// Bytes of one body.
+    package var byteLimit = 32 << 20
+    /// Bytes of all bodies that are in the worker at one time, those that wait for a renderer included.
+    package var memoryBudget = 256 << 20
+    package var redirects = 5
+    package var deadlines = HTTPDeadlines()
+    package var connectionsPerHost = 16
+    package var userAgent = "Mezzotint/0.1"
+    /// A page or mail address for those who run origins, said in the user agent.
+    package var contact: String?
+
+    package init() {}
+
+    var agent: String { contact.map { "\(userAgent) (+\($0))" } ?? userAgent }
+}

@@ -1,0 +1,151 @@
+internal import Digest
+internal import ImageModel
+package import Ports
+package import Posix
+
+/// Blobs as files below one directory: `ab/cd/<source key>/<version>/<leaf>`.
+///
+/// A blob appears under its name whole and on the disk, or not at all: it is written and synced under another name,
+/// then linked, and the directories are synced before the put returns. The first to put a name wins.
+///
+/// - Concurrency: file work runs on threads of its own; several processes may share a directory.
+package final class FileStore: BlobStore {
+    private let root: String
+    private let pool: BlockingPool
+    private let tree: DirectoryTree
+
+    /// Opens the store at `root`, which is made if it is not there, and removes what puts that were cut short left more
+    /// than `leftoverAge` seconds ago.
+    package init(root: String, threads: Int = 4, leftoverAge: Int = 3600) throws(StoreFailure) {
+        self.root = root
+        tree = DirectoryTree(root)
+        pool = BlockingPool("store", threads: threads)
+        do {
+            var path = root.hasPrefix("/") ? "/" : ""
+            for part in root.split(separator: "/") {
+                path += part
+                _ = try FileSystem.makeDirectory(path)
+                path += "/"
+            }
+            _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
+            // A process that died may have left directories made, and not yet synced.
+            try FileSystem.syncAll(of: root)
+            let old = Int(SystemTime.wallMilliseconds / 1000) - leftoverAge
+            for file in try FileSystem.files(in: "\(root)/\(Self.unfinished)") where file.written <= old {
+                _ = try FileSystem.remove("\(root)/\(Self.unfinished)/\(file.name)")
+            }
+        } catch {
+            throw Self.unwritable(root, error)
+        }
+    }
+
+    /// Where a blob is put, relative to the root.
+    package static func location(of name: BlobName) -> String {
+        let key = name.source.hex
+        return "\(key.prefix(2))/\(key.dropFirst(2).prefix(2))/\(key)/\(name.version)/\(name.leaf)"
+    }
+
+    package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {
+        let location = Self.location(of: name)
+        return try await pool.run { [self] () throws(StoreFailure) in
+            if let stored = try existing(location) { return stored }
+            return try write(content, to: location)
+        }
+    }
+
+    package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
+        guard Self.isValid(location) else { throw .badLocation(location) }
+        return try await pool.run { [self] () throws(StoreFailure) in try file(at: location) }
+    }
+
+    package func isGone(_ location: String) -> Bool {
+        Self.isValid(location) && FileSystem.isMissing("\(root)/\(location)")
+    }
+
+    package func remove(_ location: String) async throws(StoreFailure) {
+        guard Self.isValid(location) else { throw .badLocation(location) }
+        try await pool.run { [self] () throws(StoreFailure) in
+            do throws(SystemFailure) { _ = try FileSystem.remove("\(root)/\(location)") } catch {
+                throw Self.unwritable(location, error)
+            }
+        }
+    }
+
+    /// The only form that rows of ours have; nothing else in the file system can be reached.
+    package static func isValid(_ location: String) -> Bool {
+        let parts = location.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.map(\.count).starts(with: [2, 2, 64, 16]), parts.count == 5, parts[2].starts(with: parts[0]),
+            parts[2].dropFirst(2).starts(with: parts[1])
+        else { return false }
+        let leaf = parts[4]
+        return parts[..<4].joined().allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+            && (1...128).contains(leaf.count) && leaf.first != UInt8(ascii: ".")
+            && leaf.allSatisfy {
+                (48...57).contains($0) || (97...122).contains($0) || "-_.".utf8.contains($0)
+            }
+    }
+
+    private static let unfinished = ".tmp"
+
+    private func file(at location: String) throws(StoreFailure) -> OpenFile? {
+        do { return try OpenFile(reading: "\(root)/\(location)") } catch {
+            if error.isMissing { return nil }
+            throw .unreadable(path: location, reason: error.description)
+        }
+    }
+
+    private func existing(_ location: String) throws(StoreFailure) -> StoredBlob? {
+        guard let file = try file(at: location) else { return nil }
+        do {
+            let digest = try Self.copy(FileSlice(whole: file), to: nil)
+            // Whoever linked it may not have synced its directory yet.
+            try tree.syncAbove(location, made: [])
+            return StoredBlob(location: location, bytes: file.length, digest: digest)
+        } catch {
+            throw .unreadable(path: location, reason: error.description)
+        }
+    }
+
+    private func write(_ content: FileSlice, to location: String) throws(StoreFailure) -> StoredBlob {
+        let temporary = "\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())"
+        defer { _ = try? FileSystem.remove(temporary) }
+        do {
+            let file = try OpenFile(creating: temporary)
+            let digest = try Self.copy(content, to: file)
+            try file.sync()
+            let made = try tree.make(above: location)
+            guard try FileSystem.link(temporary, as: "\(root)/\(location)") else {
+                guard let stored = try existing(location) else {
+                    throw StoreFailure.unwritable(path: location, reason: "it came and went while it was being put")
+                }
+                return stored
+            }
+            try tree.syncAbove(location, made: made)
+            return StoredBlob(location: location, bytes: content.length, digest: digest)
+        } catch let failure as StoreFailure {
+            throw failure
+        } catch let failure as SystemFailure {
+            throw Self.unwritable(location, failure)
+        } catch {
+            throw .unwritable(path: location, reason: "\(error)")
+        }
+    }
+
+    /// Reads a slice once: its digest, and its bytes into `target`.
+    private static func copy(_ slice: FileSlice, to target: OpenFile?) throws(SystemFailure) -> SHA256Digest {
+        let hash = SHA256()
+        var done = 0
+        while done < slice.length {
+            let bytes = try slice.file.bytes(at: slice.offset + done, count: min(256 << 10, slice.length - done))
+            guard !bytes.isEmpty else { throw SystemFailure.shortRead(of: "a blob") }
+            bytes.withUnsafeBytes { hash.update($0) }
+            try target?.append(bytes)
+            done += bytes.count
+        }
+        return hash.finish()
+    }
+
+    private static func unwritable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
+        failure.isOutOfSpace ? .full(path: path) : .unwritable(path: path, reason: failure.description)
+    }
+}

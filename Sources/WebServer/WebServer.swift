@@ -1,0 +1,158 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Synchronization
+
+/// A small HTTP server on 127.0.0.1: libmicrohttpd on one thread of its own.
+///
+/// - Ownership: listens until `stop`, or until it is let go.
+/// - Concurrency: the handler runs on the server's thread and must not block; what takes time is answered `later`.
+package final class WebServer: Sendable {
+    package let port: Int
+    private let core: ServerCore
+
+    /// Listens at once; port 0 takes a free one.
+    package init(port: Int = 0, handler: @escaping @Sendable (Request) -> Response) throws(WebServerFailure) {
+        core = ServerCore(handler)
+        self.port = try core.listen(port)
+    }
+
+    deinit { core.stop() }
+
+    /// `http://127.0.0.1:port`.
+    package var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Requests whose head has come, since the start.
+    package var requestCount: Int { core.requests.load(ordering: .relaxed) }
+    /// Connections accepted since the start.
+    package var connectionCount: Int { core.connections.load(ordering: .relaxed) }
+
+    /// Closes everything; what is answered later is answered 503 now. May be said twice.
+    package func stop() { core.stop() }
+}
+
+package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
+    case cannotListen(port: Int, reason: String)
+
+    package var description: String {
+        switch self {
+        case .cannotListen(let port, let reason):
+            "Port \(port) of 127.0.0.1 cannot be listened on: \(reason). Choose another, or stop what holds it."
+        }
+    }
+}
+
+/// The daemon and its requests under way.
+///
+/// - Ownership: the daemon holds this unretained: `stop` ends it first.
+/// - Concurrency: callbacks on the daemon's thread; `exchanges` under its lock.
+final class ServerCore: @unchecked Sendable {
+    let requests = Atomic<Int>(0)
+    let connections = Atomic<Int>(0)
+    let handler: @Sendable (WebServer.Request) -> WebServer.Response
+    /// Suspended connections by identity; nil once stopped.
+    private let waiting = Mutex<[ObjectIdentifier: Exchange]?>([:])
+    private let daemon = Mutex<Daemon?>(nil)
+
+    private struct Daemon: @unchecked Sendable { let pointer: OpaquePointer }
+
+    init(_ handler: @escaping @Sendable (WebServer.Request) -> WebServer.Response) { self.handler = handler }
+
+    func listen(_ port: Int) throws(WebServerFailure) -> Int {
+        guard let number = UInt16(exactly: port) else {
+            throw .cannotListen(port: port, reason: "ports go from 0 to 65535")
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = number.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        let started = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                mz_mhd_start(
+                    address, me,
+                    { _, uri, connection in
+                        Unmanaged.passRetained(Exchange(connection!, target: String(cString: uri!))).toOpaque()
+                    },
+                    { me, _, _, method, _, _, upload, state in
+                        guard let exchange = Exchange.of(state?.pointee) else { return .NO }
+                        return ServerCore.of(me).access(exchange, method!, upload!)
+                    },
+                    { _, _, state, _ in
+                        guard let opaque = state?.pointee else { return }
+                        state?.pointee = nil
+                        Unmanaged<Exchange>.fromOpaque(opaque).takeRetainedValue().cancel()
+                    },
+                    { me, _, _, change in
+                        if change == .CONNECTION_NOTIFY_STARTED {
+                            ServerCore.of(me).connections.add(1, ordering: .relaxed)
+                        }
+                    }, 4096, 30, 32 << 10)
+            }
+        }
+        guard let started else { throw .cannotListen(port: port, reason: String(cString: strerror(errno))) }
+        daemon.withLock { $0 = Daemon(pointer: started) }
+        return Int(mz_mhd_port(started))
+    }
+
+    /// Called once with the head, then until the upload is over; then it is answered.
+    private func access(
+        _ exchange: Exchange, _ method: UnsafePointer<CChar>, _ upload: UnsafeMutablePointer<Int>
+    ) -> MHD_Result {
+        guard exchange.isKnown else {
+            exchange.isKnown = true
+            requests.add(1, ordering: .relaxed)
+            return .YES
+        }
+        guard upload.pointee == 0 else {
+            upload.pointee = 0  // No body that is sent here is of use.
+            return .YES
+        }
+        if let response = exchange.response { return exchange.queue(response) }
+        let response = handler(exchange.request(method: String(cString: method)))
+        guard case .later(let work) = response.content else { return exchange.queue(response) }
+        return suspend(exchange, until: work)
+    }
+
+    private func suspend(
+        _ exchange: Exchange, until work: @escaping @Sendable () async -> WebServer.Response
+    ) -> MHD_Result {
+        let isOpen = waiting.withLock { waiting in
+            guard waiting != nil else { return false }
+            waiting?[ObjectIdentifier(exchange)] = exchange
+            return true
+        }
+        guard isOpen else { return exchange.queue(.unavailable) }
+        exchange.suspend()
+        // Bare because libmicrohttpd's thread has no task to be a child of; `stop` and a lost connection cancel it.
+        exchange.work = Task { [self] in
+            let response = await work()
+            resume(exchange, response)
+        }
+        return .YES
+    }
+
+    /// The first answer counts; a connection is resumed once.
+    private func resume(_ exchange: Exchange, _ response: WebServer.Response) {
+        waiting.withLock { waiting in
+            guard waiting?.removeValue(forKey: ObjectIdentifier(exchange)) != nil else { return }
+            exchange.resume(response)
+        }
+    }
+
+    /// libmicrohttpd aborts the process if a connection is still suspended when it is stopped.
+    func stop() {
+        guard let daemon = daemon.withLock({ $0.take() })?.pointer else { return }
+        waiting.withLock { waiting in
+            for exchange in (waiting ?? [:]).values {
+                exchange.resume(.unavailable)
+                exchange.cancel()
+            }
+            waiting = nil
+        }
+        MHD_stop_daemon(daemon)
+    }
+
+    private static func of(_ opaque: UnsafeMutableRawPointer?) -> ServerCore {
+        Unmanaged<ServerCore>.fromOpaque(opaque!).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import ImageModel
+import Ports
+import Posix
+import TestSupport
+import Testing
+
+@testable import Origin
+
+@Suite("Where a fetch may connect", .timeLimit(.minutes(1)))
+struct GuardTests {
+    @Test("Loopback is refused unless it is configured, however it is spelled, and no connection is made", arguments: [
+        "127.0.0.1", "localhost", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "2130706433", "017700000001", "0", "0.0.0.0",
+        "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.1.", "LOCALHOST", "%31%32%37.0.0.1", "①②⑦.0.0.1",
+    ])
+    func loopback(host: String) async throws {
+        let origin = try LocalOrigin()
+        origin.serve("/", .bytes([1]))
+        let failure = await #expect(throws: FetchFailure.self) {
+            try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: origin.url("/", host: host), lane: .fast))
+        }
+        // A spelling that the resolver does not take is as good.
+        #expect(["fetch.refused-address", "fetch.resolution", "fetch.deadline", "fetch.invalid-url"].contains(failure?.code))
+        #expect(origin.connectionCount == 0)
+    }
+
+    @Test("The spellings that the resolver takes reach the guard", arguments: ["127.1", "0x7f.1", "2130706433", "localhost", "0"])
+    func shorthand(host: String) async throws {
+        let failure = await #expect(throws: FetchFailure.self) {
+            try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: "http://\(host):9/", lane: .fast))
+        }
+        #expect(failure?.code == "fetch.refused-address")
+        #expect(failure?.verdict == .fail)
+    }
+
+    @Test("A proxy of the environment is not used")
+    func proxy() async throws {
+        let proxy = try BrokenOrigin(.answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"))
+        setenv("MEZZOTINT_TEST_PROXY", proxy.url(), 1)
+        await #expect(processExitsWith: .success) {
+            let proxy = try #require(ProcessInfo.processInfo.environment["MEZZOTINT_TEST_PROXY"])
+            for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] { setenv(name, proxy, 1) }
+            let origin = try LocalOrigin()
+            origin.serve("/", .bytes([1, 2, 3]))
+            let source = try await GuardedFetcher.ofLoopback().fetch(FetchRequest(url: origin.url("/"), lane: .fast))
+            #expect(source.body.length == 3)
+        }
+        #expect(proxy.connectionCount == 0)
+    }
+}

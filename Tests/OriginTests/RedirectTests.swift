@@ -1,0 +1,93 @@
+import HTTP
+import ImageModel
+import Ports
+import Posix
+import TestSupport
+import Testing
+
+@testable import Origin
+
+@Suite("Redirects", .timeLimit(.minutes(1)))
+struct RedirectTests {
+    let origin: LocalOrigin
+
+    init() throws {
+        origin = try LocalOrigin()
+        origin.serve("/end", .bytes([1, 2, 3]))
+    }
+
+    private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure) -> FetchedSource {
+        try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
+    }
+
+    private func chain(_ count: Int) -> String {
+        for i in 1..<max(2, count) { origin.serve("/\(i)", .redirect(origin.url("/\(i + 1)"))) }
+        origin.serve("/\(count)", .redirect(origin.url("/end")))
+        return origin.url("/1")
+    }
+
+    @Test("Five are followed, a sixth is refused")
+    func count() async throws {
+        #expect(try await fetch(chain(5)).body.length == 3)
+        let url = chain(6)
+        await #expect(throws: FetchFailure.redirects(url: url, limit: 5)) { try await fetch(url) }
+    }
+
+    @Test("Every kind is followed", arguments: [301, 302, 303, 307, 308])
+    func kinds(status: Int) async throws {
+        origin.serve("/start", .redirect(origin.url("/end"), status: status))
+        #expect(try await fetch(origin.url("/start")).body.length == 3)
+    }
+
+    @Test("A relative target stands beside what it was said by", arguments: [
+        (from: "/a/b/start", to: "../../end"), (from: "/a/start", to: "/end"), (from: "/start?q=1", to: "end"),
+        (from: "/start", to: "//127.0.0.1:PORT/end"), (from: "/start", to: "end#fragment"),
+    ])
+    func relative(from: String, to: String) async throws {
+        origin.serve(from, .redirect(to.replacing("PORT", with: "\(origin.port)")))
+        #expect(try await fetch(origin.url(from)).body.length == 3)
+    }
+
+    @Test("What is no http or https URL is not followed", arguments: [
+        "file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1:25/", "http://user:secret@127.0.0.1/end",
+        "http://", "javascript:1", "dict://127.0.0.1:11211/stat", "http://[::1", "http://127.0.0.1:70000/",
+    ])
+    func badTargets(target: String) async throws {
+        origin.serve("/start", .redirect(target))
+        let failure = await #expect(throws: FetchFailure.self) { try await fetch(origin.url("/start")) }
+        #expect(failure?.code == "fetch.bad-redirect")
+        #expect(origin.requestCount == 1)
+    }
+
+    @Test("A private address behind a redirect is never connected to")
+    func privateTarget() async throws {
+        let inside = try BrokenOrigin(on: "127.0.0.2", .answer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"))
+        origin.serve("/start", .redirect(inside.url()))
+        await #expect(throws: FetchFailure.refusedAddress(url: origin.url("/start"), address: "127.0.0.2")) {
+            try await fetch(origin.url("/start"))
+        }
+        #expect(inside.connectionCount == 0)
+    }
+
+    @Test("A circle ends at the limit")
+    func circle() async throws {
+        origin.serve("/start", .redirect("/start"))
+        await #expect(throws: FetchFailure.redirects(url: origin.url("/start"), limit: 5)) {
+            try await fetch(origin.url("/start"))
+        }
+        #expect(origin.requestCount == 6)
+    }
+
+    @Test("All hops share one deadline")
+    func deadline() async throws {
+        // The last hop is silent: it has what the first left of the whole, though its own first byte may take longer.
+        let silent = try BrokenOrigin(.silence)
+        origin.serve("/start", .redirect(silent.url()))
+        var configuration = OriginConfiguration.loopback
+        configuration.deadlines.whole = .milliseconds(300)
+        let failure = await #expect(throws: FetchFailure.self) {
+            try await fetch(origin.url("/start"), GuardedFetcher(configuration))
+        }
+        #expect(failure == .deadline(url: origin.url("/start"), phase: "the transfer as a whole"))
+    }
+}

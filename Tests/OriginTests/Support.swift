@@ -1,0 +1,30 @@
+import HTTP
+import ImageModel
+import Origin
+
+enum Bytes {
+    /// So many bytes that no part of repeats soon.
+    static func pattern(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { out, filled in
+            var word: UInt32 = 1
+            for i in 0..<count {
+                word = word &* 1_664_525 &+ 1_013_904_223
+                out[i] = UInt8(truncatingIfNeeded: word >> 24)
+            }
+            filled = count
+        }
+    }
+}
+
+extension OriginConfiguration {
+    /// The guard lets exactly the address of the tests' origins through.
+    static var loopback: OriginConfiguration {
+        var configuration = OriginConfiguration()
+        configuration.allow = [AddressRange("127.0.0.1/32")!]
+        return configuration
+    }
+}
+
+extension GuardedFetcher {
+    static func ofLoopback() -> GuardedFetcher { GuardedFetcher(.loopback) }
+}

@@ -1,0 +1,123 @@
+import Digest
+import ImageModel
+import Ports
+import Posix
+import Store
+import TestSupport
+import Testing
+
+/// Every store of the house; each keeps the same promises.
+enum StoreKind: String, CaseIterable {
+    case files, memory
+
+    /// The folder lives as long as the store is used.
+    func make() throws -> (store: any BlobStore, folder: TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        return switch self {
+        case .files: (try FileStore(root: folder.file("store")), folder)
+        case .memory: (InMemoryStore(), folder)
+        }
+    }
+}
+
+@Suite("What every blob store promises", .timeLimit(.minutes(1)))
+struct BlobStoreContract {
+    @Test("What was put comes back, with its length and digest", arguments: StoreKind.allCases, [0, 1, 3_000_001])
+    func roundTrip(kind: StoreKind, count: Int) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let bytes = Blob.bytes(count)
+        let stored = try await store.put(Blob.slice(bytes), as: Blob.name())
+        #expect(stored.bytes == count)
+        #expect(stored.digest == SHA256.digest(of: bytes))
+        #expect(try await store.open(stored.location)?.allBytes() == bytes)
+    }
+
+    @Test("Of a file only the slice is put", arguments: StoreKind.allCases)
+    func slice(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let file = try Blob.slice(Blob.bytes(1000)).file
+        let stored = try await store.put(FileSlice(file, offset: 100, length: 50), as: Blob.name())
+        #expect(try await store.open(stored.location)?.allBytes() == Array(Blob.bytes(1000)[100..<150]))
+    }
+
+    @Test("A second put under a name leaves the first and returns it", arguments: StoreKind.allCases)
+    func secondPut(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let first = try await store.put(Blob.slice([1, 2, 3]), as: Blob.name())
+        let second = try await store.put(Blob.slice([4, 5]), as: Blob.name())
+        #expect(second == first)
+        #expect(try await store.open(first.location)?.allBytes() == [1, 2, 3])
+    }
+
+    @Test("Of many at once under one name one wins, and all hear the same", arguments: StoreKind.allCases)
+    func race(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let results = try await withThrowingTaskGroup(of: StoredBlob.self) { group in
+            for i in 0..<32 {
+                group.addTask { try await store.put(Blob.slice([UInt8](repeating: UInt8(i), count: 1 + i)), as: Blob.name()) }
+            }
+            return try await group.reduce(into: Set<StoredBlob>()) { $0.insert($1) }
+        }
+        #expect(results.count == 1)
+        let bytes = try await store.open(#require(results.first).location)?.allBytes()
+        #expect(results.first?.digest == SHA256.digest(of: bytes ?? []))
+    }
+
+    @Test("Names that differ in any part are different blobs", arguments: StoreKind.allCases)
+    func names(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let names = [
+            Blob.name(), Blob.name(source: "b"), Blob.name(version: 2), Blob.name(width: 320), Blob.original(),
+        ]
+        var locations: Set<String> = []
+        for (i, name) in names.enumerated() {
+            locations.insert(try await store.put(Blob.slice([UInt8(i)]), as: name).location)
+        }
+        #expect(locations.count == names.count)
+    }
+
+    @Test("A blob is gone after it was removed, and removing it again is no error", arguments: StoreKind.allCases)
+    func remove(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let location = try await store.put(Blob.slice([1]), as: Blob.name()).location
+        let open = try #require(try await store.open(location))
+        #expect(!store.isGone(location))
+        try await store.remove(location)
+        try await store.remove(location)
+        #expect(store.isGone(location))
+        #expect(try await store.open(location) == nil)
+        // Whoever reads it goes on.
+        #expect(try open.allBytes() == [1])
+    }
+
+    @Test("A location outside the store is refused", arguments: StoreKind.allCases, ["../secret", "/etc/passwd", "a/../../b"])
+    func outside(kind: StoreKind, location: String) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        await #expect(throws: StoreFailure.badLocation(location)) { try await store.open(location) }
+    }
+}
+
+enum Blob {
+    static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) } }
+
+    static func slice(_ bytes: [UInt8]) throws -> FileSlice {
+        let file = try OpenFile(anonymous: "test")
+        try file.append(bytes)
+        return FileSlice(whole: file)
+    }
+
+    static func key(_ source: String = "a") -> SourceKey { SourceKey(SHA256.digest(of: Array(source.utf8))) }
+
+    static func name(source: String = "a", version: UInt64 = 1, width: Int = 640) -> BlobName {
+        BlobName(key(source), SourceVersion(word: version), VariantSpec(width: width, height: 480, format: .webp))
+    }
+
+    static func original() -> BlobName { BlobName(original: key(), SourceVersion(word: 1), .jpeg) }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import ImageModel
+import Ports
+import Posix
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("Blobs as files", .timeLimit(.minutes(1)))
+struct FileStoreTests {
+    let folder: TemporaryFolder
+    var root: String { folder.file("deep/store") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("A blob stands under its source's key, fanned out by the first digits")
+    func location() async throws {
+        let stored = try await FileStore(root: root).put(Blob.slice([1]), as: Blob.name())
+        let key = Blob.key().hex
+        #expect(stored.location == "ca/97/\(key)/0000000000000001/640x480-q80.webp")
+        #expect(key.hasPrefix("ca97"))
+        #expect(FileManager.default.contents(atPath: "\(root)/\(stored.location)") == Data([1]))
+    }
+
+    @Test("Only locations that puts make are valid", arguments: [
+        (location: "ca/97/KEY/0000000000000001/640x480-q80.webp", valid: true),
+        (location: "ca/97/KEY/0000000000000001/original.jpg", valid: true),
+        (location: "ca/97/KEY/0000000000000001/160y160-q80-axis2_5-enlarge.jpg", valid: true),
+        (location: "cb/97/KEY/0000000000000001/a.jpg", valid: false), (location: "ca/98/KEY/0000000000000001/a.jpg", valid: false),
+        (location: "ca/97/KEY/1/a.jpg", valid: false), (location: "ca/97/KEY/0000000000000001/..", valid: false),
+        (location: "ca/97/KEY/0000000000000001/.hidden", valid: false), (location: "ca/97/KEY/0000000000000001/", valid: false),
+        (location: "ca/97/KEY/0000000000000001/a/b", valid: false), (location: "/ca/97/KEY/0000000000000001/a", valid: false),
+        (location: "ca/97/KEY/000000000000000G/a", valid: false), (location: "ca/97/KEY/0000000000000001/a\u{0}b", valid: false),
+        (location: "", valid: false), (location: ".tmp/1-2-3", valid: false), (location: "ca/97/KEY/0000000000000001", valid: false),
+    ])
+    func locations(location: String, valid: Bool) {
+        #expect(FileStore.isValid(location.replacing("KEY", with: Blob.key().hex)) == valid)
+    }
+
+    @Test("What an unfinished put left is removed at the start, once it is old")
+    func leftovers() async throws {
+        _ = try FileStore(root: root)
+        let leftover = "\(root)/.tmp/1-2-3"
+        try Data([1]).write(to: URL(filePath: leftover))
+        _ = try FileStore(root: root)
+        #expect(FileManager.default.fileExists(atPath: leftover))
+        _ = try FileStore(root: root, leftoverAge: 0)
+        #expect(!FileManager.default.fileExists(atPath: leftover))
+    }
+
+    @Test("A put leaves nothing beside its blob")
+    func tidy() async throws {
+        let store = try FileStore(root: root)
+        _ = try await store.put(Blob.slice([1]), as: Blob.name())
+        _ = try await store.put(Blob.slice([2]), as: Blob.name())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(root)/.tmp").isEmpty)
+    }
+
+    @Test("A link where a blob should be is not followed")
+    func links() async throws {
+        let store = try FileStore(root: root)
+        let location = try await store.put(Blob.slice([1]), as: Blob.name()).location
+        try FileManager.default.removeItem(atPath: "\(root)/\(location)")
+        try FileManager.default.createSymbolicLink(atPath: "\(root)/\(location)", withDestinationPath: "/etc/passwd")
+        await #expect(throws: StoreFailure.self) { try await store.open(location) }
+    }
+
+    @Test("A root that cannot be made says so")
+    func unwritable() throws {
+        try Data().write(to: URL(filePath: folder.file("plain")))
+        let failure = #expect(throws: StoreFailure.self) { try FileStore(root: folder.file("plain/store")) }
+        #expect(failure?.code == "store.unwritable")
+    }
+
+    @Test("A store whose tree was taken away says so, and works again when it is back")
+    func lostTree() async throws {
+        let store = try FileStore(root: root)
+        try FileManager.default.removeItem(atPath: root)
+        let failure = await #expect(throws: StoreFailure.self) { try await store.put(Blob.slice([1]), as: Blob.name()) }
+        #expect(failure?.code == "store.unwritable")
+        try FileManager.default.createDirectory(atPath: "\(root)/.tmp", withIntermediateDirectories: true)
+        _ = try await store.put(Blob.slice([1]), as: Blob.name())
+    }
+
+    @Test("A file that cannot grow is a full store; nothing torn is seen, and what fits goes on")
+    func full() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let store = try FileStore(root: folder.file("store"))
+            let (large, small) = (try Blob.slice(Blob.bytes(200_000)), try Blob.slice(Blob.bytes(50_000)))
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+            // Plain exits: under the limit the testing library cannot report an expectation.
+            guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(2) }
+            do throws(StoreFailure) {
+                _ = try await store.put(large, as: Blob.name())
+                exit(3)
+            } catch {
+                guard error.code == "store.full", error.verdict == .retry else { exit(4) }
+            }
+            guard store.isGone(FileStore.location(of: Blob.name())),
+                try FileManager.default.contentsOfDirectory(atPath: folder.file("store/.tmp")).isEmpty
+            else { exit(5) }
+            guard try await store.put(small, as: Blob.name()).bytes == 50_000 else { exit(6) }
+        }
+    }
+
+    @Test("Two hundred puts of one source at once, then every blob is there")
+    func many() async throws {
+        let store = try FileStore(root: root)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for i in 1...200 {
+                group.addTask { _ = try await store.put(Blob.slice([UInt8(i)]), as: Blob.name(width: i)) }
+            }
+            try await group.waitForAll()
+        }
+        for i in 1...200 {
+            #expect(try await store.open(FileStore.location(of: Blob.name(width: i)))?.allBytes() == [UInt8(i)])
+        }
+    }
+}

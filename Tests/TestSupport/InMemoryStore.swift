@@ -1,0 +1,42 @@
+internal import Digest
+internal import ImageModel
+package import Ports
+package import Posix
+internal import Synchronization
+
+/// A store that keeps its blobs in this process.
+package final class InMemoryStore: BlobStore {
+    private let blobs = Mutex<[String: [UInt8]]>([:])
+
+    package init() {}
+
+    /// Locations of what is there.
+    package var locations: Set<String> { blobs.withLock { Set($0.keys) } }
+
+    package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {
+        let location = "\(name.source)/\(name.version)/\(name.leaf)"
+        let bytes: [UInt8]
+        do { bytes = try content.bytes() } catch { throw .unreadable(path: location, reason: error.description) }
+        let kept = blobs.withLock { blobs in
+            if blobs[location] == nil { blobs[location] = bytes }
+            return blobs[location] ?? bytes
+        }
+        return StoredBlob(location: location, bytes: kept.count, digest: SHA256.digest(of: kept))
+    }
+
+    package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
+        guard !location.split(separator: "/").contains(".."), !location.hasPrefix("/") else { throw .badLocation(location) }
+        guard let bytes = blobs.withLock({ $0[location] }) else { return nil }
+        do {
+            let file = try OpenFile(anonymous: "blob")
+            try file.append(bytes)
+            return file
+        } catch {
+            throw .unreadable(path: location, reason: error.description)
+        }
+    }
+
+    package func isGone(_ location: String) -> Bool { blobs.withLock { $0[location] == nil } }
+
+    package func remove(_ location: String) async throws(StoreFailure) { blobs.withLock { $0[location] = nil } }
+}

@@ -1,0 +1,82 @@
+package import Foundation
+internal import Synchronization
+internal import WebServer
+
+/// A proper origin on 127.0.0.1: files of a folder, or what a test scripts for a path. Ends with the value.
+package final class LocalOrigin: Sendable {
+    package enum Answer: Sendable {
+        case bytes([UInt8], type: String)
+        case file(path: String)
+        case status(Int, headers: [(String, String)], body: [UInt8])
+        /// The answer comes once the gate is open.
+        indirect case gated(Gate, Answer)
+
+        package static func bytes(_ bytes: [UInt8]) -> Answer { .bytes(bytes, type: "image/jpeg") }
+        package static func status(_ status: Int) -> Answer { .status(status, headers: [], body: Array("\(status)".utf8)) }
+        package static func redirect(_ location: String, status: Int = 302) -> Answer {
+            .status(status, headers: [("Location", location)], body: [])
+        }
+    }
+
+    private struct Script {
+        var answers: [Answer]
+        var next = 0
+    }
+
+    private final class Book: Sendable {
+        let scripts = Mutex<[String: Script]>([:])
+        let counts = Mutex<[String: Int]>([:])
+    }
+
+    private let book = Book()
+    private let server: WebServer
+    package var port: Int { server.port }
+    package var requestCount: Int { server.requestCount }
+    package var connectionCount: Int { server.connectionCount }
+
+    /// `folder`: what stands behind paths that have no script.
+    package init(folder: URL? = nil) throws {
+        let root = folder?.path
+        server = try WebServer(port: 0) { [book] request in
+            book.counts.withLock { $0[request.path, default: 0] += 1 }
+            let answer = book.scripts.withLock { scripts -> Answer? in
+                let name = scripts[request.target] == nil ? request.path : request.target
+                guard let script = scripts[name] else { return nil }
+                scripts[name]?.next = min(script.next + 1, script.answers.count - 1)
+                return script.answers[script.next]
+            }
+            if let answer { return Self.response(answer) }
+            guard let root, !request.path.contains("..") else { return .notFound }
+            return WebServer.Response(.file(path: root + request.path))
+        }
+    }
+
+    deinit { server.stop() }
+
+    /// What a path (with its query, or without) is answered, in turn; the last answer stays.
+    package func serve(_ path: String, _ answers: Answer...) {
+        book.scripts.withLock { $0[path] = Script(answers: answers) }
+    }
+
+    package func url(_ path: String, host: String = "127.0.0.1") -> String { "http://\(host):\(port)\(path)" }
+
+    /// How often a path was asked for, its query left out.
+    package func requests(of path: String) -> Int { book.counts.withLock { $0[path] ?? 0 } }
+
+    package func stop() { server.stop() }
+
+    private static func response(_ answer: Answer) -> WebServer.Response {
+        switch answer {
+        case .bytes(let bytes, let type): WebServer.Response(type: type, bytes)
+        case .file(let path): WebServer.Response(.file(path: path))
+        case .status(let status, let headers, let body):
+            WebServer.Response(status: status, headers: headers.map { (name: $0.0, value: $0.1) }, .bytes(body))
+        case .gated(let gate, let answer):
+            WebServer.Response(
+                .later {
+                    await gate.wait()
+                    return response(answer)
+                })
+        }
+    }
+}
