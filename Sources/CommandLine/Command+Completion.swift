@@ -8,7 +8,8 @@ extension Command {
             let words = listed.map(\.name) + (options + [.help]).map { "--\($0.name)" }
             cases.append("        \"\(path)\") words=\"\(words.joined(separator: " "))\" ;;")
             for option in options where !option.values.isEmpty {
-                cases.append("        \"\(path) --\(option.name)\") words=\"\(option.values.joined(separator: " "))\" ;;")
+                cases.append(
+                    "        \"\(path) --\(option.name)\") words=\"\(option.values.joined(separator: " "))\" ;;")
             }
             for next in listed { visit(next, path: "\(path) \(next.name)", inherited: options) }
         }

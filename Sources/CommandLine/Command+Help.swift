@@ -13,7 +13,9 @@ extension Command {
         let listed = command.subcommands.filter { !$0.isHidden }
         if !listed.isEmpty { parts.append(section("SUBCOMMANDS", listed.map { ($0.name, $0.abstract) })) }
         if !command.examples.isEmpty {
-            parts.append(([command.examples.count == 1 ? "EXAMPLE:" : "EXAMPLES:"] + command.examples.map { "  " + $0 }).joined(separator: "\n"))
+            parts.append(
+                ([command.examples.count == 1 ? "EXAMPLE:" : "EXAMPLES:"] + command.examples.map { "  " + $0 }).joined(
+                    separator: "\n"))
         }
         return parts.joined(separator: "\n\n") + "\n"
     }

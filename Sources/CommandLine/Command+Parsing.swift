@@ -36,7 +36,8 @@ extension Command {
         if let shell = given[Option.completion.name]?.last { return .completion(shell: shell) }
         return .run(
             path[path.count - 1],
-            try Self.checked(path, ParsedArguments(command: path.map(\.name), positionals: positionals, options: given)))
+            try Self.checked(path, ParsedArguments(command: path.map(\.name), positionals: positionals, options: given))
+        )
     }
 
     /// The option that `word` names, and its value: after `=`, or the next word.
@@ -57,14 +58,17 @@ extension Command {
         let value: String
         if cut < word.endIndex {
             value = String(word[word.index(after: cut)...])
-        } else if let following = next.first, following == "-" || !following.hasPrefix("-") || Double(following) != nil {
+        } else if let following = next.first, following == "-" || !following.hasPrefix("-") || Double(following) != nil
+        {
             value = next.removeFirst()
         } else {
             throw UsageError("'\(option.spelling)' needs a value.")
         }
         if !option.values.isEmpty, !option.values.contains(value) {
             let choices = option.values.joined(separator: ", ")
-            throw UsageError("'\(option.spelling)' takes \(choices), not '\(value)'." + Spelling.hint(for: value, among: option.values))
+            throw UsageError(
+                "'\(option.spelling)' takes \(choices), not '\(value)'."
+                    + Spelling.hint(for: value, among: option.values))
         }
         return (option, value)
     }

@@ -11,7 +11,8 @@ package struct SettingKey: Sendable {
     let assign: @Sendable (inout Settings, YAMLNode, _ folder: String?) throws(SettingRefusal) -> Bool
 
     init<Value: Sendable>(
-        _ name: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ type: SettingType<Value>, _ meaning: String
+        _ name: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ type: SettingType<Value>,
+        _ meaning: String
     ) {
         (self.name, self.meaning, expectation) = (name, meaning, type.expectation)
         text = { type.write($0[keyPath: place]) }

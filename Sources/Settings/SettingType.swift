@@ -11,7 +11,8 @@ struct SettingType<Value: Sendable>: Sendable {
 
     /// From one unstructured word.
     static func scalar(
-        _ expectation: String, _ read: @escaping @Sendable (String) -> Value?, write: @escaping @Sendable (Value) -> String
+        _ expectation: String, _ read: @escaping @Sendable (String) -> Value?,
+        write: @escaping @Sendable (Value) -> String
     ) -> Self {
         SettingType(
             expectation: expectation,
@@ -24,34 +25,42 @@ struct SettingType<Value: Sendable>: Sendable {
 
 extension SettingType where Value == Int {
     static func whole(_ range: ClosedRange<Int>) -> Self {
-        scalar("a whole number from \(range.lowerBound) to \(range.upperBound)", { text in
-            Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
-        }, write: { "\($0)" })
+        scalar(
+            "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            { text in
+                Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
+            }, write: { "\($0)" })
     }
 
     /// Bytes, written with a unit.
     static func size(_ range: ClosedRange<Int>) -> Self {
         let write: @Sendable (Int) -> String = { Units.text($0, Units.bytes) }
-        return scalar("a size from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 32MiB", { text in
-            Units.number(text, Units.bytes).flatMap { range.contains($0) ? $0 : nil }
-        }, write: write)
+        return scalar(
+            "a size from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 32MiB",
+            { text in
+                Units.number(text, Units.bytes).flatMap { range.contains($0) ? $0 : nil }
+            }, write: write)
     }
 }
 
 extension SettingType where Value == Duration {
     static func duration(_ range: ClosedRange<Duration>) -> Self {
         let write: @Sendable (Duration) -> String = { Units.text($0.milliseconds, Units.time) }
-        return scalar("a duration from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 250ms, 10s, 5m, 2h or 7d", { text in
-            Units.number(text, Units.time).map { .milliseconds($0) }.flatMap { range.contains($0) ? $0 : nil }
-        }, write: write)
+        return scalar(
+            "a duration from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 250ms, 10s, 5m, 2h or 7d",
+            { text in
+                Units.number(text, Units.time).map { .milliseconds($0) }.flatMap { range.contains($0) ? $0 : nil }
+            }, write: write)
     }
 }
 
 extension SettingType where Value == Double {
     static func number(_ range: ClosedRange<Double>) -> Self {
-        scalar("a number from \(range.lowerBound) to \(range.upperBound)", { text in
-            Double(text).flatMap { range.contains($0) ? $0 : nil }
-        }, write: { "\($0)" })
+        scalar(
+            "a number from \(range.lowerBound) to \(range.upperBound)",
+            { text in
+                Double(text).flatMap { range.contains($0) ? $0 : nil }
+            }, write: { "\($0)" })
     }
 }
 
@@ -68,9 +77,11 @@ extension SettingType where Value == String {
 
     /// Text that may stand in an HTTP header or a message.
     static var line: Self {
-        scalar("printable text on one line", { text in
-            !text.isEmpty && text.utf8.allSatisfy { (32..<127).contains($0) } ? text : nil
-        }, write: { $0 })
+        scalar(
+            "printable text on one line",
+            { text in
+                !text.isEmpty && text.utf8.allSatisfy { (32..<127).contains($0) } ? text : nil
+            }, write: { $0 })
     }
 
     /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
@@ -78,7 +89,9 @@ extension SettingType where Value == String {
         SettingType(
             expectation: "a path",
             read: { node, folder in
-                guard case .scalar(let text) = node.content, allowsEmpty || !text.isEmpty, !text.utf8.contains(0) else { return nil }
+                guard case .scalar(let text) = node.content, allowsEmpty || !text.isEmpty, !text.utf8.contains(0) else {
+                    return nil
+                }
                 guard let folder, !text.isEmpty, !text.hasPrefix("/") else { return text }
                 return folder + "/" + text
             }, write: { $0 })
@@ -129,7 +142,9 @@ extension SettingType where Value == [HostAliasGroup] {
             default: throw SettingRefusal("the group \(entry.key) has no use for \(field.key): \(field.value.brief).")
             }
         }
-        guard !entry.key.isEmpty, !hosts.isEmpty else { throw SettingRefusal("the group '\(entry.key)' lists no hosts.") }
+        guard !entry.key.isEmpty, !hosts.isEmpty else {
+            throw SettingRefusal("the group '\(entry.key)' lists no hosts.")
+        }
         do throws(CanonicalFailure) {
             return try HostAliasGroup(
                 id: entry.key, hosts: hosts, mergesSchemes: mergesSchemes, volatileParameters: volatile)

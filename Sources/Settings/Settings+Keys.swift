@@ -3,12 +3,15 @@ extension Settings {
     package static let keys: [SettingKey] = [
         SettingKey(
             "data", \.data, .path(allowsEmpty: false),
-            "The directory of the embedded log, the indexes and, unless store.directory says otherwise, the store. In a file: relative to the file's folder; else to the working directory."),
+            "The directory of the embedded log, the indexes and, unless store.directory says otherwise, the store. In a file: relative to the file's folder; else to the working directory."
+        ),
 
         SettingKey(
             "log.partitions", \.log.partitions, .whole(1...256),
             "Partitions of every topic of the embedded log. Fixed when the log is created."),
-        SettingKey("log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000), "How many outcomes the embedded log keeps for readers."),
+        SettingKey(
+            "log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000),
+            "How many outcomes the embedded log keeps for readers."),
 
         SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
@@ -19,12 +22,22 @@ extension Settings {
 
         SettingKey(
             "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", where: AddressRange.isValid),
-            "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones."),
-        SettingKey("fetch.concurrency", \.fetch.concurrency, .whole(1...1024), "Fetches at once: the fetch permits of the worker."),
+            "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones."
+        ),
+        SettingKey(
+            "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
+            "Fetches at once: the fetch permits of the worker."),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
-        SettingKey("fetch.budget", \.fetch.budget, .size(1024...64 << 30), "Bytes of all sources that the worker holds at once."),
-        SettingKey("fetch.redirects", \.fetch.redirects, .whole(0...20), "Redirects that are followed, each under the guard."),
-        SettingKey("fetch.userAgent", \.fetch.userAgent, .line, "What origins are told about who asks. Add how to reach you."),
+        SettingKey(
+            "fetch.budget", \.fetch.budget, .size(1024...64 << 30),
+            "Bytes of all sources that the worker holds at once."),
+        SettingKey(
+            "fetch.redirects", \.fetch.redirects, .whole(0...20), "Redirects that are followed, each under the guard."),
+        SettingKey(
+            "fetch.connectionsPerHost", \.fetch.connectionsPerHost, .whole(1...1024),
+            "Connections to one origin at once."),
+        SettingKey(
+            "fetch.userAgent", \.fetch.userAgent, .line, "What origins are told about who asks. Add how to reach you."),
         SettingKey(
             "fetch.deadlines.dns", \.fetch.deadlines.dns, .duration(.milliseconds(1) ... .seconds(600)),
             "How long the host's name may take to resolve."),
@@ -38,21 +51,36 @@ extension Settings {
             "fetch.deadlines.whole", \.fetch.deadlines.whole, .duration(.milliseconds(1) ... .seconds(3600)),
             "How long a fetch may take, redirects included."),
 
-        SettingKey("retry.attempts", \.retry.attempts, .whole(1...100), "How often a job is tried before it is set aside as a dead letter."),
-        SettingKey("retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)), "The first wait before another try; it doubles from try to try."),
-        SettingKey("retry.cap", \.retry.cap, .duration(.milliseconds(1) ... .seconds(86_400)), "The longest wait before another try."),
+        SettingKey(
+            "retry.attempts", \.retry.attempts, .whole(1...100),
+            "How often a job is tried before it is set aside as a dead letter."),
+        SettingKey(
+            "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),
+            "The first wait before another try; it doubles from try to try."),
+        SettingKey(
+            "retry.cap", \.retry.cap, .duration(.milliseconds(1) ... .seconds(86_400)),
+            "The longest wait before another try."),
 
         SettingKey(
             "render.program", \.render.program, .path(allowsEmpty: true),
             "The renderer to start. Empty: mezzotint-renderer beside the worker."),
-        SettingKey("render.processes", \.render.processes, .whole(0...1024), "Renderer processes. 0: as many as there are cores."),
+        SettingKey(
+            "render.processes", \.render.processes, .whole(0...1024),
+            "Renderer processes. 0: as many as there are cores."),
         SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
             "How long one render may take before its process is ended."),
-        SettingKey("render.pixelLimit", \.render.pixelLimit, .whole(1...1_000_000_000), "The most pixels that a source may have."),
-        SettingKey("render.frameLimit", \.render.frameLimit, .whole(1...100_000), "The most frames that an animated source may have."),
-        SettingKey("render.scanLimit", \.render.scanLimit, .whole(1...10_000), "The most scans that a progressive JPEG may have."),
-        SettingKey("render.chunkLimit", \.render.chunkLimit, .whole(1...1_000_000), "The most chunks that a PNG may have."),
+        SettingKey(
+            "render.pixelLimit", \.render.pixelLimit, .whole(1...1_000_000_000),
+            "The most pixels that a source may have."),
+        SettingKey(
+            "render.frameLimit", \.render.frameLimit, .whole(1...100_000),
+            "The most frames that an animated source may have."),
+        SettingKey(
+            "render.scanLimit", \.render.scanLimit, .whole(1...10_000),
+            "The most scans that a progressive JPEG may have."),
+        SettingKey(
+            "render.chunkLimit", \.render.chunkLimit, .whole(1...1_000_000), "The most chunks that a PNG may have."),
 
         SettingKey(
             "store.directory", \.store.directory, .path(allowsEmpty: true),
@@ -68,6 +96,9 @@ extension Settings {
         SettingKey(
             "reuse.lossBudget", \.reuse.lossBudget, .number(0...100),
             "The most mean loss, in SSIMULACRA2 points, that reuse may cost."),
+        SettingKey(
+            "reuse.allowStale", \.reuse.allowStale, .flag,
+            "Whether what is older than store.maxAge may still stand, and stand in."),
 
         SettingKey(
             "canonical.aliases", \.canonical.aliases, .aliasGroups,
@@ -75,17 +106,26 @@ extension Settings {
         SettingKey(
             "canonical.volatile", \.canonical.volatile, .list(of: "query parameter names", where: { !$0.isEmpty }),
             "Query parameters that never change the image, such as signatures and expiry stamps."),
-        SettingKey("canonical.dialects", \.canonical.dialects, .flag, "Whether URLs that transform (NOS imageView) become a source and a variant."),
-        SettingKey("canonical.specTiers", \.canonical.specTiers, .flag, "Whether sizes and qualities written out in a job go to tiers, as those of dialect URLs do."),
-        SettingKey("canonical.defaultQuality", \.canonical.defaultQuality, .whole(1...100), "The quality of a variant that names none."),
+        SettingKey(
+            "canonical.dialects", \.canonical.dialects, .flag,
+            "Whether URLs that transform (NOS imageView) become a source and a variant."),
+        SettingKey(
+            "canonical.specTiers", \.canonical.specTiers, .flag,
+            "Whether sizes and qualities written out in a job go to tiers, as those of dialect URLs do."),
+        SettingKey(
+            "canonical.defaultQuality", \.canonical.defaultQuality, .whole(1...100),
+            "The quality of a variant that names none."),
 
-        SettingKey("worker.readAhead", \.worker.readAhead, .whole(16...1_000_000), "Jobs of a partition that are read and unfinished at once."),
+        SettingKey(
+            "worker.readAhead", \.worker.readAhead, .whole(16...1_000_000),
+            "Jobs of a partition that are read and unfinished at once."),
         SettingKey(
             "worker.drain", \.worker.drain, .duration(.zero ... .seconds(3600)),
             "How long a worker that was told to stop finishes what runs."),
 
         SettingKey(
-            "logging.level", \.logging.level, .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+            "logging.level", \.logging.level,
+            .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             "The least severe message that is written."),
     ]
 }

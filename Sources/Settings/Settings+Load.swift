@@ -67,7 +67,8 @@ extension Settings {
         while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
         return bytes.split(separator: 0).reduce(into: [:]) { variables, entry in
             guard let cut = entry.firstIndex(of: UInt8(ascii: "=")) else { return }
-            variables[String(decoding: entry[..<cut], as: UTF8.self)] = String(decoding: entry[(cut + 1)...], as: UTF8.self)
+            variables[String(decoding: entry[..<cut], as: UTF8.self)] = String(
+                decoding: entry[(cut + 1)...], as: UTF8.self)
         }
     }
 }

@@ -41,6 +41,7 @@ package struct Settings: Sendable, Equatable {
         package var byteLimit = 32 << 20
         package var budget = 256 << 20
         package var redirects = 5
+        package var connectionsPerHost = 16
         package var userAgent = "mezzotint/0.1"
         package var deadlines = Deadlines()
         package struct Deadlines: Sendable, Equatable {
@@ -86,6 +87,7 @@ package struct Settings: Sendable, Equatable {
     package struct Reuse: Sendable, Equatable {
         package var enabled = true
         package var lossBudget = 4.0
+        package var allowStale = false
     }
 
     /// What makes two URLs one source, and a URL a variant.

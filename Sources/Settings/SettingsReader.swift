@@ -10,7 +10,9 @@ struct SettingsReader: Sendable {
         let (root, flaws) = YAMLNode.parse(bytes)
         for flaw in flaws { note(.file(path, line: flaw.line), nil, flaw.message) }
         guard let root else { return }
-        guard let entries = root.entries else { return note(.file(path, line: root.line), nil, "it must be a map of keys to values.") }
+        guard let entries = root.entries else {
+            return note(.file(path, line: root.line), nil, "it must be a map of keys to values.")
+        }
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
         var seen: [String: Int] = [:]
         read(entries, below: "", path, folder ?? ".", &seen)
@@ -69,16 +71,24 @@ struct SettingsReader: Sendable {
     mutating func finish() {
         func origin(_ name: String, _ other: String) -> SettingOrigin { origins[name] ?? origins[other] ?? .standard }
         if settings.retry.base > settings.retry.cap {
-            note(origin("retry.base", "retry.cap"), "retry.base", "is longer than retry.cap; lower it or raise retry.cap.")
+            note(
+                origin("retry.base", "retry.cap"), "retry.base",
+                "is longer than retry.cap; lower it or raise retry.cap.")
         }
         if settings.fetch.byteLimit > settings.fetch.budget {
-            note(origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit", "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
+            note(
+                origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit",
+                "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
         }
         let deadlines = settings.fetch.deadlines
-        for (name, deadline) in [("dns", deadlines.dns), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte)]
+        for (name, deadline) in [
+            ("dns", deadlines.dns), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte),
+        ]
         where deadline > deadlines.whole {
             let name = "fetch.deadlines." + name
-            note(origin(name, "fetch.deadlines.whole"), name, "is longer than fetch.deadlines.whole; lower it or raise that.")
+            note(
+                origin(name, "fetch.deadlines.whole"), name,
+                "is longer than fetch.deadlines.whole; lower it or raise that.")
         }
     }
 
@@ -106,7 +116,10 @@ struct SettingsReader: Sendable {
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
         let names = Settings.keys.map(\.name)
         let meant = Spelling.nearest(to: name, among: names) ?? names.first { $0.hasSuffix("." + leaf) }
-        note(origin, name, "there is no such setting." + (meant.map { " Did you mean '\($0)'?" } ?? " 'mezzotint config keys' lists them."))
+        note(
+            origin, name,
+            "there is no such setting."
+                + (meant.map { " Did you mean '\($0)'?" } ?? " 'mezzotint config keys' lists them."))
     }
 
     private mutating func note(_ origin: SettingOrigin, _ key: String?, _ message: String) {

@@ -1,7 +1,9 @@
 /// Whole numbers with a unit: `32MiB`, `250ms`.
 enum Units {
     /// Largest first; the last counts as 1.
-    static let bytes: [(suffix: String, factor: Int)] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)]
+    static let bytes: [(suffix: String, factor: Int)] = [
+        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
+    ]
     static let time: [(suffix: String, factor: Int)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]

@@ -54,7 +54,8 @@ extension YAMLNode {
             case YAML_SCALAR_EVENT:
                 let scalar = event.data.scalar
                 refuse(anchor: scalar.anchor, tag: scalar.tag, line)
-                let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+                let text = String(
+                    decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
                 let isNull = scalar.style == YAML_PLAIN_SCALAR_STYLE && ["null", "~"].contains(text)
                 place(YAMLNode(.scalar(isNull ? "" : text), line: line))
             case YAML_SEQUENCE_START_EVENT:
@@ -74,7 +75,9 @@ extension YAMLNode {
             }
         }
 
-        private mutating func refuse(anchor: UnsafeMutablePointer<UInt8>?, tag: UnsafeMutablePointer<UInt8>?, _ line: Int) {
+        private mutating func refuse(
+            anchor: UnsafeMutablePointer<UInt8>?, tag: UnsafeMutablePointer<UInt8>?, _ line: Int
+        ) {
             if anchor != nil { note(line, "anchors (&name) are not read; write the value out where it is needed.") }
             if tag != nil { note(line, "tags (!name) are not read; leave them out.") }
         }

@@ -1,5 +1,6 @@
-@testable import CommandLine
 import Testing
+
+@testable import CommandLine
 
 /// A program of every shape: groups, options with values and choices, repeats, optional and repeating arguments.
 private let program = Command(
@@ -32,7 +33,8 @@ private func arguments(_ words: String...) throws -> ParsedArguments {
 struct CommandLineTests {
     @Test("Options stand anywhere, before the command, among the arguments, and after them")
     func anywhere() throws {
-        let parsed = try arguments("--set", "a=1", "publish", "u", "--lane", "slow", "v", "--set=b=2=3", "--json", "-n", "-4")
+        let parsed = try arguments(
+            "--set", "a=1", "publish", "u", "--lane", "slow", "v", "--set=b=2=3", "--json", "-n", "-4")
         #expect(parsed.command == ["press", "publish"])
         #expect(parsed.positionals == ["u", "v"])
         #expect(parsed.values("set") == ["a=1", "b=2=3"])
@@ -82,7 +84,9 @@ struct CommandLineTests {
 
     @Test(
         "Help is of the command it stands at, wherever it stands",
-        arguments: [["dead", "show", "-h"], ["--help", "dead", "show"], ["help", "dead", "show"], ["dead", "--help", "show"]])
+        arguments: [
+            ["dead", "show", "-h"], ["--help", "dead", "show"], ["help", "dead", "show"], ["dead", "--help", "show"],
+        ])
     func help(words: [String]) throws {
         guard case .help(let path) = try program.parse(words) else { throw UsageError("no help") }
         #expect(path.map(\.name) == ["press", "dead", "show"])
@@ -121,7 +125,10 @@ struct CommandLineTests {
     func wrapping() {
         let text = Command.wrap(String(repeating: "word ", count: 30), indent: 24)
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
-        #expect(text.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix(String(repeating: " ", count: 24) + "word") })
+        #expect(
+            text.split(separator: "\n").dropFirst().allSatisfy {
+                $0.hasPrefix(String(repeating: " ", count: 24) + "word")
+            })
     }
 
     @Test("Exit codes are those that scripts rely on: 0 done, 1 failed, 2 wrong usage")
@@ -133,12 +140,24 @@ struct CommandLineTests {
 
     @Test("The completion script offers commands, options and values", arguments: ["bash", "zsh"])
     func completion(shell: String) throws {
-        guard case .completion(shell) = try program.parse(["--generate-completion-script", shell, "dead", "list"]) else {
+        guard case .completion(shell) = try program.parse(["--generate-completion-script", shell, "dead", "list"])
+        else {
             throw UsageError("no completion")
         }
         let script = program.completionScript(shell: shell)
         #expect(script.contains("\"press dead\") words=\"list show --config --set --help\""))
         #expect(script.contains("\"press publish --lane\") words=\"fast slow\""))
+    }
+}
+
+@Suite("Tables for people", .timeLimit(.minutes(1)))
+struct TextTableTests {
+    @Test("Columns are aligned, numbers to the right, and no line ends with spaces")
+    func aligned() {
+        let text = TextTable.text(
+            ["TOPIC", "RECORDS", "OWNER"], [["jobs.fast", "7", ""], ["dead", "1200", "pid 1"]])
+        #expect(text == "TOPIC      RECORDS  OWNER\njobs.fast        7\ndead          1200  pid 1\n")
+        #expect(TextTable.text([]) == "")
     }
 }
 

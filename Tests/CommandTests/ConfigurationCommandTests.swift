@@ -50,7 +50,9 @@ struct ConfigurationCommandTests {
         #expect(row("retry.cap") == ["key": "retry.cap", "value": "10m", "from": "default"])
     }
 
-    @Test("Every command refuses a broken configuration before it does anything", arguments: [["lag"], ["normalise", "http://a.example/"], ["config", "show"]])
+    @Test(
+        "Every command refuses a broken configuration before it does anything",
+        arguments: [["lag"], ["normalise", "http://a.example/"], ["config", "show"]])
     func refused(words: [String]) throws {
         let ended = try Built.run("mezzotint", words + ["--set", "retry.attempts=0", "--set", "x=1"])
         #expect(ended.status == 1)

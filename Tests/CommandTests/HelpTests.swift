@@ -15,7 +15,9 @@ struct HelpTests {
             // The last line ends with a line end.
             #expect(lines.count - 1 <= 24, "\(path) takes \(lines.count - 1) lines")
             #expect(lines.allSatisfy { $0.count <= 80 }, "\(path) is wider than 80 columns")
-            #expect(ended.output.contains("OVERVIEW: ") && ended.output.contains("USAGE: \(([program] + path).joined(separator: " "))"))
+            #expect(
+                ended.output.contains("OVERVIEW: ")
+                    && ended.output.contains("USAGE: \(([program] + path).joined(separator: " "))"))
             let commands = Self.commands(lines)
             #expect(ended.output.contains("EXAMPLE") || !commands.isEmpty, "\(path) has no example")
             paths += commands.map { path + [$0] }
@@ -51,11 +53,12 @@ struct HelpTests {
     func completion() throws {
         let folder = try TemporaryFolder()
         let script = try Built.run("mezzotint", ["--generate-completion-script", "bash"]).output
-        let test = script + """
+        let test =
+            script + """
 
-            COMP_WORDS=(mezzotint dead l); COMP_CWORD=2; _mezzotint; echo "${COMPREPLY[@]}"
-            COMP_WORDS=(mezzotint publish --lane ""); COMP_CWORD=3; _mezzotint; echo "${COMPREPLY[@]}"
-            """
+                COMP_WORDS=(mezzotint dead l); COMP_CWORD=2; _mezzotint; echo "${COMPREPLY[@]}"
+                COMP_WORDS=(mezzotint publish --lane ""); COMP_CWORD=3; _mezzotint; echo "${COMPREPLY[@]}"
+                """
         try Data(test.utf8).write(to: folder.url.appending(path: "test.bash"))
         let bash = Process()
         let pipe = Pipe()

@@ -27,7 +27,9 @@ struct LogCommandTests {
         await log.close()
     }
 
-    @Test("Each says where it looked if there is no log", arguments: [["lag"], ["variants", "http://a.example/"], ["dead", "list"]])
+    @Test(
+        "Each says where it looked if there is no log",
+        arguments: [["lag"], ["variants", "http://a.example/"], ["dead", "list"]])
     func nothing(words: [String]) throws {
         let ended = try Built.run("mezzotint", words, in: folder.url)
         #expect(ended.status == 1)
@@ -50,7 +52,8 @@ struct LogCommandTests {
                 storedAt: 1_700_000_000_000, expires: 4_000_000_000_000)
         }
         try await append { log in
-            let small = row(source, try rules.spec(of: "640x640-q80.webp"), PixelSize(width: 640, height: 427), .donor(donor))
+            let small = row(
+                source, try rules.spec(of: "640x640-q80.webp"), PixelSize(width: 640, height: 427), .donor(donor))
             let gone = row(source, try rules.spec(of: "10x10.png"), PixelSize(width: 10, height: 7), .origin)
             let other = try rules.source(of: "http://a.example/c.jpg").key
             let partition = source.partition(of: log.partitionCount)
@@ -69,13 +72,18 @@ struct LogCommandTests {
                 found.last == [
                     "spec": "640x640-q80.webp", "width": 640, "height": 427, "bytes": 4321, "format": "webp",
                     "madeFrom": "1280x1280-q90.jpg", "storedAt": "2023-11-14T22:13:20.000Z",
-                    "expires": "2096-10-02T07:06:40.000Z", "version": "0000000000000007", "location": "ab/640x640-q80.webp",
+                    "expires": "2096-10-02T07:06:40.000Z", "version": "0000000000000007",
+                    "location": "ab/640x640-q80.webp",
                 ])
             #expect(found.first?["madeFrom"] as? String == "origin")
         }
         #expect(try array("variants", "http://a.example/none.jpg").isEmpty)
         let text = try run("variants", url).lines.map { $0.split(separator: " ").prefix(4) }
-        #expect(text == [["SPEC", "SIZE", "BYTES", "MADE"], ["1280x1280-q90.jpg", "1280×853", "4321", "origin"], ["640x640-q80.webp", "640×427", "4321", "1280x1280-q90.jpg"]])
+        #expect(
+            text == [
+                ["SPEC", "SIZE", "BYTES", "MADE"], ["1280x1280-q90.jpg", "1280×853", "4321", "origin"],
+                ["640x640-q80.webp", "640×427", "4321", "1280x1280-q90.jpg"],
+            ])
     }
 
     @Test("lag counts what is above the watermark, by topic and partition, with the age of the oldest")
@@ -88,7 +96,8 @@ struct LogCommandTests {
         let slow = lags.filter { $0["topic"] as? String == "jobs.slow" }
         #expect(slow.reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == 50)
         for lag in lags {
-            let records = try #require(lag["records"] as? Int), seconds = try #require(lag["seconds"] as? Double)
+            let records = try #require(lag["records"] as? Int)
+            let seconds = try #require(lag["seconds"] as? Double)
             #expect(records > 0 ? seconds > 0 && seconds < 60 : seconds == 0)
             #expect(lag["owner"] is NSNull)
         }
@@ -101,7 +110,8 @@ struct LogCommandTests {
         try await append { log in
             try (0..<3).map { i in
                 let record = Record(
-                    topic: .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0, key: Array("k\(i)".utf8),
+                    topic: .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0,
+                    key: Array("k\(i)".utf8),
                     value: body, headers: [])
                 let failure = JobFailure.noVariants(url: "http://a.example/b.jpg")
                 let letter = DeadLetter(

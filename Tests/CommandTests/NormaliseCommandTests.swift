@@ -27,7 +27,9 @@ struct NormaliseCommandTests {
     func explained() throws {
         let ended = try Built.run("mezzotint", ["normalise", "HTTPS://A.example:443/x/../b.jpg"])
         #expect(ended.status == 0)
-        for part in ["A.example → a.example", ":443 → nothing", "/x/../b.jpg → /b.jpg", "https://a.example/b.jpg", "none"] {
+        for part in [
+            "A.example → a.example", ":443 → nothing", "/x/../b.jpg → /b.jpg", "https://a.example/b.jpg", "none",
+        ] {
             #expect(ended.output.contains(part), "\(part)")
         }
     }

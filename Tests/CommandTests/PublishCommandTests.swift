@@ -57,7 +57,8 @@ struct PublishCommandTests {
 
     @Test("A dialect URL brings its own variant")
     func dialect() async throws {
-        _ = try publish(["http://a.example/p.png?thumbnail=80x80&imageView=1&quality=75&type=webp&enlarge=1&quality=80"])
+        _ = try publish(["http://a.example/p.png?thumbnail=80x80&imageView=1&quality=75&type=webp&enlarge=1&quality=80"]
+        )
         let job = try #require(try await jobs(.fast).first)
         #expect(job.url == "http://a.example/p.png")
         #expect(job.variants.map(\.description) == ["90x90-q80-enlarge.webp"])
@@ -82,8 +83,12 @@ struct PublishCommandTests {
         #expect(ended.output == "{\"accepted\":2,\"rejected\":6}\n")
         let places = ended.errors.split(separator: "\n").map { $0.prefix(7) }
         #expect(places == ["line 2:", "line 3:", "line 4:", "line 5:", "line 6:", "line 7:"])
-        let codes = ["job.no-variants", "spec.size", "canonical.userinfo", "job.too-large", "job.bad-value", "job.not-json"]
-        for (line, code) in zip(ended.errors.split(separator: "\n"), codes) { #expect(line.hasSuffix("(\(code))"), "\(line)") }
+        let codes = [
+            "job.no-variants", "spec.size", "canonical.userinfo", "job.too-large", "job.bad-value", "job.not-json",
+        ]
+        for (line, code) in zip(ended.errors.split(separator: "\n"), codes) {
+            #expect(line.hasSuffix("(\(code))"), "\(line)")
+        }
         #expect(!ended.errors.contains("secret"))
         #expect(try await jobs(.fast).map(\.url) == ["http://a.example/1.jpg", "http://a.example/8.jpg"])
     }
@@ -91,7 +96,8 @@ struct PublishCommandTests {
     @Test("A line that is no UTF-8 is refused, not repaired")
     func bytes() throws {
         let input = Data("http://a.example/".utf8) + Data([0xC3, 0x28]) + Data("\n".utf8)
-        let ended = try Built.run("mezzotint", ["publish", "--variants", "10x10.jpg", "-"], input: input, in: folder.url)
+        let ended = try Built.run(
+            "mezzotint", ["publish", "--variants", "10x10.jpg", "-"], input: input, in: folder.url)
         #expect(ended.status == 1)
         #expect(ended.errors.hasPrefix("line 1: ") && ended.errors.contains("UTF-8"))
         #expect(ended.output == "Accepted 0, rejected 1.\n")
@@ -107,7 +113,8 @@ struct PublishCommandTests {
 
     @Test("A data directory that cannot be made is named, and nothing is said to be accepted")
     func unwritable() throws {
-        let ended = try Built.run("mezzotint", ["publish", "--set", "data=/proc/nowhere", "--variants", "10x10.jpg", "http://a.example/"])
+        let ended = try Built.run(
+            "mezzotint", ["publish", "--set", "data=/proc/nowhere", "--variants", "10x10.jpg", "http://a.example/"])
         #expect(ended.status == 1)
         #expect(ended.output.isEmpty)
         #expect(ended.errors.contains("/proc/nowhere/log"))

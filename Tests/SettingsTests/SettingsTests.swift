@@ -1,8 +1,9 @@
 import Foundation
 import ImageModel
-@testable import Settings
 import TestSupport
 import Testing
+
+@testable import Settings
 
 private func problems(file: String = "", environment: [String: String] = [:], set: [String] = []) throws -> [String] {
     let folder = try TemporaryFolder()
@@ -41,7 +42,9 @@ struct SettingsProblemTests {
                 fetch.redirects: 99
                 concurrency: 3
                 """,
-            environment: ["MEZZOTINT_WORKER_DRAIN": "soon", "MEZZOTINT_WORKER_DRIAN": "1s", "MEZZOTINT_PORT": "tcp://1"],
+            environment: [
+                "MEZZOTINT_WORKER_DRAIN": "soon", "MEZZOTINT_WORKER_DRIAN": "1s", "MEZZOTINT_PORT": "tcp://1",
+            ],
             set: ["log.partitions=0", "nonsense", "lanes.fast=1"])
         #expect(
             found == [
@@ -75,7 +78,10 @@ struct SettingsProblemTests {
             ("data: &x a", "m.yaml:1: anchors (&name) are not read; write the value out where it is needed."),
             ("data: !!str a", "m.yaml:1: tags (!name) are not read; leave them out."),
             ("{a: b}: c", "m.yaml:1: a key must be plain text."),
-            ("fetch:\n  allow: []\nfetch.allow: []", "m.yaml:3: fetch.allow: this key stands here twice, first on line 2; keep one."),
+            (
+                "fetch:\n  allow: []\nfetch.allow: []",
+                "m.yaml:3: fetch.allow: this key stands here twice, first on line 2; keep one."
+            ),
             (String(repeating: "[", count: 40), "m.yaml:1: this is nested deeper than any setting."),
         ])
     func notSettings(text: String, problem: String) throws {
@@ -87,8 +93,14 @@ struct SettingsProblemTests {
         "Settings that are right alone and wrong together are found",
         arguments: [
             ("retry.base=20m", "retry.cap=1m", "retry.base: is longer than retry.cap; lower it or raise retry.cap."),
-            ("fetch.budget=1MiB", "log.partitions=1", "fetch.byteLimit: is larger than fetch.budget, so such a source could never be held; raise fetch.budget."),
-            ("fetch.deadlines.whole=3s", "log.partitions=1", "fetch.deadlines.connect: is longer than fetch.deadlines.whole; lower it or raise that."),
+            (
+                "fetch.budget=1MiB", "log.partitions=1",
+                "fetch.byteLimit: is larger than fetch.budget, so such a source could never be held; raise fetch.budget."
+            ),
+            (
+                "fetch.deadlines.whole=3s", "log.partitions=1",
+                "fetch.deadlines.connect: is longer than fetch.deadlines.whole; lower it or raise that."
+            ),
         ])
     func together(one: String, other: String, problem: String) throws {
         #expect(try problems(set: [one, other]).contains("--set: " + problem))
@@ -99,7 +111,10 @@ struct SettingsProblemTests {
         let error = #expect(throws: SettingsFailure.self) {
             try Settings.loaded(file: "/nowhere/m.yaml", environment: [:], assignments: [])
         }
-        #expect(error?.description == "--set: the settings file /nowhere/m.yaml cannot be read: No such file or directory. Check the path given to --config.")
+        #expect(
+            error?.description
+                == "--set: the settings file /nowhere/m.yaml cannot be read: No such file or directory. Check the path given to --config."
+        )
     }
 
     @Test("No file may trap the reader: 20,000 broken ones")
@@ -108,7 +123,9 @@ struct SettingsProblemTests {
         let whole = Array(try String(contentsOf: Self.embedded, encoding: .utf8).replacing("# ", with: "").utf8)
         for _ in 0..<20_000 {
             var bytes = whole[Int.random(in: 0..<400, using: &random)...].prefix(300)
-            for _ in 0..<4 { bytes[bytes.indices.randomElement(using: &random)!] = .random(in: 0...255, using: &random) }
+            for _ in 0..<4 {
+                bytes[bytes.indices.randomElement(using: &random)!] = .random(in: 0...255, using: &random)
+            }
             var reader = SettingsReader()
             reader.read(file: "m.yaml", Array(bytes))
             reader.finish()
@@ -135,8 +152,10 @@ struct SettingsLayerTests {
     @Test("A path in a file is relative to the file's folder, one in a flag to the working directory")
     func paths() throws {
         let folder = try TemporaryFolder()
-        try Data("data: d\nstore: {directory: /s}\nrender.program: bin/r".utf8).write(to: folder.url.appending(path: "m.yaml"))
-        let found = try Settings.loaded(file: folder.file("m.yaml"), environment: [:], assignments: ["render.program=bin/r"])
+        try Data("data: d\nstore: {directory: /s}\nrender.program: bin/r".utf8).write(
+            to: folder.url.appending(path: "m.yaml"))
+        let found = try Settings.loaded(
+            file: folder.file("m.yaml"), environment: [:], assignments: ["render.program=bin/r"])
         #expect(found.settings.data == folder.file("d"))
         #expect(found.settings.logDirectory == folder.file("d/log"))
         #expect(found.settings.storeDirectory == "/s")
@@ -166,8 +185,14 @@ struct SettingsLayerTests {
         arguments: [
             ("{shop: {host: [a.example]}}", "the group shop has no use for host: [a.example]."),
             ("{shop: {mergeSchemes: true}}", "the group 'shop' lists no hosts."),
-            ("{shop: {mergeSchemes: maybe, hosts: [a.example]}}", "the group shop has no use for mergeSchemes: 'maybe'."),
-            ("{a: {hosts: [a.example]}, b: {hosts: [A.example]}}", "a.example is in the alias groups a and b. Put it in one."),
+            (
+                "{shop: {mergeSchemes: maybe, hosts: [a.example]}}",
+                "the group shop has no use for mergeSchemes: 'maybe'."
+            ),
+            (
+                "{a: {hosts: [a.example]}, b: {hosts: [A.example]}}",
+                "a.example is in the alias groups a and b. Put it in one."
+            ),
         ])
     func wrongAliases(text: String, message: String) throws {
         #expect(try problems(set: ["canonical.aliases=" + text]) == ["--set: canonical.aliases: " + message])
@@ -178,14 +203,17 @@ struct SettingsLayerTests {
         "Sizes and durations take a unit",
         arguments: [
             ("fetch.byteLimit=1KiB", "1KiB"), ("fetch.byteLimit=2048B", "2KiB"), ("fetch.byteLimit=3 MiB", "3MiB"),
-            ("retry.base=1500ms", "1500ms"), ("retry.base=60s", "1m"), ("store.maxAge=168h", "7d"), ("worker.drain=0", "0ms"),
+            ("retry.base=1500ms", "1500ms"), ("retry.base=60s", "1m"), ("store.maxAge=168h", "7d"),
+            ("worker.drain=0", "0ms"),
         ])
     func units(assignment: String, text: String) throws {
         let key = try #require(Settings.keys.first { assignment.hasPrefix($0.name + "=") })
         #expect(key.text(try settings(set: [assignment])) == text)
     }
 
-    @Test("Zero leaves the number of processes and slow flights to the machine", arguments: [(1, 1, 1), (2, 2, 1), (8, 8, 4)])
+    @Test(
+        "Zero leaves the number of processes and slow flights to the machine",
+        arguments: [(1, 1, 1), (2, 2, 1), (8, 8, 4)])
     func derived(cores: Int, processes: Int, slow: Int) {
         #expect(Settings().renderProcesses(cores: cores) == processes)
         #expect(Settings().slowConcurrency(cores: cores) == slow)
@@ -202,7 +230,9 @@ struct SettingsKeyTests {
         }
     }
 
-    @Test("Environment names follow from the keys", arguments: [("fetch.allow", "MEZZOTINT_FETCH_ALLOW"), ("lanes.slow.maxWait", "MEZZOTINT_LANES_SLOW_MAX_WAIT")])
+    @Test(
+        "Environment names follow from the keys",
+        arguments: [("fetch.allow", "MEZZOTINT_FETCH_ALLOW"), ("lanes.slow.maxWait", "MEZZOTINT_LANES_SLOW_MAX_WAIT")])
     func environment(name: String, variable: String) {
         #expect(Settings.keys.first { $0.name == name }?.environmentName == variable)
     }
@@ -217,7 +247,9 @@ struct SettingsKeyTests {
     @Test("config/embedded.yaml shows every key with its default, and reads without a problem")
     func embedded() throws {
         let text = try String(contentsOf: SettingsProblemTests.embedded, encoding: .utf8)
-        #expect(try Settings.loaded(file: SettingsProblemTests.embedded.path, environment: [:], assignments: []).origins.keys.sorted() == ["data"])
+        #expect(
+            try Settings.loaded(file: SettingsProblemTests.embedded.path, environment: [:], assignments: []).origins
+                .keys.sorted() == ["data"])
         // The prose ends at the first blank line; after it everything behind a # is a key.
         let keys = text.split(separator: "\n\n", maxSplits: 1)[1]
             .split(separator: "\n").map { $0.hasPrefix("# ") ? $0.dropFirst(2) : $0 }.joined(separator: "\n")

@@ -46,14 +46,15 @@ enum ConfigurationCommand {
             }
         } else {
             let rows = Settings.keys.map { [$0.name, $0.text(loaded.settings), loaded.origin(of: $0).description] }
-            Console.write(Output.table(["KEY", "VALUE", "FROM"], rows))
+            Console.write(TextTable.text(["KEY", "VALUE", "FROM"], rows))
         }
         return .success
     }
 
     private static func keys(_ arguments: ParsedArguments) -> ExitCode {
         for key in Settings.keys {
-            Console.print("\(key.name)\n    Takes \(key.expectation); \(key.text(Settings())) if not set.\n    \(key.meaning)")
+            Console.print(
+                "\(key.name)\n    Takes \(key.expectation); \(key.text(Settings())) if not set.\n    \(key.meaning)")
         }
         return .success
     }

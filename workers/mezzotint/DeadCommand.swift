@@ -42,9 +42,12 @@ enum DeadCommand {
             } else {
                 let now = SystemTime.wallMilliseconds
                 let rows = letters.map {
-                    [$0.id, $0.cause.code, "\($0.attempts)", Output.age(milliseconds: now - $0.at), $0.url ?? "", $0.cause.message]
+                    [
+                        $0.id, $0.cause.code, "\($0.attempts)", Output.age(milliseconds: now - $0.at), $0.url ?? "",
+                        $0.cause.message,
+                    ]
                 }
-                Console.write(Output.table(["ID", "CODE", "ATTEMPTS", "AGE", "URL", "MESSAGE"], rows))
+                Console.write(TextTable.text(["ID", "CODE", "ATTEMPTS", "AGE", "URL", "MESSAGE"], rows))
             }
             return .success
         }
@@ -71,7 +74,9 @@ enum DeadCommand {
                     json.field("body", body)
                 }
             } else {
-                let size = letter.whole.map { "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)" }
+                let size = letter.whole.map {
+                    "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)"
+                }
                 Console.print(
                     """
                     id        \(letter.id)

@@ -40,16 +40,20 @@ enum LagCommand {
         var text = onOneScreen && Console.outputIsTerminal ? "\u{1B}[H\u{1B}[2J" : ""
         let totals = Topic.consumed.map { topic in
             let own = lags.filter { $0.topic == topic }
-            return [topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map(\.seconds).max() ?? 0), ""]
+            return [
+                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map(\.seconds).max() ?? 0), "",
+            ]
         }
         let behind = lags.filter { $0.records > 0 }.map {
             [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds), $0.owner ?? "nobody"]
         }
-        text += Output.table(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind)
+        text += TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind)
         Console.write(text)
     }
 
-    private static func age(_ seconds: Double) -> String { seconds > 0 ? Output.age(milliseconds: Int64(seconds * 1000)) : "-" }
+    private static func age(_ seconds: Double) -> String {
+        seconds > 0 ? Output.age(milliseconds: Int64(seconds * 1000)) : "-"
+    }
 }
 
 /// What is unfinished in one partition of one topic.
@@ -71,7 +75,8 @@ struct PartitionLag {
                 let partition = PartitionID(Int32(number))
                 let bounds = try await log.bounds(topic, partition)
                 let start = max(bounds.lowerBound, try await log.watermark(topic, partition) ?? bounds.lowerBound)
-                let oldest = start < bounds.upperBound ? try await log.read(topic, partition, from: start, limit: 1).first : nil
+                let oldest =
+                    start < bounds.upperBound ? try await log.read(topic, partition, from: start, limit: 1).first : nil
                 lags.append(
                     PartitionLag(
                         topic: topic, partition: partition, records: oldest == nil ? 0 : bounds.upperBound - start,

@@ -37,7 +37,8 @@ struct LineSplitter {
         defer { (partial, length) = ([], 0) }
         if length > limit { return .tooLong(bytes: length) }
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-        guard let first = partial.firstIndex(where: { !isSpace($0) }), let last = partial.lastIndex(where: { !isSpace($0) })
+        guard let first = partial.firstIndex(where: { !isSpace($0) }),
+            let last = partial.lastIndex(where: { !isSpace($0) })
         else { return .text([]) }
         return .text(Array(partial[first...last]))
     }

@@ -7,11 +7,14 @@ import Settings
 /// Opens the log that the settings name, for one command.
 enum LogAccess {
     /// For commands that only look: a log that is not there is an error, since the wrong directory is the usual reason.
-    static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
+    static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
+        -> ExitCode
+    {
         let settings = try Settings.load(arguments)
         guard access(settings.logDirectory + "/log.sqlite", F_OK) == 0 else {
             throw CommandFailure(
-                "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE.")
+                "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE."
+            )
         }
         return try await writing(settings, body)
     }

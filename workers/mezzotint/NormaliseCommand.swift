@@ -26,11 +26,16 @@ enum NormaliseCommand {
             }
             var splitter = LineSplitter(limit: rules.urlByteLimit + 1)
             var lines: [LineSplitter.Line] = []
-            while case let piece = try StandardInput.next(atMost: 1 << 16), !piece.isEmpty { lines += splitter.feed(piece[...]) }
+            while case let piece = try StandardInput.next(atMost: 1 << 16), !piece.isEmpty {
+                lines += splitter.feed(piece[...])
+            }
             if let last = splitter.finish() { lines.append(last) }
             for line in lines {
                 // A line too long for the splitter is too long for a URL, whatever it is.
-                let bytes = if case .text(let bytes) = line { bytes } else { Array(repeating: UInt8(ascii: "a"), count: rules.urlByteLimit + 1) }
+                let bytes =
+                    if case .text(let bytes) = line { bytes } else {
+                        Array(repeating: UInt8(ascii: "a"), count: rules.urlByteLimit + 1)
+                    }
                 if !bytes.isEmpty { take(String(decoding: bytes, as: UTF8.self)) }
             }
         }
@@ -61,14 +66,16 @@ enum NormaliseCommand {
     private static func showSteps(_ url: String, _ rules: CanonicalRules) -> Bool {
         do throws(CanonicalFailure) {
             let (source, steps) = try rules.explain(url)
-            var rows = steps.map { [$0.rule, "\($0.before.isEmpty ? "nothing" : $0.before) → \($0.after.isEmpty ? "nothing" : $0.after)"] }
+            var rows = steps.map {
+                [$0.rule, "\($0.before.isEmpty ? "nothing" : $0.before) → \($0.after.isEmpty ? "nothing" : $0.after)"]
+            }
             rows.append(["source", source.url])
             rows.append(["source key", source.key.hex])
             if let group = source.aliasGroup { rows.append(["alias group", group]) }
             rows.append(["fetched from", source.fetchURL])
             rows.append(["variant", source.variant?.description ?? "none: the URL only names a source"])
             Console.print(url)
-            Console.write(Output.rows(rows.map { ["  " + $0[0], $0[1]] }))
+            Console.write(TextTable.text(rows.map { ["  " + $0[0], $0[1]] }))
             return true
         } catch {
             Console.complain("\(error) (\(error.code))")

@@ -1,7 +1,7 @@
 import CommandLine
 import JSONText
 
-/// How listings are printed: aligned for people, JSON for scripts.
+/// How listings are printed for scripts, and ages for people.
 enum Output {
     /// One array on one line, an object for each element.
     static func array<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {
@@ -25,27 +25,6 @@ enum Output {
         json.endObject()
         json.endLine()
         Console.write(String(decoding: json.bytes, as: UTF8.self))
-    }
-
-    static func table(_ titles: [String], _ cells: [[String]]) -> String { rows([titles] + cells, titled: true) }
-
-    /// Columns as wide as their widest cell; those of numbers alone are aligned to the right.
-    static func rows(_ rows: [[String]], titled: Bool = false) -> String {
-        let columns = rows.first?.indices ?? 0..<0
-        let widths = columns.map { i in rows.map { $0[i].count }.max() ?? 0 }
-        let isNumeric = columns.map { i in
-            rows.dropFirst(titled ? 1 : 0).allSatisfy { $0[i].allSatisfy { $0.isNumber || ".-".contains($0) } }
-        }
-        let lines = rows.map { cells in
-            let padded = columns.map { i in
-                let space = String(repeating: " ", count: widths[i] - cells[i].count)
-                return isNumeric[i] ? space + cells[i] : cells[i] + space
-            }
-            var line = padded.joined(separator: "  ")
-            while line.hasSuffix(" ") { line.removeLast() }
-            return line + "\n"
-        }
-        return lines.joined()
     }
 
     /// `950 ms`, `12 s`, `3 min`, `5 h`, `8 d`.

@@ -14,11 +14,13 @@ enum PublishCommand {
         ],
         arguments: [
             Argument(
-                "url", help: "Sources, or - for lines of URLs or JSON on standard input, which is also read if none is given.",
+                "url",
+                help: "Sources, or - for lines of URLs or JSON on standard input, which is also read if none is given.",
                 isOptional: true, isRepeating: true)
         ],
         options: [
-            Option("lane", value: "lane", help: "fast (default) or slow, where a job names none.", oneOf: ["fast", "slow"]),
+            Option(
+                "lane", value: "lane", help: "fast (default) or slow, where a job names none.", oneOf: ["fast", "slow"]),
             Option("variants", value: "specs", help: "Wanted where a job names none, divided by commas."),
             .json,
         ],
@@ -77,7 +79,9 @@ enum PublishCommand {
     private static func specs(_ text: String?, _ rules: CanonicalRules) throws(UsageError) -> [VariantSpec] {
         var specs: [VariantSpec] = []
         for word in text?.split(separator: ",") ?? [] {
-            do throws(CanonicalFailure) { specs.append(try rules.spec(of: String(word))) } catch { throw UsageError("\(error)") }
+            do throws(CanonicalFailure) { specs.append(try rules.spec(of: String(word))) } catch {
+                throw UsageError("\(error)")
+            }
         }
         if text != nil && specs.isEmpty { throw UsageError("--variants needs a spec, such as 640x480-q80.webp.") }
         return specs

@@ -60,7 +60,9 @@ struct Publisher {
             let id = "\(idStem)-\(taken)"
             if first == UInt8(ascii: "{") { return try intake.job(line: bytes, id: id, lane: lane, variants: variants) }
             // Repairing bytes that are no UTF-8 would publish another URL than was given.
-            guard let url = String(validating: bytes, as: UTF8.self) else { throw .badValue(reason: "the line is no UTF-8") }
+            guard let url = String(validating: bytes, as: UTF8.self) else {
+                throw .badValue(reason: "the line is no UTF-8")
+            }
             return try intake.job(url: url, variants: variants, id: id, lane: lane)
         }
     }

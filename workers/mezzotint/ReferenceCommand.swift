@@ -59,7 +59,10 @@ enum ReferenceCommand {
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
             (EventHeader.digest, "dead", "SHA-256 of a record that was cut."),
             (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
-            (EventHeader.rekeyed, "jobs.fast, jobs.slow", "Set on a job that was appended again under the key that our rules make of its URL."),
+            (
+                EventHeader.rekeyed, "jobs.fast, jobs.slow",
+                "Set on a job that was appended again under the key that our rules make of its URL."
+            ),
         ]
         return rows.map { "| `\($0.0)` | \($0.1) | \($0.2) |" }.joined(separator: "\n")
     }
@@ -76,7 +79,8 @@ enum ReferenceCommand {
 
     private static var codes: String {
         let entries = [
-            CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue,
+            CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
+            RenderFailure.catalogue, StoreFailure.catalogue,
             IndexFailure.catalogue, LogFailure.catalogue,
         ].joined()
         return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")

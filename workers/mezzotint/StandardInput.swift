@@ -13,7 +13,9 @@ enum StandardInput {
             if n < 0 { failure = errno }
             filled = max(0, n)
         }
-        guard failure == 0 else { throw CommandFailure("Standard input cannot be read: \(String(cString: strerror(failure))).") }
+        guard failure == 0 else {
+            throw CommandFailure("Standard input cannot be read: \(String(cString: strerror(failure))).")
+        }
         return bytes
     }
 }

@@ -25,9 +25,12 @@ enum VariantsCommand {
                 let now = SystemTime.wallMilliseconds
                 let cells = rows.map { row in
                     let age = Output.age(milliseconds: now - row.storedAt)
-                    return ["\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row), age, row.expires > now ? "" : "stale", row.location]
+                    return [
+                        "\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row), age,
+                        row.expires > now ? "" : "stale", row.location,
+                    ]
                 }
-                Console.write(Output.table(["SPEC", "SIZE", "BYTES", "MADE FROM", "AGE", "", "LOCATION"], cells))
+                Console.write(TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "AGE", "", "LOCATION"], cells))
             }
             return .success
         }

@@ -1,0 +1,23 @@
+/// A listing for people: columns as wide as their widest cell, those of numbers alone aligned to the right.
+package enum TextTable {
+    package static func text(_ titles: [String], _ rows: [[String]]) -> String { text([titles] + rows, titled: true) }
+
+    /// Every row has as many cells as the first.
+    package static func text(_ rows: [[String]], titled: Bool = false) -> String {
+        let columns = rows.first?.indices ?? 0..<0
+        let widths = columns.map { i in rows.map { $0[i].count }.max() ?? 0 }
+        let isNumeric = columns.map { i in
+            rows.dropFirst(titled ? 1 : 0).allSatisfy { $0[i].allSatisfy { $0.isNumber || ".-".contains($0) } }
+        }
+        let lines = rows.map { cells in
+            let padded = columns.map { i in
+                let space = String(repeating: " ", count: widths[i] - cells[i].count)
+                return isNumeric[i] ? space + cells[i] : cells[i] + space
+            }
+            var line = padded.joined(separator: "  ")
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line + "\n"
+        }
+        return lines.joined()
+    }
+}
