@@ -79,12 +79,15 @@ let package = Package(
             needs: [
                 "ImageModel", "JSONText", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
             ]),
+        program(
+            "mezzotint-demo", in: "demo",
+            needs: ["ImageModel", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Posix"]),
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(
             name: "TestSupport", dependencies: ["Digest", "ImageModel", "Ports", "Posix", "WebServer"],
             path: "Tests/TestSupport"),
-        tests("Command", needs: ["EmbeddedLog", "ImageModel", "Digest", "Ports", "mezzotint"]),
+        tests("Command", needs: ["EmbeddedLog", "ImageModel", "Digest", "Ports", "mezzotint", "mezzotint-demo"]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),

@@ -1,0 +1,96 @@
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Ports
+
+/// A page that shows every stored variant as a picture, with how it came to be.
+struct ContactSheet {
+    private var sources: [SourceKey: SourceRow] = [:]
+    private var variants: [SourceKey: [VariantRow]] = [:]
+    /// What the outcome events say of each variant: whether it was fetched for, or reused.
+    private var kinds: [SourceKey: [VariantSpec: OutcomeKind]] = [:]
+    private let began: Int64
+
+    init(of log: EmbeddedLog, began: Int64) async throws {
+        self.began = began
+        for number in 0..<Int32(log.partitionCount) {
+            let partition = PartitionID(number)
+            for record in try await log.latest(.variants, partition, keyPrefix: []) {
+                switch try ChangelogEntry(record) {
+                case .change(.source(let row)): sources[row.source] = row
+                case .change(.variant(let row)): variants[row.source, default: []].append(row)
+                default: break
+                }
+            }
+            var next = try await log.bounds(.outcomes, partition).lowerBound
+            while case let records = try await log.read(.outcomes, partition, from: next, limit: 1000),
+                let last = records.last
+            {
+                for record in records {
+                    let report = try OutcomeReport(record)
+                    guard let source = report.source else { continue }
+                    for variant in report.variants where variant.kind == .stored || variant.kind == .reused {
+                        kinds[source, default: [:]][variant.spec] = variant.kind
+                    }
+                }
+                next = last.offset + 1
+            }
+        }
+    }
+
+    /// The page; `store` is the store's root as seen from it.
+    func page(store: String, summary: String) -> String {
+        let ordered = sources.values.sorted { $0.url < $1.url }
+        return """
+            <!doctype html>
+            <html lang="en"><meta charset="utf-8"><title>Mezzotint: contact sheet</title>
+            <meta name="viewport" content="width=device-width">
+            <style>
+            body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; background: #f6f5f2; color: #222 }
+            pre { background: #fff; border: 1px solid #ddd; padding: 1em; overflow-x: auto }
+            section { display: flex; flex-wrap: wrap; gap: 1em; align-items: flex-end; margin: 0 0 2em }
+            h2 { font-size: 1em; margin: 2em 0 .6em; word-break: break-all } h2 span { font-weight: normal; color: #666 }
+            figure { margin: 0; background: #fff; border: 1px solid #ddd; padding: .5em; max-width: 340px }
+            img { max-width: 100%; height: auto; display: block } figcaption { font-size: 12px; margin-top: .4em }
+            .reused { color: #176b3a } .fetched { color: #8a4b08 }
+            </style>
+            <h1>Contact sheet</h1>
+            <pre>\(Self.escaped(summary))</pre>
+            \(ordered.map { section($0, store) }.joined(separator: "\n"))
+            </html>
+
+            """
+    }
+
+    private func section(_ source: SourceRow, _ store: String) -> String {
+        let rows = (variants[source.source] ?? []).sorted {
+            ($0.storedAt, -$0.size.pixels) < ($1.storedAt, -$1.size.pixels)
+        }
+        return """
+            <h2>\(Self.escaped(source.url)) <span>\(source.size), \(Round.bytes(source.bytes)) \(source.format.rawValue)\
+            \(source.original == nil ? "" : ", original kept")</span></h2>
+            <section>\(rows.map { figure($0, store) }.joined())</section>
+            """
+    }
+
+    private func figure(_ row: VariantRow, _ store: String) -> String {
+        let path = (store + "/" + row.location).addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
+        let seconds = String(format: "%.1f", Double(row.storedAt - began) / 1000)
+        return """
+            <figure><img src="\(path)" width="\(row.size.width)" height="\(row.size.height)" loading="lazy" alt="">\
+            <figcaption><b>\(row.spec)</b> \(row.size), \(Round.bytes(row.bytes)), after \(seconds) s<br>\(story(of: row))</figcaption></figure>
+            """
+    }
+
+    private func story(of row: VariantRow) -> String {
+        switch (row.madeFrom, kinds[row.source]?[row.spec]) {
+        case (.donor(let spec), _): "<span class=\"reused\">reused, from \(spec)</span>"
+        case (.origin, .reused): "<span class=\"reused\">reused, from the kept original</span>"
+        case (.origin, _): "<span class=\"fetched\">fetched</span>"
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// What the demo could not do, in one sentence.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The programs beside this one, run as a person would run them.
+struct Programs {
+    private let folder: URL
+    private let settings: [String]
+
+    /// `settings` are given to each by `--set`.
+    init(settings: [String]) throws {
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        folder = URL(filePath: own).deletingLastPathComponent()
+        self.settings = settings.flatMap { ["--set", $0] }
+    }
+
+    func path(of program: String) throws -> String {
+        let path = folder.appending(path: program).path
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw DemoFailure("\(path) is not there. Build all programs first: swift build -c release.")
+        }
+        return path
+    }
+
+    /// Runs a program to its end and gives what it printed; what it says besides goes where ours goes.
+    func run(_ program: String, _ words: [String], input: String = "") throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: try path(of: program))
+        process.arguments = words + settings
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        // By way of a file: a pipe that nobody reads would stop both.
+        try Data(input.utf8).write(to: scratch)
+        let output = Pipe()
+        process.standardInput = try FileHandle(forReadingFrom: scratch)
+        process.standardOutput = output
+        try process.run()
+        let printed = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw DemoFailure(
+                "\(program) \(words.joined(separator: " ")) ended with status \(process.terminationStatus); see above.")
+        }
+        return String(decoding: printed, as: UTF8.self)
+    }
+}

@@ -1,0 +1,61 @@
+import CommandLine
+import Foundation
+import ImageModel
+
+/// One round of the demo: jobs for every picture on both lanes, and the worker's own account of them.
+struct Round {
+    let title: String
+    /// Milliseconds since 1970.
+    let began: Int64
+    private let account: [String: Double]
+    private let jobs: Int
+
+    init(
+        _ title: String, jobs: Int, of gallery: Gallery, at origin: LocalOrigin, wanting specs: [Lane: [String]],
+        by programs: Programs
+    ) throws {
+        (self.title, self.jobs) = (title, jobs)
+        began = Int64(Date().timeIntervalSince1970 * 1000)
+        let lines = (0..<jobs).map { number in
+            // All pictures on the fast lane, then all on the slow one, then copies of them.
+            let turn = number / gallery.names.count
+            let lane: Lane = turn % 2 == 0 ? .fast : .slow
+            let url = origin.url(of: gallery.names[number % gallery.names.count], copy: turn / 2)
+            let wanted = (specs[lane] ?? []).map { "\"\($0)\"" }.joined(separator: ",")
+            return "{\"url\":\"\(url)\",\"variants\":[\(wanted)],\"lane\":\"\(lane.rawValue)\"}\n"
+        }
+        Console.complain("\(title): \(jobs) jobs")
+        _ = try programs.run("mezzotint", ["publish", "--json", "-"], input: lines.joined())
+        let printed = try programs.run("mezzotint-worker", ["--until-idle", "--json"])
+        let last = printed.split(separator: "\n").last.map { Data($0.utf8) } ?? Data()
+        guard let account = (try? JSONSerialization.jsonObject(with: last)) as? [String: NSNumber] else {
+            throw DemoFailure("mezzotint-worker did not end with its account. Run it by hand to see why.")
+        }
+        self.account = account.mapValues(\.doubleValue)
+    }
+
+    subscript(_ name: String) -> Double { account[name] ?? 0 }
+
+    static let titles = [
+        "", "JOBS", "STORED", "REUSED", "UNCHANGED", "FAILED", "FETCHES", "SAVED", "FETCHED", "SECONDS", "VARIANTS/S",
+    ]
+
+    var cells: [String] {
+        let variants = self["stored"] + self["reused"]
+        return [
+            title, "\(jobs)", whole("stored"), whole("reused"), whole("unchanged"), whole("failed"), whole("fetches"),
+            "\(jobs - Int(self["fetches"]))", bytes("fetchedBytes"), String(format: "%.1f", self["seconds"]),
+            String(format: "%.1f", variants / max(0.001, self["seconds"])),
+        ]
+    }
+
+    var memory: String { "worker \(bytes("peakMemoryBytes")), renderer \(bytes("rendererPeakMemoryBytes")) at most" }
+
+    private func whole(_ name: String) -> String { "\(Int(self[name]))" }
+    private func bytes(_ name: String) -> String { Self.bytes(Int(self[name])) }
+
+    static func bytes(_ count: Int) -> String {
+        count < 1 << 20
+            ? String(format: "%.1f KiB", Double(count) / 1024) : String(format: "%.1f MiB", Double(count) / 1_048_576)
+    }
+}
