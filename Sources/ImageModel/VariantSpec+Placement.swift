@@ -5,29 +5,52 @@ extension VariantSpec {
     /// has exactly the pixels of a fetched one. Integers throughout: a side that follows is rounded half up, and is at
     /// least one pixel. Without `enlarge` nothing is made larger than the source: `x` and `z` then give the source as it
     /// is, and `y` cuts as much of the wanted size as there is, pixel for pixel (as sharp's withoutEnlargement does).
+    ///
+    /// A crop begins and ends at whole pixels of the source. Left as fractions, each step that takes whole pixels of its
+    /// own input would round again: a donor's cut and the source's were then a pixel apart where their scales are close.
     package func placement(of source: PixelSize) -> Placement {
         if isFullSize { return Placement(output: source, region: Region(whole: source)) }
         let fit = Fit(self, of: source)
         guard mode == .crop else {
             return Placement(output: fit.isKept ? source : fit.scaled, region: Region(whole: source))
         }
-        guard !fit.isKept else {
+        if fit.isKept {
             let output = PixelSize(width: min(width, source.width), height: min(height, source.height))
-            return Placement(output: output, region: region(Double(output.width), Double(output.height), of: source))
+            let across = Span(output.width, over: 1, in: source.width, axis.x)
+            let down = Span(output.height, over: 1, in: source.height, axis.y)
+            return Placement(output: output, region: Region(across, down))
         }
         // The side that decides the scale is shown whole; the other follows from the wanted shape.
-        let shown =
-            fit.followsWidth
-            ? (Double(source.width), Double(source.width * height) / Double(width))
-            : (Double(source.height * width) / Double(height), Double(source.height))
-        return Placement(output: PixelSize(width: width, height: height), region: region(shown.0, shown.1, of: source))
+        let across = fit.followsWidth
+            ? Span(source.width, over: 1, in: source.width, axis.x)
+            : Span(source.height * width, over: height, in: source.width, axis.x)
+        let down = fit.followsWidth
+            ? Span(source.width * height, over: width, in: source.height, axis.y)
+            : Span(source.height, over: 1, in: source.height, axis.y)
+        return Placement(output: PixelSize(width: width, height: height), region: Region(across, down))
     }
+}
 
-    /// A rectangle of this size in the source, where the axis puts it.
-    private func region(_ shownWidth: Double, _ shownHeight: Double, of source: PixelSize) -> Region {
-        Region(
-            x: (Double(source.width) - shownWidth) * Double(axis.x) / 10,
-            y: (Double(source.height) - shownHeight) * Double(axis.y) / 10, width: shownWidth, height: shownHeight)
+/// One side of a crop: the whole pixels nearest to where the axis puts it, at least one.
+private struct Span {
+    let from: Int
+    let length: Int
+
+    /// - Parameters:
+    ///   - shown, parts: the length shown is `shown / parts` pixels, at most `side`.
+    ///   - tenths: of the free way, before it.
+    init(_ shown: Int, over parts: Int, in side: Int, _ tenths: Int) {
+        let before = (side * parts - shown) * tenths
+        func rounded(_ tenthsOfParts: Int) -> Int { (2 * tenthsOfParts + 10 * parts) / (20 * parts) }
+        from = min(rounded(before), max(0, side - 1))
+        length = max(1, rounded(before + 10 * shown) - from)
+    }
+}
+
+extension Region {
+    fileprivate init(_ across: Span, _ down: Span) {
+        self.init(
+            x: Double(across.from), y: Double(down.from), width: Double(across.length), height: Double(down.length))
     }
 }
 

@@ -26,11 +26,12 @@ struct PixelsTests {
     }
 
     @Test("A map tells which part of it is shown")
-    func edges() {
+    func place() {
         let map = Pixels.map(width: 500, height: 400)
-        let (left, right) = map.edges(of: 0, alongX: true)
-        let (top, bottom) = map.edges(of: 1, alongX: false)
-        #expect(abs(left) < 0.1 && abs(right - 255) < 0.1 && abs(top) < 0.1 && abs(bottom - 255) < 0.1)
+        let all = zip(map.place(onMap: 500, 400), [0, 0, 500, 400] as [Double])
+        #expect(all.allSatisfy { abs($0 - $1) < 0.2 })
+        let part = Pixels(width: 500, height: 100, channels: 3, bytes: Array(map.bytes[500 * 3 * 200..<500 * 3 * 300]))
+        #expect(zip(part.place(onMap: 500, 400), [0, 200, 500, 300] as [Double]).allSatisfy { abs($0 - $1) < 0.5 })
     }
 
     @Test("A picture differs least from itself where it is not moved")

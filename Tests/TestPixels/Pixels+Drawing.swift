@@ -1,10 +1,17 @@
 extension Pixels {
-    /// Each pixel says where it is: red runs from 0 to 255 from left to right, green from top to bottom, blue both ways.
+    /// Each pixel says where it is: red runs from 8 to 248 from left to right, green from top to bottom, blue both ways.
     package static func map(width: Int, height: Int) -> Pixels {
         draw(width, height) { x, y in
             let (u, v) = ((Double(x) + 0.5) / Double(width), (Double(y) + 0.5) / Double(height))
-            return (255 * u, 255 * v, 127.5 * (u + v))
+            return (8 + 240 * u, 8 + 240 * v, 8 + 120 * (u + v))
         }
+    }
+
+    /// What of a map of this size a picture shows: left, top, right and bottom, in the map's pixels.
+    package func place(onMap width: Int, _ height: Int) -> [Double] {
+        let (across, down) = (edges(of: 0, alongX: true), edges(of: 1, alongX: false))
+        func pixels(_ level: Double, _ side: Int) -> Double { (level - 8) / 240 * Double(side) }
+        return [pixels(across.0, width), pixels(down.0, height), pixels(across.1, width), pixels(down.1, height)]
     }
 
     /// Like a photograph to a codec: soft light, edges, and texture down to the pixel.

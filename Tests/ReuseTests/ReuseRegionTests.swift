@@ -1,0 +1,93 @@
+import ImageModel
+import Planning
+import Ports
+import Posix
+import Rendering
+import TestPixels
+import TestSupport
+import Testing
+
+/// The property behind reuse: whoever asks cannot tell the reused picture from the fetched one by its size or by what it
+/// shows. Random sources, stored sets and requests, rendered both ways by real children.
+@Suite("Reuse: the same size and the same region as from the source", .serialized, .timeLimit(.minutes(10)))
+struct ReuseRegionTests {
+    private static let casesPerSource = 70
+
+    /// A source of random shape: sides of 600 to 1,600, now and then much longer than wide.
+    private static func size(_ random: inout SeededRandom) -> (Int, Int) {
+        let isPanorama = Int.random(in: 0...5, using: &random) == 0
+        let (long, short) = (Int.random(in: 600...1600, using: &random), Int.random(in: isPanorama ? 150...300 : 600...1600, using: &random))
+        return Bool.random(using: &random) ? (long, short) : (short, long)
+    }
+
+    @Test("In a picture that says of each pixel where it is: 1,050 cases", arguments: 1...15 as ClosedRange<UInt64>)
+    func regions(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let (width, height) = Self.size(&random)
+        try await check(Pixels.map(width: width, height: height), &random) { which, direct, reused in
+            let region = which.placement.region
+            let wanted = [region.x, region.y, region.x + region.width, region.y + region.height]
+            // The donor's cut is rounded to whole pixels of it; the reader itself is sure to a third of a pixel of the
+            // output and half a level of the map.
+            let (across, down) = (region.width / Double(direct.width), region.height / Double(direct.height))
+            let level = Double(max(width, height)) / 240
+            for (picture, donor, name) in [(reused, which.donorScale, "reused"), (direct, 0, "direct")] {
+                let shown = picture.place(onMap: width, height)
+                for i in 0..<4 {
+                    let slack = 0.5 * donor + 0.33 * (i % 2 == 0 ? across : down) + 0.5 * level
+                    #expect(
+                        abs(shown[i] - wanted[i]) <= slack,
+                        "\(name) \(which.reuse.spec) from \(which.reuse.donor.spec) shows \(shown), not \(wanted)")
+                }
+            }
+        }
+    }
+
+    @Test("In pictures like photographs, which agree best where neither is moved: 1,050 cases", arguments: 101...115 as ClosedRange<UInt64>)
+    func photographs(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let (width, height) = Self.size(&random)
+        try await check(Pixels.photograph(width: width, height: height, seed: seed), &random) { which, direct, reused in
+            guard min(direct.width, direct.height) >= 16 else { return }
+            let here = direct.difference(from: reused)!
+            let moved = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1)].map { move in
+                direct.difference(from: reused, movedBy: move)!
+            }
+            #expect(
+                moved.allSatisfy { here < $0 },
+                "\(which.reuse.spec) from \(which.reuse.donor.spec): \(here) apart, \(moved) if moved by a pixel")
+        }
+    }
+
+    private struct Compared {
+        let reuse: ReuseCase
+        let placement: Placement
+        /// Source pixels for one of the donor's.
+        var donorScale: Double { reuse.donor.region.width / Double(reuse.donor.size.width) }
+    }
+
+    /// Stores variants of the source at random, asks for others at random, and hands over each that is reused, both ways.
+    private func check(
+        _ pixels: Pixels, _ random: inout SeededRandom, compare: (Compared, _ direct: Pixels, _ reused: Pixels) -> Void
+    ) async throws {
+        var studio = try Studio(pixels)
+        let side = max(pixels.width, pixels.height)
+        try await studio.store(Array(Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: side, using: &random) })).sorted { "\($0)" < "\($1)" })
+        let (cases, asked) = ReuseCase.random(studio, count: Self.casesPerSource, using: &random)
+        #expect(cases.count == Self.casesPerSource, "of \(asked) requests only these were reused")
+        for reuse in cases {
+            let placement = reuse.spec.placement(of: studio.source.size)
+            let direct = try await studio.direct(reuse.fromSource(placement))
+            let reused = try await studio.reused(reuse.donor, reuse.fromDonor)
+            for variant in direct + reused {
+                #expect(variant.size == placement.output)
+                // What the file itself says, not what the renderer says of it.
+                let facts = try Studio.pool.inspect(variant.content.copy()).facts
+                #expect(facts.size == placement.output && facts.format == variant.spec.format)
+            }
+            let (from, to) = (try #require(Pixels(png: direct[1].content.bytes())), try #require(Pixels(png: reused[1].content.bytes())))
+            #expect(from.width == placement.output.width && from.height == placement.output.height)
+            compare(Compared(reuse: reuse, placement: placement), from, to)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Digest
+import Foundation
+import ImageModel
+import Planning
+import Ports
+import Posix
+import Rendering
+import TestPixels
+import TestSupport
+
+/// A source in a test, and what is stored of it: rendered by real children, recorded in real rows.
+struct Studio: Sendable {
+    /// One pool for all tests: children take long to start.
+    static let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+
+    let picture: Picture
+    let source: SourceRow
+    private(set) var rows: [VariantRow] = []
+    private var blobs: [VariantSpec: FileSlice] = [:]
+
+    init(_ file: OpenFile) throws {
+        picture = try Studio.pool.inspect(file)
+        let digest = SHA256.digest(of: try file.allBytes())
+        source = SourceRow(
+            source: SourceKey(digest), url: "http://origin/picture", version: SourceVersion(digest), size: picture.facts.size,
+            format: picture.facts.format, bytes: file.length, digest: digest, hasAlpha: picture.facts.hasAlpha,
+            original: nil, fetchedAt: 0, expires: 1000)
+    }
+
+    init(_ pixels: Pixels) throws {
+        try self.init(OpenFile(pixels.png))
+    }
+
+    /// Renders these from the source, as after a fetch, each by itself, and remembers their rows.
+    mutating func store(_ specs: [VariantSpec]) async throws {
+        let plan = FetchedPlan(specs, snapshot: SourceSnapshot(source: source, variants: rows), fetched: source)
+        guard let batch = plan.batch else { return }
+        for order in batch.orders {
+            let variant = try await Studio.pool.render(picture, [order], lane: .fast, isReuse: false)[0]
+            blobs[variant.spec] = variant.content
+            rows.append(
+                batch.basis.row(
+                    of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: variant.content.length,
+                    digest: source.digest, location: "\(variant.spec)", at: 0))
+        }
+    }
+
+    /// From the source's own bytes, in one decode.
+    func direct(_ orders: [RenderOrder]) async throws -> [RenderedVariant] {
+        try await Studio.pool.render(picture, orders, lane: .fast, isReuse: false)
+    }
+
+    /// From a stored variant, in one decode.
+    func reused(_ row: VariantRow, _ orders: [RenderOrder]) async throws -> [RenderedVariant] {
+        guard let blob = blobs[row.spec] else { return [] }
+        return try await Studio.pool.render(Studio.pool.inspect(blob.copy()), orders, lane: .fast, isReuse: true)
+    }
+}
+
+extension OpenFile {
+    convenience init(_ bytes: [UInt8]) throws {
+        try self.init(anonymous: "picture")
+        try bytes.withUnsafeBytes { try append($0) }
+    }
+}
+
+extension FileSlice {
+    /// As a file of its own, as a store would open it.
+    func copy() throws -> OpenFile { try OpenFile(bytes()) }
+}
+
+/// One request that a stored variant answers: a case of the property.
+struct ReuseCase: Sendable {
+    let spec: VariantSpec
+    let donor: VariantRow
+    /// What the planner ordered of the donor.
+    let order: RenderOrder
+
+    /// What the donor and the source are each asked for, to be compared: the wanted variant, and the same without loss.
+    var fromDonor: [RenderOrder] { [order, lossless(order)] }
+    func fromSource(_ placement: Placement) -> [RenderOrder] {
+        let order = RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+        return [order, lossless(order)]
+    }
+
+    private func lossless(_ order: RenderOrder) -> RenderOrder {
+        let spec = VariantSpec(
+            width: spec.width, height: spec.height, mode: spec.mode, format: .png, enlarge: spec.enlarge, axis: spec.axis)
+        return RenderOrder(spec: spec, output: order.output, cut: order.cut)
+    }
+
+    /// The cell of the loss table that let it through.
+    var cell: String {
+        let ratio = DonorRule.ratio(of: order.cut, to: order.output)
+        let upper = LossTable.measured.ratios.first { $0 >= ratio } ?? .infinity
+        return "\(donor.spec.format.rawValue) q\(donor.spec.quality / 5 * 5) to \(spec.format.rawValue) q\(spec.quality / 10 * 10), ratio up to \(upper)"
+    }
+}
+
+extension ReuseCase {
+    /// Requests at random against random parts of what is stored, as many as a donor answers.
+    static func random(_ studio: Studio, count: Int, using random: inout SeededRandom) -> (cases: [ReuseCase], asked: Int) {
+        var (cases, asked): ([ReuseCase], Int) = ([], 0)
+        let long = max(studio.source.size.width, studio.source.size.height)
+        while cases.count < count, asked < count * 40 {
+            asked += 1
+            let spec = VariantSpec.random(upTo: long * 2 / 3, using: &random)
+            let stored = studio.rows.shuffled(using: &random).prefix(.random(in: 1...studio.rows.count, using: &random))
+            let plan = Plan(
+                [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10, rules: ReuseRules())
+            for batch in plan.reuses {
+                guard case .donor(let row) = batch.basis.input else { continue }
+                cases += batch.orders.map { ReuseCase(spec: spec, donor: row, order: $0) }
+            }
+        }
+        return (cases, asked)
+    }
+}
+
+extension VariantSpec {
+    /// Any size, mode, format, quality and axis; small sizes as often as large ones.
+    static func random(upTo side: Int, using random: inout SeededRandom) -> VariantSpec {
+        func size() -> Int {
+            let octaves = max(1, (side / 24).bitWidth - (side / 24).leadingZeroBitCount)
+            let top = 24 << Int.random(in: 0...octaves, using: &random)
+            return min(side, Int.random(in: max(16, top / 2)...top, using: &random))
+        }
+        let mode = FitMode.allCases.randomElement(using: &random)!
+        let isSquare = Bool.random(using: &random)
+        let width = size()
+        return VariantSpec(
+            width: width, height: isSquare ? width : Int.random(in: 0...7, using: &random) == 0 ? 0 : size(), mode: mode,
+            quality: [60, 75, 80, 85, 90, 95].randomElement(using: &random)!,
+            format: [.jpeg, .webp, .png].randomElement(using: &random)!, enlarge: Int.random(in: 0...9, using: &random) == 0,
+            axis: Bool.random(using: &random)
+                ? .centre : CropAxis(x: .random(in: 0...10, using: &random), y: .random(in: 0...10, using: &random)))
+    }
+
+    /// Something worth storing: large, and of a quality that may stand in.
+    static func randomDonor(upTo side: Int, using random: inout SeededRandom) -> VariantSpec {
+        let base = VariantSpec.random(upTo: side, using: &random)
+        let width = Int.random(in: side / 4...side, using: &random)
+        return VariantSpec(
+            width: width, height: base.width == base.height ? width : Int.random(in: side / 4...side, using: &random),
+            mode: base.mode, quality: [80, 85, 90, 92, 95, 98].randomElement(using: &random)!, format: base.format,
+            enlarge: base.enlarge, axis: base.axis)
+    }
+}
