@@ -104,6 +104,7 @@ let package = Package(
         tests("SQLite", needs: ["SQLite"]),
         tests("Settings", needs: ["Settings", "ImageModel"]),
         tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),
+        tests("Telemetry", needs: ["Telemetry"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -3,86 +3,141 @@ internal import JSONText
 internal import Synchronization
 
 /// Where log lines and the progress line go: one stream, written by one at a time, so that they never mix.
+///
+/// A line is one `write(2)` as it comes: the last line before a crash is the one that matters.
 package final class LogOutput: Sendable {
     package static let standardError = LogOutput(STDERR_FILENO)
 
-    private let stream: Int32
     package let isTerminal: Bool
-    /// The progress that stands in the terminal's last line.
-    private let progress = Mutex("")
+    private let stream: Int32
+    /// Milliseconds since 1970.
+    private let now: @Sendable () -> Int64
+    private let state = Mutex(State())
 
-    package init(_ stream: Int32) { (self.stream, isTerminal) = (stream, isatty(stream) == 1) }
-
-    func write(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) {
-        let line = isTerminal ? Self.readable(level, message, metadata) : Self.json(level, message, metadata)
-        progress.withLock { standing in
-            guard !standing.isEmpty else { return put(line) }
-            put(Array("\r\u{1B}[K".utf8) + line + Array(standing.utf8))
-        }
+    private struct State: ~Copyable {
+        /// The progress that stands in the terminal's last line.
+        var progress = ""
+        var json = JSONWriter(reserving: 1024)
     }
 
-    /// Replaces the terminal's last line; elsewhere writes a line of its own.
-    func show(progress text: String) {
-        progress.withLock { standing in
-            guard isTerminal else { return put(Array("\(text)\n".utf8)) }
-            standing = text
-            put(Array("\r\u{1B}[K\(text)".utf8))
-        }
+    /// - Parameter isTerminal: nil asks the stream.
+    package init(_ stream: Int32, isTerminal: Bool? = nil, now: @escaping @Sendable () -> Int64 = { LogOutput.wallClock }) {
+        (self.stream, self.isTerminal, self.now) = (stream, isTerminal ?? (isatty(stream) == 1), now)
     }
 
-    func endProgress() {
-        progress.withLock { standing in
-            if !standing.isEmpty { put([0x0A]) }
-            standing = ""
-        }
-    }
-
-    private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> [UInt8] {
-        var json = JSONWriter(reserving: 256)
-        json.beginObject()
-        json.key("ts")
-        json.time(now)
-        json.field("level", level.rawValue)
-        json.field("msg", message)
-        for (name, value) in metadata {
-            json.key(named: name)
-            switch value {
-            case .string(let text): json.string(text)
-            case .int(let number): json.integer(number)
-            case .double(let number): json.number(number)
-            case .bool(let flag): json.boolean(flag)
-            }
-        }
-        json.endObject()
-        json.endLine()
-        return json.bytes
-    }
-
-    private static func readable(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> [UInt8] {
-        var line = "\(Timestamp.text(now).dropFirst(11).dropLast(5)) "
-        if level != .info { line += "\(level.rawValue.uppercased()) " }
-        // A hostile URL in a message must not drive the terminal.
-        line.unicodeScalars.append(contentsOf: message.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? "\u{FFFD}" : $0 })
-        for (name, value) in metadata { line += " \(name)=\(value.text)" }
-        return Array((line + "\n").utf8)
-    }
-
-    private static var now: Int64 {
+    package static var wallClock: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    private func put(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let n = Glibc.write(stream, rest.baseAddress, rest.count)
-                if n < 0, errno == EINTR { continue }
-                // Nobody reads the log any more: the worker goes on.
-                guard n > 0 else { return }
-                rest = UnsafeRawBufferPointer(rebasing: rest[n...])
+    func write(_ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata) {
+        let time = now()
+        let readable = isTerminal ? Self.readable(time, level, message, common, own) : ""
+        state.withLock { state in
+            if isTerminal {
+                put(state.progress.isEmpty ? readable : "\r\u{1B}[K" + readable + state.progress)
+            } else {
+                state.json.clear()
+                state.json.line(time, level, message, common, own)
+                state.json.withBytes { put(UnsafeRawBufferPointer($0)) }
             }
+        }
+    }
+
+    /// Replaces the terminal's last line; elsewhere writes a line of its own.
+    func show(progress text: String) {
+        let line = Self.harmless(text)
+        state.withLock { state in
+            guard isTerminal else { return put(line + "\n") }
+            // A line that wraps could not be taken back.
+            state.progress = String(line.prefix(max(20, columns - 1)))
+            put("\r\u{1B}[K" + state.progress)
+        }
+    }
+
+    func endProgress() {
+        state.withLock { state in
+            if !state.progress.isEmpty { put("\n") }
+            state.progress = ""
+        }
+    }
+
+    private static func readable(
+        _ time: Int64, _ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata
+    ) -> String {
+        var line = "\(Timestamp.text(time).dropFirst(11).dropLast(5)) "
+        if level != .info { line += "\(level.rawValue.uppercased()) " }
+        line += harmless(message)
+        for (name, value) in common { line += " \(name)=\(harmless(value.text))" }
+        for (name, value) in own { line += " \(name)=\(harmless(value.text))" }
+        return line + "\n"
+    }
+
+    /// Without control characters: a hostile URL must not drive the terminal.
+    private static func harmless(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
+        return String(shown)
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+    }
+
+    private var columns: Int {
+        var size = winsize()
+        guard ioctl(stream, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private func put(_ text: String) {
+        var text = text
+        text.withUTF8 { put(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let n = Glibc.write(stream, rest.baseAddress, rest.count)
+            if n < 0, errno == EINTR { continue }
+            if n < 0, errno == EAGAIN, isWritable(within: 1_000) { continue }
+            // Nobody reads the log any more: the work goes on.
+            guard n > 0 else { return }
+            rest = UnsafeRawBufferPointer(rebasing: rest[n...])
+        }
+    }
+
+    /// A pipe that somebody made non-blocking and that is full now.
+    private func isWritable(within milliseconds: Int32) -> Bool {
+        var wanted = pollfd(fd: stream, events: Int16(POLLOUT), revents: 0)
+        return poll(&wanted, 1, milliseconds) > 0
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func line(
+        _ time: Int64, _ level: Logger.Level, _ message: String, _ common: [Logger.Field], _ own: Logger.Metadata
+    ) {
+        beginObject()
+        key("ts")
+        self.time(time)
+        field("level", level.rawValue)
+        field("msg", message)
+        for (name, value) in common { field(named: name, value) }
+        for (name, value) in own { field(named: name, value) }
+        endObject()
+        endLine()
+    }
+
+    private mutating func field(named name: String, _ value: Logger.Value) {
+        key(named: name)
+        switch value {
+        case .string(let text): string(text)
+        case .int(let number): integer(number)
+        case .double(let number): self.number(number)
+        case .bool(let flag): boolean(flag)
         }
     }
 }

@@ -1,8 +1,7 @@
-
 /// A structured log: a sentence for people with typed fields for machines, a line each.
 ///
 /// The words are swift-log's, so that it could be swapped in. On a terminal lines are made to be read; elsewhere each
-/// is one JSON object.
+/// is one JSON object. What is below the level costs a comparison: neither message nor fields are made.
 ///
 /// - Concurrency: shared freely; a line is written whole.
 package struct Logger: Sendable {
@@ -10,26 +9,61 @@ package struct Logger: Sendable {
         case trace, debug, info, notice, warning, error, critical
 
         package static func < (a: Self, b: Self) -> Bool { a.order < b.order }
-        private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+        private var order: Int {
+            switch self {
+            case .trace: 0
+            case .debug: 1
+            case .info: 2
+            case .notice: 3
+            case .warning: 4
+            case .error: 5
+            case .critical: 6
+            }
+        }
     }
 
-    package enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    package enum Value: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+        ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
+    {
         case string(String)
         case int(Int64)
         case double(Double)
         case bool(Bool)
         package init(stringLiteral value: String) { self = .string(value) }
         package init(integerLiteral value: Int64) { self = .int(value) }
+        package init(floatLiteral value: Double) { self = .double(value) }
+        package init(booleanLiteral value: Bool) { self = .bool(value) }
     }
 
     package typealias Metadata = KeyValuePairs<String, Value>
+    typealias Field = (name: String, value: Value)
 
     package let level: Level
     private let output: LogOutput
+    /// Fields of every line.
+    private var metadata: [Field] = []
 
     /// Lines of `level` and above go to `output`.
     package init(level: Level, to output: LogOutput = .standardError) { (self.level, self.output) = (level, output) }
 
+    /// A field that every line of this logger carries before its own; nil removes it.
+    package subscript(metadataKey name: String) -> Value? {
+        get { metadata.first { $0.name == name }?.value }
+        set {
+            let at = metadata.firstIndex { $0.name == name }
+            switch (at, newValue) {
+            case (let at?, let value?): metadata[at].value = value
+            case (let at?, nil): metadata.remove(at: at)
+            case (nil, let value?): metadata.append((name, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    package func trace(_ message: @autoclosure () -> String, _ metadata: @autoclosure () -> Metadata = [:]) {
+        log(.trace, message(), metadata())
+    }
     package func debug(_ message: @autoclosure () -> String, _ metadata: @autoclosure () -> Metadata = [:]) {
         log(.debug, message(), metadata())
     }
@@ -45,11 +79,14 @@ package struct Logger: Sendable {
     package func error(_ message: @autoclosure () -> String, _ metadata: @autoclosure () -> Metadata = [:]) {
         log(.error, message(), metadata())
     }
+    package func critical(_ message: @autoclosure () -> String, _ metadata: @autoclosure () -> Metadata = [:]) {
+        log(.critical, message(), metadata())
+    }
 
     package func log(
         _ level: Level, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> Metadata = [:]
     ) {
         guard level >= self.level else { return }
-        output.write(level, message(), metadata())
+        output.write(level, message(), self.metadata, metadata())
     }
 }

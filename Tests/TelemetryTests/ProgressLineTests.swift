@@ -1,0 +1,56 @@
+import Telemetry
+import Testing
+
+@Suite("The progress line", .timeLimit(.minutes(1)))
+struct ProgressLineTests {
+    private static let clear = "\r\u{1B}[K"
+
+    @Test("On a terminal it is rewritten, no more often than its interval")
+    func throttled() throws {
+        let captured = try Captured(isTerminal: true)
+        let clock = ManualClock()
+        let line = ProgressLine(to: captured.output, clock: clock)
+        var made = 0
+        line.update("1")
+        for i in 2...50 {
+            clock.advance(by: .milliseconds(10))
+            line.update({ made += 1; return "\(i)" }())
+        }
+        #expect(captured.text == ["1", "11", "21", "31", "41"].map { Self.clear + $0 }.joined())
+        line.finish()
+        #expect(captured.text.hasSuffix(Self.clear + "50\n"))
+    }
+
+    @Test("Elsewhere it is now and then a line, and the last one is not lost")
+    func lines() throws {
+        let captured = try Captured(isTerminal: false)
+        let clock = ManualClock()
+        let line = ProgressLine(to: captured.output, clock: clock)
+        for second in 0..<25 {
+            line.update("\(second) s")
+            clock.advance(by: .seconds(1))
+        }
+        line.finish()
+        line.finish()
+        #expect(captured.lines == ["0 s", "10 s", "20 s", "24 s"])
+    }
+
+    @Test("A log line stands above the progress, which is drawn again")
+    func together() throws {
+        let captured = try Captured(isTerminal: true)
+        let line = ProgressLine(to: captured.output)
+        line.update("half")
+        Logger(level: .info, to: captured.output).info("Hello.")
+        line.finish()
+        Logger(level: .info, to: captured.output).info("Bye.")
+        #expect(captured.text == "\(Self.clear)half\(Self.clear)10:28:36 Hello.\nhalf\n10:28:36 Bye.\n")
+    }
+
+    @Test("It never wraps, and never drives the terminal")
+    func bounded() throws {
+        let captured = try Captured(isTerminal: true)
+        ProgressLine(to: captured.output).update("\u{1B}[2J" + String(repeating: "x", count: 500))
+        #expect(captured.text.hasPrefix(Self.clear + "\u{FFFD}[2Jx"))
+        #expect(captured.text.count < 100)
+    }
+}
