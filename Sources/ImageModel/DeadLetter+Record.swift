@@ -3,7 +3,7 @@ package import Digest
 /// A job that a person must look at: its original bytes, and why it was given up.
 ///
 /// A tombstone of the same key, with the letter's id in a header, takes it back; a letter that a crash repeated has the
-/// id of the first.
+/// id and the origin of the first.
 package struct DeadLetter: Sendable, Hashable {
     /// The job's.
     package var id: String
@@ -86,20 +86,23 @@ package struct DeadLetter: Sendable, Hashable {
     }
 
     /// The letters that still stand, of all records of `dead` in one partition, in the order that they came.
+    ///
+    /// A producer may have given many jobs one id: those are letters of their own, taken back together.
     package static func standing(_ records: [Record]) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
         var letters: [DeadLetter?] = []
-        var places: [String: Int] = [:]
+        var places: [String: [Int]] = [:]
         var unreadable: [RecordFailure] = []
         for record in records {
             if record.value == nil {
-                let place = record.header(EventHeader.discards).flatMap { places.removeValue(forKey: $0) }
-                if let place { letters[place] = nil }
+                let discarded = record.header(EventHeader.discards).flatMap { places.removeValue(forKey: $0) }
+                for place in discarded ?? [] { letters[place] = nil }
                 continue
             }
             do throws(RecordFailure) {
                 let letter = try DeadLetter(record)
-                guard places[letter.id] == nil else { continue }
-                places[letter.id] = letters.count
+                let isRepeat = places[letter.id]?.contains { letters[$0]?.origin == letter.origin }
+                guard isRepeat != true else { continue }
+                places[letter.id, default: []].append(letters.count)
                 letters.append(letter)
             } catch {
                 unreadable.append(error)

@@ -31,6 +31,18 @@ package struct Intake: Sendable {
         return try job(body, id: id, lane: lane, traceparent: nil)
     }
 
+    /// For a record that is no job: the id that its outcome and its dead letter go by.
+    package func id(ofRefused record: Record) -> String {
+        record.header(EventHeader.id).flatMap { Job.isID($0) ? $0 : nil } ?? record.placeText
+    }
+
+    /// For a record that is no job: the URL that it names, if that much can be read and the rules take it (what they
+    /// refuse may hold a password or drive a terminal).
+    package func url(ofRefused record: Record) -> String? {
+        guard let value = record.value, value.count <= RecordLimits.jobBytes, let url = JobBody.url(in: value) else { return nil }
+        return try? rules.source(of: url).fetchURL
+    }
+
     private func job(_ body: JobBody, id: String, lane: Lane, traceparent: String?) throws(JobFailure) -> Job {
         let source: CanonicalSource
         do throws(CanonicalFailure) { source = try rules.source(of: body.url) } catch { throw .refused(error) }

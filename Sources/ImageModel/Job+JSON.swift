@@ -49,6 +49,18 @@ struct JobBody {
         return JobBody(url: try url.field("url"), variants: variants, lane: lane, id: id, expires: expires)
     }
 
+    /// The field `url` of what need not be a job, however it goes on after it.
+    static func url(in bytes: [UInt8]) -> String? {
+        var url: String?
+        _ = try? JSONReader.read(bytes) { (reader) throws(JSONFailure) in
+            try reader.openObject()
+            while url == nil, let key = try reader.nextKey() {
+                if case "url" = key { url = try reader.string() } else { try reader.skip() }
+            }
+        }
+        return url
+    }
+
     /// Without repeats. The first refusal is kept and the rest still read, so that what is no JSON is called that.
     private static func readVariants(
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?

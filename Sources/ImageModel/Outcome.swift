@@ -23,7 +23,7 @@ package struct VariantOutcome: Sendable, Hashable {
 /// and a failure.
 package struct Outcome: Sendable, Hashable {
     package let job: String
-    /// nil, and an empty URL, where the record was no job at all.
+    /// nil where the record was no job; the URL is then empty, unless the record named one that can be read.
     package let source: SourceKey?
     package let url: String
     package let lane: Lane

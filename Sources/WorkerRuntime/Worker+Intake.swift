@@ -27,8 +27,8 @@ extension Worker {
         return .dead(
             attempts: 0,
             Outcome(
-                job: record.header(EventHeader.id) ?? record.placeText, source: nil, url: "",
+                job: intake.id(ofRefused: record), source: nil, url: intake.url(ofRefused: record) ?? "",
                 lane: record.topic == .jobsSlow ? .slow : .fast, kind: .dead, variants: [], failure: failure, at: now,
-                traceparent: record.header(EventHeader.traceparent)))
+                traceparent: record.traceparent))
     }
 }

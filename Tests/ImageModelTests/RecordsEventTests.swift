@@ -133,9 +133,9 @@ struct RecordsEventTests {
 
     @Test("Letters stand until they are discarded, and a repeat is one letter")
     func standing() {
-        func letter(_ id: String) -> DeadLetter {
+        func letter(_ id: String, at offset: Int64 = 1) -> DeadLetter {
             DeadLetter(
-                of: Fixture.record(.jobsFast, value: [1]), id: id,
+                of: Fixture.record(.jobsFast, value: [1], offset: offset), id: id,
                 cause: FailureNote(code: "c", message: "m", verdict: .deadLetter), attempts: 1, url: nil, at: 0)
         }
         func records(_ new: [NewRecord]) -> [Record] { new.enumerated().map { Fixture.read($1, offset: Int64($0)) } }
@@ -145,6 +145,9 @@ struct RecordsEventTests {
         #expect(DeadLetter.standing(records([a, b, a])).letters.map(\.id) == ["a", "b"])
         #expect(DeadLetter.standing(records([a, b, a, discard])).letters.map(\.id) == ["b"])
         #expect(DeadLetter.standing(records([a, discard, b, a])).letters.map(\.id) == ["b", "a"])
+        let other = letter("a", at: 2).newRecord(partition: Fixture.partition)
+        #expect(DeadLetter.standing(records([a, other, a, b])).letters.map(\.origin.offset) == [1, 2, 1])
+        #expect(DeadLetter.standing(records([a, other, b, discard])).letters.map(\.id) == ["b"])
         var odd = a
         odd.headers = []
         let folded = DeadLetter.standing(records([odd, b]))

@@ -147,6 +147,22 @@ struct RecordsJobTests {
         #expect(own.id == "own" && own.lane == .slow && own.variants.map(\.description) == ["full.png"])
     }
 
+    @Test(
+        "A refused record still has an id, and the URL that it names if that is one",
+        arguments: [
+            (#"{"url":"http://a.example/b","variants":["0x0.webp"]}"#, "given", "given", "http://a.example/b"),
+            (#"{"id":"x","url":"http://a.example/b",,,"#, nil, "jobs.fast-3-17", "http://a.example/b"),
+            (#"{"url":"http://user:secret@a.example/b","variants":["full.png"]}"#, "", "jobs.fast-3-17", nil),
+            (#"{"url":"http://a.example/\u001b[2J"}"#, "a\u{7}", "jobs.fast-3-17", nil),
+            (#"{"url":1}"#, nil, "jobs.fast-3-17", nil), ("", nil, "jobs.fast-3-17", nil), ("[", nil, "jobs.fast-3-17", nil),
+        ] as [(String, String?, String, String?)])
+    func refusedRecord(body: String, header: String?, id: String, url: String?) {
+        let headers = header.map { [RecordHeader("ce_id", $0)] } ?? []
+        let record = Fixture.record(.jobsFast, value: Array(body.utf8), headers: headers)
+        #expect(intake.id(ofRefused: record) == id)
+        #expect(intake.url(ofRefused: record) == url)
+    }
+
     @Test("200,000 mutated records trap nowhere, and each is a job or a refusal of the catalogue")
     func mutations() {
         let codes = Set((JobFailure.catalogue + CanonicalFailure.catalogue).map(\.code))

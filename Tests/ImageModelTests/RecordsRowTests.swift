@@ -90,4 +90,27 @@ struct RecordsRowTests {
         let tombstone = Fixture.record(.variants, value: nil, key: RecordKey.epoch(PartitionID(1)).bytes)
         #expect(throws: RecordFailure.self) { try ChangelogEntry(tombstone) }
     }
+
+    @Test("100,000 damaged records trap nowhere: each is an entry or a refusal")
+    func mutations() {
+        let seeds = [
+            Fixture.variant.newRecord(partition: Fixture.partition), Fixture.sourceRow.newRecord(partition: Fixture.partition),
+            EpochRow(partition: Fixture.partition, epoch: 9, owner: "host", isClean: true, at: 7).newRecord(),
+        ].map { Fixture.read($0) }
+        var random = SeededRandom(seed: 7)
+        var entries = 0
+        for i in 0..<100_000 {
+            var record = seeds[i % seeds.count]
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                let byte = UInt8.random(in: 0...255, using: &random)
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    record.key[Int.random(in: record.key.indices, using: &random)] = byte
+                } else if let value = record.value {
+                    record.value?[Int.random(in: value.indices, using: &random)] = byte
+                }
+            }
+            if (try? ChangelogEntry(record)) != nil { entries += 1 }
+        }
+        #expect(entries > 1_000 && entries < 90_000)
+    }
 }
