@@ -47,7 +47,7 @@ extension Settings {
     private static func contents(of path: String) throws(SettingProblem) -> [UInt8] {
         func problem(_ reason: String) -> SettingProblem {
             SettingProblem(
-                origin: .flag, key: nil,
+                origin: .flag("--config"), key: nil,
                 message: "the settings file \(path) cannot be read: \(reason). Check the path given to --config.")
         }
         guard let file = fopen(path, "re") else { throw problem(String(cString: strerror(errno))) }

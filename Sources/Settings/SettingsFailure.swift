@@ -3,14 +3,15 @@ package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case standard
     case file(String, line: Int)
     case environment(String)
-    case flag
+    /// `--set`, or `--config` for what is wrong with the file as a whole.
+    case flag(String)
 
     package var description: String {
         switch self {
         case .standard: "default"
         case .file(let path, let line): "\(path):\(line)"
         case .environment(let name): name
-        case .flag: "--set"
+        case .flag(let name): name
         }
     }
 }

@@ -5,6 +5,7 @@ struct SettingsReader: Sendable {
     private(set) var settings = Settings()
     private(set) var origins: [String: SettingOrigin] = [:]
     private(set) var problems: [SettingProblem] = []
+    private static let set = SettingOrigin.flag("--set")
 
     mutating func read(file path: String, _ bytes: [UInt8]) {
         let (root, flaws) = YAMLNode.parse(bytes)
@@ -60,11 +61,11 @@ struct SettingsReader: Sendable {
     /// `key=value`, as given to `--set`.
     mutating func read(assignment: String) {
         guard let cut = assignment.firstIndex(of: "=") else {
-            return note(.flag, nil, "'\(assignment)' is no assignment; write key=value.")
+            return note(Self.set, nil, "'\(assignment)' is no assignment; write key=value.")
         }
         let name = String(assignment[..<cut])
-        guard Settings.keys.contains(where: { $0.name == name }) else { return noteUnknown(name, .flag) }
-        assign(name, String(assignment[assignment.index(after: cut)...]), .flag)
+        guard Settings.keys.contains(where: { $0.name == name }) else { return noteUnknown(name, Self.set) }
+        assign(name, String(assignment[assignment.index(after: cut)...]), Self.set)
     }
 
     /// Problems between settings that are each right alone.

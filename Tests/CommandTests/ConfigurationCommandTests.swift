@@ -50,6 +50,21 @@ struct ConfigurationCommandTests {
         #expect(row("retry.cap") == ["key": "retry.cap", "value": "10m", "from": "default"])
     }
 
+    @Test("MEZZOTINT_CONFIG names the file where --config does not")
+    func file() throws {
+        let folder = try TemporaryFolder()
+        try Data("retry: {base: 3s}".utf8).write(to: folder.url.appending(path: "m.yaml"))
+        try Data("retry: {cap: 9s}".utf8).write(to: folder.url.appending(path: "n.yaml"))
+        let environment = ["MEZZOTINT_CONFIG": "m.yaml"]
+        let named = try Built.run("mezzotint", ["config", "show"], in: folder.url, environment: environment)
+        #expect(named.output.contains("m.yaml:1") && !named.output.contains("n.yaml"))
+        let given = try Built.run(
+            "mezzotint", ["config", "show", "--config", "n.yaml"], in: folder.url, environment: environment)
+        #expect(given.output.contains("n.yaml:1") && !given.output.contains("m.yaml"))
+        let absent = try Built.run("mezzotint", ["config", "check", "--config", "o.yaml"], in: folder.url)
+        #expect(absent.status == 1 && absent.errors.hasPrefix("--config: the settings file o.yaml cannot be read: "))
+    }
+
     @Test(
         "Every command refuses a broken configuration before it does anything",
         arguments: [["lag"], ["normalise", "http://a.example/"], ["config", "show"]])

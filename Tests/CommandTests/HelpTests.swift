@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Help: every command of every program, on one screen", .timeLimit(.minutes(1)))
 struct HelpTests {
-    @Test("Each fits 80 columns and 24 lines, and shows an example or its commands", arguments: ["mezzotint", "mezzotint-demo"])
+    @Test(
+        "Each fits 80 columns and 24 lines, and shows an example or its commands",
+        arguments: ["mezzotint", "mezzotint-demo"])
     func screens(program: String) throws {
         var paths: [[String]] = [[]]
         var seen = 0

@@ -113,7 +113,7 @@ struct SettingsProblemTests {
         }
         #expect(
             error?.description
-                == "--set: the settings file /nowhere/m.yaml cannot be read: No such file or directory. Check the path given to --config."
+                == "--config: the settings file /nowhere/m.yaml cannot be read: No such file or directory. Check the path given to --config."
         )
     }
 
