@@ -10,10 +10,10 @@ extension Outbox.Entry {
         let origin = record.header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(record)
         switch settlement {
         case .outcome(let outcome):
-            self.outcome = outcome
+            count = Tally.Answer(outcome)
             records = [outcome.newRecord(partition: record.partition, key: record.key)]
         case .dead(let attempts, let outcome):
-            self.outcome = outcome
+            count = Tally.Answer(outcome)
             let cause = outcome.failure ?? FailureNote(code: "job.unknown", message: "", verdict: .deadLetter)
             let letter = DeadLetter(
                 of: record, id: outcome.job, cause: cause, attempts: attempts,
@@ -23,13 +23,13 @@ extension Outbox.Entry {
                 outcome.newRecord(partition: record.partition, key: record.key),
             ]
         case .retry(let job, let attempts, let notBefore, let firstSeen, let cause):
-            outcome = nil
+            count = nil
             let note = RetryNote(
                 job: job.id, lane: job.lane, attempt: attempts, notBefore: notBefore, firstSeen: firstSeen,
                 cause: cause, origin: origin, traceparent: job.traceparent)
             records = [note.newRecord(key: record.key, body: record.value ?? [], partition: record.partition, at: now)]
         case .rekey(let job):
-            outcome = nil
+            count = nil
             let key = RecordKey.job(job.source).bytes
             records = [
                 NewRecord(

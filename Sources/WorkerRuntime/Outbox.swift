@@ -10,7 +10,7 @@ struct Outbox {
         let place: RecordPlace
         let records: [NewRecord]
         /// What the answer counts as; nil for a retry.
-        let outcome: Outcome?
+        let count: Tally.Answer?
     }
 
     private var waiting: [Entry] = []

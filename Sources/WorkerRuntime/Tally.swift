@@ -18,11 +18,24 @@ package struct Tally: Sendable, Equatable {
 
     package init() {}
 
+    /// What counting needs of an outcome: thousands wait for their acknowledgement, and their rows need not.
+    struct Answer: Sendable {
+        let job: String
+        let kind: OutcomeKind
+        let unchanged: Int
+        let failure: FailureNote?
+
+        init(_ outcome: Outcome) {
+            (job, kind, failure) = (outcome.job, outcome.kind, outcome.failure)
+            unchanged = outcome.variants.reduce(0) { $0 + ($1.kind == .unchanged ? 1 : 0) }
+        }
+    }
+
     /// An outcome is in the log.
-    mutating func count(_ outcome: Outcome) {
+    mutating func count(_ answer: Answer) {
         jobs += 1
-        unchanged += outcome.variants.reduce(0) { $0 + ($1.kind == .unchanged ? 1 : 0) }
-        switch outcome.kind {
+        unchanged += answer.unchanged
+        switch answer.kind {
         case .failed: failed += 1
         case .expired: expired += 1
         case .cancelled: cancelled += 1

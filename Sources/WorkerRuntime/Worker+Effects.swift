@@ -83,15 +83,15 @@ extension Worker {
     }
 
     private func count(_ entry: Outbox.Entry) {
-        guard let outcome = entry.outcome else {
+        guard let answer = entry.count else {
             tally.retries += 1
             return
         }
-        tally.count(outcome)
-        guard let failure = outcome.failure else { return }
+        tally.count(answer)
+        guard let failure = answer.failure else { return }
         logger.warning(
             "\(failure.message)",
-            ["code": .string(failure.code), "outcome": .string(outcome.kind.rawValue), "job": .string(outcome.job)])
+            ["code": .string(failure.code), "outcome": .string(answer.kind.rawValue), "job": .string(answer.job)])
     }
 }
 

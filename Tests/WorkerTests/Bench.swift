@@ -1,0 +1,86 @@
+import Digest
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Index
+import Origin
+import Partition
+import Planning
+import Ports
+import Rendering
+import Store
+import Telemetry
+import TestPixels
+import TestSupport
+import WorkerRuntime
+
+/// A workplace for one test: real adapters in a folder of its own, and an origin on loopback.
+final class Bench: Sendable {
+    let folder: TemporaryFolder
+    let origin: LocalOrigin
+    let rules = CanonicalRules()
+
+    init(pictures: URL? = nil) throws {
+        folder = try TemporaryFolder()
+        origin = try LocalOrigin(folder: pictures)
+    }
+
+    func url(_ path: String) -> String { "http://127.0.0.1:\(origin.port)\(path)" }
+
+    var log: EmbeddedLog {
+        get throws { try EmbeddedLog(folder.file("log"), EmbeddedLogConfiguration(partitions: 4)) }
+    }
+
+    /// Appends jobs as `mezzotint publish` does.
+    func publish(_ jobs: [(url: String, variants: [String], lane: Lane)], to log: EmbeddedLog) async throws {
+        let intake = Intake(rules: rules)
+        let records = try jobs.enumerated().map { number, job in
+            try intake.job(
+                url: job.url, variants: try job.variants.map { try rules.spec(of: $0) },
+                id: "job-\(number)-\(UUID().uuidString)", lane: job.lane
+            ).newRecord(partitions: log.partitionCount, at: 0)
+        }
+        try await append(records, to: log)
+    }
+
+    func append(_ records: [NewRecord], to log: EmbeddedLog) async throws {
+        for result in await log.append(records) where result.offset == nil { throw LogFailure.closed }
+    }
+
+    /// Runs a worker until nothing is left, and says what it came to.
+    @discardableResult
+    func work(
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil, log given: EmbeddedLog? = nil
+    ) async throws -> Tally {
+        let log = try given ?? self.log
+        let pool = RendererPool(
+            RendererConfiguration(program: renderer ?? Built.program("mezzotint-renderer").path, count: 2))
+        var origin = OriginConfiguration()
+        origin.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+        let ports = WorkerPorts(
+            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin), renderer: pool,
+            store: try FileStore(root: folder.file("store")), indexes: SQLiteVariantIndexes(folder.file("index")))
+        var configuration = WorkerConfiguration(
+            partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
+            permits: PermitRules(render: 2), canonical: rules, untilIdle: true, seed: 1, owner: "test")
+        change(&configuration)
+        let worker = Worker(ports, configuration, logger: Logger(level: .error))
+        defer { Task { await pool.stop() } }
+        try await worker.run()
+        await log.close()
+        return await worker.tally
+    }
+
+    /// Every outcome in the log, by job id.
+    func outcomes() async throws -> [OutcomeReport] {
+        let log = try self.log
+        var reports: [OutcomeReport] = []
+        for number in 0..<Int32(log.partitionCount) {
+            for record in try await log.read(.outcomes, PartitionID(number), from: 0, limit: 100_000) {
+                reports.append(try OutcomeReport(record))
+            }
+        }
+        await log.close()
+        return reports
+    }
+}

@@ -1,0 +1,104 @@
+internal import EmbeddedLog
+internal import Foundation
+internal import ImageModel
+internal import Index
+internal import Origin
+internal import Partition
+internal import Planning
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import Settings
+internal import Store
+internal import Telemetry
+internal import WorkerRuntime
+
+/// The adapters of one worker, made from its settings and put together with the runtime: the only place that sees both.
+struct Composition {
+    let worker: Worker
+    let log: EmbeddedLog
+    let renderers: RendererPool
+
+    init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let renders = settings.renderProcesses(cores: cores)
+        log = try EmbeddedLog(
+            settings.logDirectory,
+            EmbeddedLogConfiguration(
+                partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept))
+        if let notice = log.notice { logger.warning("\(notice)") }
+        let store = try FileStore(root: settings.storeDirectory)
+        renderers = RendererPool(
+            RendererConfiguration(
+                program: settings.rendererProgram, count: renders,
+                deadlineMilliseconds: settings.render.deadline.milliseconds, limits: settings.renderLimits))
+        do {
+            // Without a renderer every job would only wait: better to say so at once.
+            try await renderers.ready()
+        } catch {
+            await renderers.stop()
+            throw error
+        }
+        let ports = WorkerPorts(
+            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(try settings.originConfiguration),
+            renderer: renderers, store: store, indexes: SQLiteVariantIndexes(settings.indexDirectory))
+        worker = Worker(
+            ports,
+            WorkerConfiguration(
+                partition: settings.partitionRules,
+                permits: PermitRules(
+                    fetch: settings.fetch.concurrency, render: renders,
+                    slow: settings.slowConcurrency(cores: cores),
+                    slowWait: Int64(settings.lanes.slow.maxWait.milliseconds)),
+                canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
+                originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
+                seed: UInt64.random(in: 0...UInt64.max),
+                owner: "\(ProcessInfo.processInfo.hostName) \(ProcessInfo.processInfo.processIdentifier)"),
+            logger: logger)
+    }
+}
+
+extension Settings {
+    /// `render.program`, or the renderer beside this program.
+    var rendererProgram: String {
+        guard render.program.isEmpty else { return render.program }
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        return URL(filePath: own).deletingLastPathComponent().appending(path: "mezzotint-renderer").path
+    }
+
+    var renderLimits: RenderLimits {
+        var limits = RenderLimits()
+        limits.pixels = render.pixelLimit
+        limits.frames = render.frameLimit
+        limits.scans = render.scanLimit
+        limits.chunks = render.chunkLimit
+        return limits
+    }
+
+    var partitionRules: PartitionRules {
+        PartitionRules(
+            reuse: ReuseRules(isEnabled: reuse.enabled, lossBudget: reuse.lossBudget),
+            retry: RetryPolicy(
+                attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds)),
+            maxAge: Int64(store.maxAge.milliseconds))
+    }
+
+    var originConfiguration: OriginConfiguration {
+        get throws {
+            var origin = OriginConfiguration()
+            origin.allow = fetch.allow.compactMap { AddressRange($0) }
+            origin.byteLimit = fetch.byteLimit
+            origin.memoryBudget = fetch.budget
+            origin.redirects = fetch.redirects
+            origin.userAgent = fetch.userAgent
+            return origin
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds.
+    var milliseconds: Int {
+        Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

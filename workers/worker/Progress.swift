@@ -1,0 +1,51 @@
+internal import EmbeddedLog
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Telemetry
+internal import WorkerRuntime
+
+/// One line about how far the work has come: jobs done, variants, rate, fetches saved, time left.
+struct Progress {
+    private let worker: Worker
+    private let log: any Log
+    private let line: ProgressLine
+
+    init(_ worker: Worker, log: any Log) {
+        (self.worker, self.log) = (worker, log)
+        line = ProgressLine()
+    }
+
+    /// Each second, until the task is cancelled.
+    func show() async {
+        let started = ContinuousClock.now
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            let tally = await worker.tally
+            line.update(text(tally, left: await waiting(), seconds: (ContinuousClock.now - started) / .seconds(1)))
+        }
+        line.finish()
+    }
+
+    private func text(_ tally: Tally, left: Int64, seconds: Double) -> String {
+        let rate = Double(tally.jobs) / max(seconds, 0.001)
+        let variants = tally.renders + tally.unchanged
+        let saved = max(0, tally.jobs - tally.fetches)
+        let time = rate > 0 ? "\(Int(Double(left) / rate)) s left" : "waiting"
+        return "\(tally.jobs) jobs, \(variants) variants, \(String(format: "%.1f", Double(variants) / max(seconds, 0.001)))/s, "
+            + "\(saved) fetches saved, \(left) to do, \(time)"
+    }
+
+    /// Records that are not finished, over both lanes and the retries.
+    private func waiting() async -> Int64 {
+        var left: Int64 = 0
+        for number in 0..<Int32(log.partitionCount) {
+            for topic in [Topic.jobsFast, .jobsSlow, .retry] {
+                let partition = PartitionID(number)
+                guard let bounds = try? await log.bounds(topic, partition) else { continue }
+                let mark = (try? await log.watermark(topic, partition)) ?? bounds.lowerBound
+                left += max(0, bounds.upperBound - max(mark ?? bounds.lowerBound, bounds.lowerBound))
+            }
+        }
+        return left
+    }
+}

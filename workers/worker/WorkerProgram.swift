@@ -1,0 +1,93 @@
+internal import CommandLine
+internal import EmbeddedLog
+internal import Foundation
+internal import ImageModel
+internal import Posix
+internal import Rendering
+internal import Settings
+internal import Telemetry
+internal import WorkerRuntime
+
+/// The worker: runs until it is told to stop, or until nothing is left to do.
+@main
+struct WorkerProgram {
+    static let command = Command(
+        "mezzotint-worker", abstract: "Fetch, render and store what jobs ask for, until told to stop.",
+        examples: ["mezzotint-worker --config config/embedded.yaml", "mezzotint-worker --set data=/srv/mezzotint --until-idle"],
+        options: Option.configuration + [
+            Option(flag: "until-idle", help: "End when nothing is left to do: no job unfinished, no retry waiting."),
+            Option(flag: "json", help: "End with one line of JSON instead of a table."),
+        ]
+    ) { try await run($0) }
+
+    static func main() async { await command.main() }
+
+    static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let settings = try Settings.load(arguments)
+        let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
+        let signals = StopSignals()
+        let started = ContinuousClock.now
+        let composition = try await Composition(settings, untilIdle: arguments.flag("until-idle"), logger: logger)
+        let worker = composition.worker
+        logger.info(
+            "The worker runs.",
+            ["data": .string(settings.data), "renderers": .int(Int64(composition.renderers.configuration.count))])
+        let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
+            group.addTask {
+                do { try await worker.run() } catch { return error }
+                return nil
+            }
+            group.addTask {
+                var isDraining = false
+                for await number in signals.received {
+                    // Told twice: whoever asks does not want to wait. What runs is done again at the next start.
+                    if isDraining { exit(128 + number) }
+                    isDraining = true
+                    await worker.drain()
+                }
+                return CancellationError()
+            }
+            group.addTask {
+                await Progress(worker, log: composition.log).show()
+                return CancellationError()
+            }
+            // The first to end that was not cancelled is the worker itself.
+            var ended: (any Error)?
+            for await result in group where !(result is CancellationError) {
+                ended = result
+                signals.stop()
+                group.cancelAll()
+            }
+            return ended
+        }
+        let summary = Summary(
+            await worker.tally, seconds: (ContinuousClock.now - started) / .seconds(1),
+            renderers: composition.renderers.peakMemoryBytes)
+        await composition.renderers.stop()
+        await composition.log.close()
+        Console.print(arguments.flag("json") ? summary.json : summary.table)
+        if let failure { throw failure }
+        return .success
+    }
+}
+
+/// SIGINT and SIGTERM as a stream.
+final class StopSignals: Sendable {
+    let received: AsyncStream<Int32>
+    private let continuation: AsyncStream<Int32>.Continuation
+    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+
+    init() {
+        let (received, continuation) = AsyncStream<Int32>.makeStream()
+        (self.received, self.continuation) = (received, continuation)
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield(number) }
+            source.resume()
+            return source
+        }
+    }
+
+    func stop() { continuation.finish() }
+}
