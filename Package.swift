@@ -68,7 +68,7 @@ let package = Package(
             "mezzotint-worker", in: "worker",
             needs: [
                 "ImageModel", "Ports", "WorkerRuntime", "EmbeddedLog", "Index", "Origin", "Rendering", "Store",
-                "Telemetry", "CommandLine", "Settings", "Posix",
+                "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
             ]),
         program("mezzotint-renderer", in: "renderer", needs: ["ImageModel", "Rendering", "Vips", "CommandLine", "Posix"]),
         program(
@@ -105,6 +105,12 @@ let package = Package(
         tests("Settings", needs: ["Settings", "ImageModel"]),
         tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),
         tests("Telemetry", needs: ["Telemetry"]),
+        tests(
+            "Worker",
+            needs: [
+                "Digest", "EmbeddedLog", "ImageModel", "Index", "Origin", "Partition", "Planning", "Ports", "Posix",
+                "Rendering", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

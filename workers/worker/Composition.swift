@@ -1,5 +1,6 @@
 internal import EmbeddedLog
 internal import Foundation
+internal import HTTP
 internal import ImageModel
 internal import Index
 internal import Origin
@@ -40,7 +41,7 @@ struct Composition {
             throw error
         }
         let ports = WorkerPorts(
-            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(try settings.originConfiguration),
+            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(settings.originConfiguration),
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(settings.indexDirectory))
         worker = Worker(
             ports,
@@ -84,15 +85,17 @@ extension Settings {
     }
 
     var originConfiguration: OriginConfiguration {
-        get throws {
-            var origin = OriginConfiguration()
-            origin.allow = fetch.allow.compactMap { AddressRange($0) }
-            origin.byteLimit = fetch.byteLimit
-            origin.memoryBudget = fetch.budget
-            origin.redirects = fetch.redirects
-            origin.userAgent = fetch.userAgent
-            return origin
-        }
+        var origin = OriginConfiguration()
+        origin.allow = fetch.allow.compactMap { AddressRange($0) }
+        origin.byteLimit = fetch.byteLimit
+        origin.memoryBudget = fetch.budget
+        origin.redirects = fetch.redirects
+        origin.deadlines.resolve = fetch.deadlines.dns
+        origin.deadlines.connect = fetch.deadlines.connect
+        origin.deadlines.firstByte = fetch.deadlines.firstByte
+        origin.deadlines.whole = fetch.deadlines.whole
+        origin.userAgent = fetch.userAgent
+        return origin
     }
 }
 

@@ -21,7 +21,8 @@ struct Progress {
         let started = ContinuousClock.now
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             let tally = await worker.tally
-            line.update(text(tally, left: await waiting(), seconds: (ContinuousClock.now - started) / .seconds(1)))
+            let left = await waiting()
+            line.update(text(tally, left: left, seconds: (ContinuousClock.now - started) / .seconds(1)))
         }
         line.finish()
     }
