@@ -111,6 +111,7 @@ let package = Package(
                 "Digest", "EmbeddedLog", "ImageModel", "Index", "Origin", "Partition", "Planning", "Ports", "Posix",
                 "Rendering", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker",
             ]),
+        tests("WebServer", needs: ["HTTP", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -10,8 +10,8 @@ final class Transfer: @unchecked Sendable {
 
     let id: UInt64
     let request: HTTPRequest
-    let sink: any HTTPSink
-    let finish: (Result<HTTPResponse, HTTPFailure>) -> Void
+    private var sink: (any HTTPSink)?
+    private let answer: (Result<HTTPResponse, HTTPFailure>) -> Void
     private let mailbox: TransferMailbox
     /// Set when the loop takes it up.
     var handle: EasyHandle?
@@ -38,9 +38,9 @@ final class Transfer: @unchecked Sendable {
 
     init(
         _ id: UInt64, _ request: HTTPRequest, _ sink: any HTTPSink, _ mailbox: TransferMailbox,
-        finish: @escaping (Result<HTTPResponse, HTTPFailure>) -> Void
+        answer: @escaping (Result<HTTPResponse, HTTPFailure>) -> Void
     ) {
-        (self.id, self.request, self.sink, self.mailbox, self.finish) = (id, request, sink, mailbox, finish)
+        (self.id, self.request, self.sink, self.mailbox, self.answer) = (id, request, sink, mailbox, answer)
     }
 
     func reached(_ next: Stage) {
@@ -81,11 +81,11 @@ final class Transfer: @unchecked Sendable {
         let head = HTTPHead(status: status, headers: headers)
         self.head = head
         let id = id
-        switch sink.begin(head, resume: { [mailbox] in mailbox.post(.resume(id)) }) {
+        switch sink?.begin(head, resume: { [mailbox] in mailbox.post(.resume(id)) }) {
         case .take: break
         case .discard: discardable = Self.discardLimit
         case .pause: pauseNext = true
-        case .end:
+        case .end, nil:
             ownFailure = .ended
             return false
         }
@@ -98,7 +98,7 @@ final class Transfer: @unchecked Sendable {
             discardable = left - bytes.count
             return left < bytes.count ? 0 : bytes.count
         }
-        switch pauseNext ? .pause : sink.receive(bytes) {
+        switch pauseNext ? .pause : sink?.receive(bytes) {
         case .take: return bytes.count
         case .discard:
             discardable = Self.discardLimit
@@ -108,7 +108,7 @@ final class Transfer: @unchecked Sendable {
             // The answer may have come already, in which case the loop hears of it after this returns.
             pausedAt = SystemTime.monotonicNanoseconds
             return Int(CURL_WRITEFUNC_PAUSE)
-        case .end:
+        case .end, nil:
             ownFailure = .ended
             return 0
         }
@@ -155,6 +155,12 @@ final class Transfer: @unchecked Sendable {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformed(reason: reason)
         default: .connection(reason: reason)
         }
+    }
+
+    /// Answers the caller, who then is the sink's only holder.
+    func finish(_ result: Result<HTTPResponse, HTTPFailure>) {
+        sink = nil
+        answer(result)
     }
 
     /// An answer whose body nobody wants stands, however its body ended.

@@ -97,7 +97,7 @@ struct FileStoreTests {
                 _ = try await store.put(large, as: Blob.name())
                 exit(3)
             } catch {
-                guard error.code == "store.full", error.verdict == .retry else { exit(4) }
+                guard error.code == "store.full", error.verdict == .wait else { exit(4) }
             }
             guard store.isGone(FileStore.location(of: Blob.name())),
                 try FileManager.default.contentsOfDirectory(atPath: folder.file("store/.tmp")).isEmpty

@@ -20,7 +20,6 @@ static inline struct MHD_Daemon *mz_mhd_start(
         { MHD_OPTION_CONNECTION_LIMIT, (intptr_t)connections, 0 },
         { MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)seconds, 0 },
         { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, 0 },
-        { MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, 0 },
         { MHD_OPTION_END, 0, 0 },
     };
     return MHD_start_daemon(
