@@ -5,7 +5,7 @@ internal import ImageModel
 struct RowBytes: ~Copyable {
     private(set) var bytes: [UInt8] = []
 
-    init() { bytes.reserveCapacity(256) }
+    init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     mutating func put(_ number: Int) { put(UInt64(bitPattern: Int64(number))) }
 
@@ -58,7 +58,7 @@ struct RowBytes: ~Copyable {
 /// a refusal of the row, never in a trap.
 struct RowParts {
     private var rest: Slice<UnsafeRawBufferPointer>
-    private var isShort = false
+    private(set) var isShort = false
 
     init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
 
@@ -100,6 +100,13 @@ struct RowParts {
         }
         defer { rest = rest.dropFirst(8) }
         return UInt64(littleEndian: UnsafeRawBufferPointer(rebasing: rest).loadUnaligned(as: UInt64.self))
+    }
+
+    mutating func region() -> Region {
+        let (x, y, width, height) = (word(), word(), word(), word())
+        return Region(
+            x: Double(bitPattern: x), y: Double(bitPattern: y), width: Double(bitPattern: width),
+            height: Double(bitPattern: height))
     }
 
     mutating func digest() -> SHA256Digest { SHA256Digest(words: (word(), word(), word(), word())) }

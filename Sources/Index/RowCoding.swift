@@ -1,11 +1,44 @@
 internal import Digest
 internal import ImageModel
 
-/// The rows of an index as bytes, each behind a check word: SQLite notices damage to its pages' order, not to what is
-/// in them, and a wrong row would be believed.
+/// All rows of a source as one blob: its key, its source row, its variants, and a check word, since SQLite notices
+/// damage to its pages' order, not to what is in them, and a wrong row would be believed.
 enum RowCoding {
-    static func encode(_ row: VariantRow) -> [UInt8] {
-        var bytes = RowBytes()
+    static func encode(_ snapshot: SourceSnapshot, of source: SourceKey) -> [UInt8] {
+        var bytes = RowBytes(capacity: 256 * (1 + snapshot.variants.count))
+        bytes.put(source.digest)
+        bytes.put(snapshot.source != nil)
+        if let row = snapshot.source { put(row, to: &bytes) }
+        bytes.put(snapshot.variants.count)
+        for row in snapshot.variants { put(row, to: &bytes) }
+        bytes.put(word: bytes.bytes.withUnsafeBytes(checkWord))
+        return bytes.bytes
+    }
+
+    enum Decoded {
+        case snapshot(SourceSnapshot)
+        /// Of another source, whose key begins with the same eight bytes.
+        case another
+        case damaged
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, of source: SourceKey) -> Decoded {
+        guard bytes.count >= 8 else { return .damaged }
+        let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(8))
+        var seal = RowParts(UnsafeRawBufferPointer(rebasing: bytes.suffix(8)))
+        guard seal.word() == checkWord(content) else { return .damaged }
+        var parts = RowParts(content)
+        guard parts.digest() == source.digest else { return .another }
+        var snapshot = SourceSnapshot()
+        if parts.flag() { snapshot.source = sourceRow(source, from: &parts) }
+        let count = parts.int()
+        while snapshot.variants.count < count, !parts.isShort {
+            snapshot.variants.append(variantRow(source, from: &parts))
+        }
+        return parts.isWhole ? .snapshot(snapshot) : .damaged
+    }
+
+    private static func put(_ row: VariantRow, to bytes: inout RowBytes) {
         bytes.put(row.spec)
         bytes.put(word: row.version.word)
         bytes.put(row.size)
@@ -19,15 +52,16 @@ enum RowCoding {
             bytes.put(false)
         }
         bytes.put(row.sourceSize)
-        for side in [row.region.x, row.region.y, row.region.width, row.region.height] { bytes.put(word: side.bitPattern) }
+        bytes.put(word: row.region.x.bitPattern)
+        bytes.put(word: row.region.y.bitPattern)
+        bytes.put(word: row.region.width.bitPattern)
+        bytes.put(word: row.region.height.bitPattern)
         bytes.put(row.hasAlpha)
         bytes.put(row.storedAt)
         bytes.put(row.expires)
-        return sealed(bytes, of: row.source)
     }
 
-    static func encode(_ row: SourceRow) -> [UInt8] {
-        var bytes = RowBytes()
+    private static func put(_ row: SourceRow, to bytes: inout RowBytes) {
         bytes.put(row.url)
         bytes.put(word: row.version.word)
         bytes.put(row.size)
@@ -39,61 +73,31 @@ enum RowCoding {
         if let original = row.original { bytes.put(original) }
         bytes.put(row.fetchedAt)
         bytes.put(row.expires)
-        return sealed(bytes, of: row.source)
     }
 
-    /// nil if the bytes are not what was encoded.
-    static func variant(_ bytes: UnsafeRawBufferPointer, of source: SourceKey) -> VariantRow? {
-        guard var parts = opened(bytes, of: source) else { return nil }
+    private static func variantRow(_ source: SourceKey, from parts: inout RowParts) -> VariantRow {
         let (spec, version, size, count) = (parts.spec(), SourceVersion(word: parts.word()), parts.size(), parts.int())
         let (digest, location) = (parts.digest(), parts.text())
         let madeFrom: Provenance = parts.flag() ? .donor(parts.spec()) : .origin
-        let sourceSize = parts.size()
-        func side() -> Double { Double(bitPattern: parts.word()) }
-        let region = Region(x: side(), y: side(), width: side(), height: side())
-        let row = VariantRow(
+        let (sourceSize, region) = (parts.size(), parts.region())
+        return VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
             madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: parts.flag(), storedAt: parts.number(),
             expires: parts.number())
-        return parts.isWhole ? row : nil
     }
 
-    static func source(_ bytes: UnsafeRawBufferPointer, of source: SourceKey) -> SourceRow? {
-        guard var parts = opened(bytes, of: source) else { return nil }
+    private static func sourceRow(_ source: SourceKey, from parts: inout RowParts) -> SourceRow {
         let (url, version, size, format) = (parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format())
         let (count, digest, hasAlpha) = (parts.int(), parts.digest(), parts.flag())
         let original = parts.flag() ? parts.text() : nil
-        let row = SourceRow(
+        return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
             hasAlpha: hasAlpha, original: original, fetchedAt: parts.number(), expires: parts.number())
-        return parts.isWhole ? row : nil
-    }
-
-    /// A source key as the index's key.
-    static func key(_ source: SourceKey) -> [UInt8] {
-        var bytes = RowBytes()
-        for word in [source.digest.words.0, source.digest.words.1, source.digest.words.2, source.digest.words.3] {
-            bytes.put(word: word.byteSwapped)
-        }
-        return bytes.bytes
-    }
-
-    private static func sealed(_ parts: consuming RowBytes, of source: SourceKey) -> [UInt8] {
-        let check = parts.bytes.withUnsafeBytes { checkWord($0, source) }
-        parts.put(word: check)
-        return parts.bytes
-    }
-
-    private static func opened(_ bytes: UnsafeRawBufferPointer, of source: SourceKey) -> RowParts? {
-        guard bytes.count >= 8 else { return nil }
-        let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(8))
-        var seal = RowParts(UnsafeRawBufferPointer(rebasing: bytes.suffix(8)))
-        return seal.word() == checkWord(content, source) ? RowParts(content) : nil
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.
-    private static func checkWord(_ bytes: UnsafeRawBufferPointer, _ source: SourceKey) -> UInt64 {
-        var state = source.digest.words.0 ^ UInt64(bytes.count)
+    private static func checkWord(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var state = UInt64(bytes.count)
         func mix(_ word: UInt64) {
             let product = (state ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
             state = product.high ^ product.low ^ word.byteSwapped
@@ -104,7 +108,10 @@ enum RowCoding {
             place += 8
         }
         var tail: UInt64 = 0
-        for byte in bytes[place...] { tail = tail << 8 | UInt64(byte) }
+        while place < bytes.count {
+            tail = tail << 8 | UInt64(bytes[place])
+            place += 1
+        }
         mix(tail)
         return state
     }

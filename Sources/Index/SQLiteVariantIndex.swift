@@ -15,42 +15,29 @@ final class SQLiteVariantIndex: VariantIndex {
     }
 
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
-        try using { (file) throws(SQLiteFailure) in
-            defer { file.snapshot.reset() }
-            file.snapshot.bind(1, RowCoding.key(source))
-            var snapshot = SourceSnapshot()
-            while try file.snapshot.step() {
-                let isSource = file.snapshot.withBytes(0) { $0.isEmpty }
-                let isSound = file.snapshot.withBytes(1) { bytes in
-                    if isSource {
-                        snapshot.source = RowCoding.source(bytes, of: source)
-                        return snapshot.source != nil
-                    }
-                    guard let row = RowCoding.variant(bytes, of: source) else { return false }
-                    snapshot.variants.append(row)
-                    return true
-                }
-                guard isSound else { return nil }
-            }
-            return snapshot
-        }
+        try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }
 
     func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
-        try using { (file) throws(SQLiteFailure) in
-            try file.connection.transaction { () throws(SQLiteFailure) in
-                for change in changes { try file.apply(change) }
+        _ = try using { (file) throws(SQLiteFailure) in
+            try file.connection.transaction { () throws(SQLiteFailure) -> Bool? in
+                var batch = IndexBatch()
+                for change in changes {
+                    guard try batch.apply(change, file) else { return nil }
+                }
+                for (source, found) in batch.found { try file.save(found, of: source) }
                 file.setPosition.bind(1, position)
                 try file.setPosition.run()
+                return true
             }
         }
         self.position = position
     }
 
     func wipe() throws(IndexFailure) {
-        try using { (file) throws(SQLiteFailure) in
+        _ = try using { (file) throws(SQLiteFailure) in
             try file.connection.transaction { () throws(SQLiteFailure) in
-                try file.connection.execute("DELETE FROM rows; DELETE FROM position")
+                try file.connection.execute("DELETE FROM sources; DELETE FROM position")
             }
         }
         position = nil
@@ -72,29 +59,5 @@ final class SQLiteVariantIndex: VariantIndex {
         close()
         IndexFile.setAside(path)
         throw .corrupt(path: path, reason: reason)
-    }
-}
-
-extension IndexFile {
-    fileprivate func apply(_ change: IndexChange) throws(SQLiteFailure) {
-        switch change {
-        case .source(let row): try put(row.source, "", RowCoding.encode(row))
-        case .variant(let row): try put(row.source, row.spec.description, RowCoding.encode(row))
-        case .dropSource(let source): try drop(source, "")
-        case .dropVariant(let source, let spec): try drop(source, spec.description)
-        }
-    }
-
-    private func put(_ source: SourceKey, _ spec: String, _ body: [UInt8]) throws(SQLiteFailure) {
-        put.bind(1, RowCoding.key(source))
-        put.bind(2, spec)
-        put.bind(3, body)
-        try put.run()
-    }
-
-    private func drop(_ source: SourceKey, _ spec: String) throws(SQLiteFailure) {
-        drop.bind(1, RowCoding.key(source))
-        drop.bind(2, spec)
-        try drop.run()
     }
 }
