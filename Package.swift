@@ -97,7 +97,8 @@ let package = Package(
         tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(
-            "Picture", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels", "mezzotint-renderer"]),
+            "Picture", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels", "mezzotint-renderer"],
+            data: ["outcomes.golden.txt"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),

@@ -79,6 +79,9 @@ package enum ProcessMemory {
         return (now, peak)
     }
 
+    /// CPU time of this process, in nanoseconds.
+    package static var ownCPUNanoseconds: Int64 { cpu(RUSAGE_SELF.rawValue) }
+
     /// CPU time of this process, and of its children that were reaped, in nanoseconds.
     package static var cpuNanoseconds: Int64 { cpu(RUSAGE_SELF.rawValue) + cpu(RUSAGE_CHILDREN.rawValue) }
 

@@ -8,6 +8,9 @@ package enum Sandbox {
     /// One heap for all threads: an arena opens files when it is made, and keeps what is freed.
     package static func useOneArena() { _ = mz_malloc_arenas(1) }
 
+    /// Blocks below this size are used again instead of being mapped, zeroed and unmapped each time; see `trimHeap`.
+    package static func keepFreedMemory(upTo bytes: Int) { _ = mz_malloc_keep(Int32(clamping: bytes)) }
+
     /// LittleCMS asks for the time zone, which would open a file later on.
     package static func fixTimeZone() {
         setenv("TZ", "UTC0", 1)

@@ -36,14 +36,14 @@ extension Raster {
     func inSRGB() throws(RasterFailure) -> Raster {
         if isCMYK {
             let isEmbedded: Int32 = profile == .none ? 0 : 1
-            return try map { image, out in mz_vips_to_srgb(image, isEmbedded, "cmyk", out) }
+            return try map { image, out in mz_vips_to_srgb(image, isEmbedded, "cmyk", out) }.withoutMetadata()
         }
         guard profile == .other else { return try narrowed() }
         do {
-            return try map { image, out in mz_vips_to_srgb(image, 1, "srgb", out) }
+            return try map { image, out in mz_vips_to_srgb(image, 1, "srgb", out) }.withoutMetadata()
         } catch {
             // A damaged profile means sRGB.
-            return try map(mz_vips_copy).withoutMetadata().narrowed()
+            return try withoutMetadata().narrowed()
         }
     }
 

@@ -14,8 +14,18 @@ extension Raster {
         guard cut.size != size else { return raster }
         let across = Double(size.width) / Double(cut.size.width)
         let down = Double(size.height) / Double(cut.size.height)
+        if across < 1, down < 1, format == VIPS_FORMAT_UCHAR {
+            return try raster.reduced(to: size, from: cut.size)
+        }
         raster = try raster.map { image, out in mz_vips_resize(image, across, down, out) }
         return try raster.forced(to: size)
+    }
+
+    private func reduced(to size: PixelSize, from cut: PixelSize) throws(RasterFailure) -> Raster {
+        let low = try map { image, out in mz_vips_reduce_down(image, Double(cut.height) / Double(size.height), out) }.inMemory()
+        let lying = try low.turned(VIPS_ANGLE_D90).inMemory()
+        let narrow = try lying.map { image, out in mz_vips_reduce_down(image, Double(cut.width) / Double(size.width), out) }.inMemory()
+        return try narrow.turned(VIPS_ANGLE_D270).forced(to: size)
     }
 
     /// A pixel more or less that libvips's own rounding may leave is cut off or repeated.

@@ -34,13 +34,15 @@ package struct VipsEngine: RenderEngine {
             let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
             var raster = try VipsEngine.reading { () throws(RasterFailure) in
                 let resized = try base.cut(step.cut, to: step.size)
-                return step.isKept ? try resized.inMemory() : resized
+                // Converted before smaller ones are made of it: a transform costs more to build than to apply.
+                let shown = isWeighted ? resized : try resized.inSRGB()
+                return step.isKept ? try shown.inMemory() : shown
             }
             kept[step.index] = raster
             let output = request.outputs[step.index]
             do throws(RasterFailure) {
-                if isWeighted { raster = try raster.unpremultiplied() }
-                raster = try raster.inSRGB().turned(orientation)
+                if isWeighted { raster = try raster.unpremultiplied().inSRGB() }
+                raster = try raster.turned(orientation)
                 if output.format == .jpeg, raster.hasAlpha { raster = try raster.flattened() }
                 let bytes = try raster.withoutMetadata().encoded(as: output)
                 results[step.index] = (RenderedOutput(size: raster.size, bytes: bytes.count, hasAlpha: raster.hasAlpha), bytes)

@@ -1,6 +1,7 @@
 internal import ImageModel
 internal import Ports
 @testable internal import Rendering
+internal import TestSupport
 internal import Testing
 
 @Suite("The wire between worker and renderer", .timeLimit(.minutes(1)))
@@ -46,7 +47,7 @@ struct WireTests {
 
     @Test("No damaged message traps, and none passes for 65 outputs")
     func damage() {
-        var random = SplitMix(seed: 7)
+        var random = SeededRandom(seed: 7)
         let messages = [Self.request.message, RenderReply.failed(.output(3, reason: "too wide")).message]
         for _ in 0..<4_000 {
             var message = messages[Int(random.next() % 2)]
@@ -58,18 +59,5 @@ struct WireTests {
         var many = Self.request
         many.outputs.append(many.outputs[0])
         #expect(throws: EngineFailure.self) { try RenderRequest(message: many.message) }
-    }
-}
-
-/// Numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }

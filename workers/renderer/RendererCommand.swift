@@ -12,6 +12,8 @@ struct RendererCommand {
     /// Where the pool puts the socket.
     private static let socket: Int32 = 3
     private static let files = 32
+    /// The decoded pixels of most pictures, at what size they are decoded; glibc's own limit is half of it.
+    private static let keptBytes = 32 << 20
 
     private static let about = """
         mezzotint-renderer decodes and encodes pictures for mezzotint-worker, which starts it
@@ -31,6 +33,7 @@ struct RendererCommand {
     func run() -> Never {
         switch words.first {
         case "serve" where PacketSocket.isSocket(Self.socket): serve()
+        case "bench": BareBenchmark.run(Array(words.dropFirst()))
         case "--help", "-h":
             Console.print(Self.about)
             exit(0)
@@ -43,6 +46,7 @@ struct RendererCommand {
     private func serve() -> Never {
         do throws(SystemFailure) {
             Sandbox.useOneArena()
+            Sandbox.keepFreedMemory(upTo: Self.keptBytes)
             Sandbox.fixTimeZone()
             let engine: VipsEngine
             do throws(EngineFailure) { engine = try VipsEngine() } catch {

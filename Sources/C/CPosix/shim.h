@@ -149,6 +149,7 @@ static inline int mz_limit_data(unsigned long long v) { return mz_limit(RLIMIT_D
 static inline int mz_limit_core(unsigned long long v) { return mz_limit(RLIMIT_CORE, v); }
 static inline int mz_limit_files(unsigned long long v) { return mz_limit(RLIMIT_NOFILE, v); }
 static inline int mz_malloc_arenas(int n) { return mallopt(M_ARENA_MAX, n); }
+static inline int mz_malloc_keep(int bytes) { return mallopt(M_MMAP_THRESHOLD, bytes) & mallopt(M_TRIM_THRESHOLD, bytes); }
 static inline long long mz_monotonic_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

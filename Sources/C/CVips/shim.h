@@ -16,11 +16,24 @@ static inline int mz_vips_webpload(const void *data, size_t bytes, VipsImage **o
     return vips_webpload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
 }
 
+// libvips's own way, for comparison.
+static inline int mz_vips_thumbnail(const void *data, size_t bytes, int w, int h, int crop, VipsImage **out) {
+    return vips_thumbnail_buffer((void *)data, bytes, out, w, "height", h, "size", VIPS_SIZE_DOWN, "crop",
+        crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, NULL);
+}
+static inline int mz_vips_thumbnail_image(VipsImage *in, int w, int h, int crop, VipsImage **out) {
+    return vips_thumbnail_image(in, out, w, "height", h, "size", VIPS_SIZE_DOWN, "no_rotate", TRUE, "crop",
+        crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, NULL);
+}
+
 static inline int mz_vips_extract(VipsImage *in, int x, int y, int w, int h, VipsImage **out) {
     return vips_extract_area(in, out, x, y, w, h, NULL);
 }
 static inline int mz_vips_resize(VipsImage *in, double across, double down, VipsImage **out) {
     return vips_resize(in, out, across, "vscale", down, "kernel", VIPS_KERNEL_LANCZOS3, NULL);
+}
+static inline int mz_vips_reduce_down(VipsImage *in, double shrink, VipsImage **out) {
+    return vips_reducev(in, out, shrink, "kernel", VIPS_KERNEL_LANCZOS3, "gap", 2.0, NULL);
 }
 static inline int mz_vips_extend(VipsImage *in, int w, int h, VipsImage **out) {
     return vips_embed(in, out, 0, 0, w, h, "extend", VIPS_EXTEND_COPY, NULL);

@@ -1,0 +1,59 @@
+internal import Foundation
+internal import ImageModel
+
+/// Bare calls of libvips in a loop, in as many processes as jobs; it runs inside mezzotint-renderer, which links libvips.
+struct BareEngine: BenchmarkEngine {
+    let pictures: [URL]
+    let jobs: Int
+    let out: URL
+
+    func run(_ format: ImageFormat) async throws -> RenderFigures { try run(format, keepingIn: "-") }
+    func keep(_ format: ImageFormat) async throws { _ = try run(format, keepingIn: out.path) }
+
+    private func run(_ format: ImageFormat, keepingIn folder: String) throws -> RenderFigures {
+        let effort = format == .webp ? "2" : "0"
+        let parts = try (0..<jobs).map { part in
+            try Part(["bench", format.rawValue, effort, "\(part)", "\(jobs)", folder] + pictures.map(\.path))
+        }
+        for part in parts { part.awaitReady() }
+        let start = Date()
+        for part in parts { part.go() }
+        var figures = RenderFigures(
+            engine: "libvips", format: format, variants: 0, seconds: 0, cpuMilliseconds: 0, bytes: 0, peakMemoryBytes: 0)
+        for part in parts {
+            let numbers = try part.numbers()
+            figures.variants += Int(numbers[0])
+            figures.cpuMilliseconds += numbers[2]
+            figures.bytes += Int(numbers[3])
+            figures.peakMemoryBytes = max(figures.peakMemoryBytes, Int(numbers[4]))
+        }
+        figures.seconds = Date().timeIntervalSince(start)
+        return figures
+    }
+
+    /// One process: it says that it is ready, waits for a line, and prints its numbers.
+    private struct Part {
+        private let process = Process()
+        private let input = Pipe()
+        private let output = Pipe()
+
+        init(_ arguments: [String]) throws {
+            process.executableURL = URL(filePath: PoolEngine.program)
+            process.arguments = arguments
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+        }
+
+        func awaitReady() { _ = output.fileHandleForReading.availableData }
+        func go() { input.fileHandleForWriting.write(Data("go\n".utf8)) }
+
+        func numbers() throws -> [Double] {
+            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+            guard numbers.count == 5 else { throw ToolFailure(program: "mezzotint-renderer bench", status: process.terminationStatus) }
+            return numbers
+        }
+    }
+}

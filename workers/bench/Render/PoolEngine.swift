@@ -1,0 +1,78 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+
+/// Our renderer pool, on files.
+struct PoolEngine: BenchmarkEngine {
+    let pictures: [URL]
+    let jobs: Int
+    let out: URL
+
+    static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appending(path: "mezzotint-renderer").path
+
+    func run(_ format: ImageFormat) async throws -> RenderFigures {
+        try await withPool { pool in
+            let start = SystemTime.monotonicNanoseconds
+            let cpu = cpuNanoseconds(pool)
+            let lengths = try await each { url in try await variants(of: url, format, pool).map(\.content.length) }
+            return RenderFigures(
+                engine: "mezzotint", format: format, variants: lengths.count,
+                seconds: Double(SystemTime.monotonicNanoseconds - start) / 1e9,
+                cpuMilliseconds: Double(cpuNanoseconds(pool) - cpu) / 1e6, bytes: lengths.reduce(0, +),
+                peakMemoryBytes: pool.peakMemoryBytes)
+        }
+    }
+
+    func keep(_ format: ImageFormat) async throws {
+        try await withPool { pool in
+            _ = try await each { url in
+                let largest = try await variants(of: url, format, pool)[0]
+                try Data(largest.content.bytes())
+                    .write(to: out.appending(path: "\(url.lastPathComponent).\(format.suffix)"))
+                return [0]
+            }
+        }
+    }
+
+    private func withPool<R>(_ body: (RendererPool) async throws -> R) async throws -> R {
+        let pool = RendererPool(RendererConfiguration(program: Self.program, count: jobs))
+        // A seat for each job is warm once so many ask at once.
+        while pool.processes.count < jobs { try await pool.ready() }
+        let result = try await body(pool)
+        await pool.stop()
+        return result
+    }
+
+    private func cpuNanoseconds(_ pool: RendererPool) -> Int64 {
+        pool.processes.reduce(ProcessMemory.ownCPUNanoseconds) { $0 + ($1.cpuNanoseconds ?? 0) }
+    }
+
+    private func variants(of url: URL, _ format: ImageFormat, _ pool: RendererPool) async throws -> [RenderedVariant] {
+        let picture = try pool.inspect(try OpenFile(reading: url.path))
+        let specs = [
+            VariantSpec(width: 1280, height: 1280, format: format), VariantSpec(width: 640, height: 640, format: format),
+            VariantSpec(width: 160, height: 160, mode: .crop, format: format),
+        ]
+        let orders = specs.map { spec in
+            let placement = spec.placement(of: picture.facts.size)
+            return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+        }
+        return try await pool.render(picture, orders, lane: .fast, isReuse: false)
+    }
+
+    /// `body` of every picture, `jobs` at a time.
+    private func each(_ body: @escaping @Sendable (URL) async throws -> [Int]) async throws -> [Int] {
+        try await withThrowingTaskGroup(of: [Int].self) { group in
+            var results: [Int] = []
+            for (i, url) in pictures.enumerated() {
+                if i >= jobs { results += try await group.next() ?? [] }
+                group.addTask { try await body(url) }
+            }
+            for try await more in group { results += more }
+            return results
+        }
+    }
+}

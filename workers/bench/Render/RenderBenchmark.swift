@@ -1,0 +1,89 @@
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+
+/// `mezzotint-bench render`: a set of photographs in three sizes, by our pool, by libvips alone and by sharp, in one run.
+struct RenderBenchmark {
+    let pictures: [URL]
+    let jobs: Int
+    let scores: Bool
+    let scratch: URL
+
+    static let command = Command(
+        "render", abstract: "Renders photographs in three sizes beside libvips alone and sharp.",
+        examples: ["mezzotint-bench render --json", "mezzotint-bench render --pictures DIR --engine mezzotint --no-score"],
+        options: [
+            Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
+            Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg"]),
+            Option(
+                "engine", value: "engine", help: "Only this engine.", oneOf: ["mezzotint", "libvips", "sharp"]),
+            Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
+            Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
+            Option(flag: "no-score", help: "Leave out SSIMULACRA2, which takes longest."), .json,
+        ]
+    ) { arguments in
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos") else {
+            throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
+        }
+        let pictures = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { ImageFormat(suffix: $0.pathExtension.lowercased()) == .jpeg }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        guard !pictures.isEmpty else { throw UsageError("There is no JPEG in \(folder.path).") }
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-bench-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let benchmark = RenderBenchmark(
+            pictures: pictures, jobs: try arguments.number("jobs", in: 1...256) ?? cores,
+            scores: !arguments.flag("no-score"), scratch: scratch)
+        let engines = arguments.value("engine").map { [$0] } ?? ["mezzotint", "libvips", "sharp"]
+        let formats = arguments.value("format").flatMap { ImageFormat(rawValue: $0) }.map { [$0] } ?? [.webp, .jpeg]
+        var figures: [RenderFigures] = []
+        for format in formats {
+            figures += try await benchmark.run(engines, format, rounds: arguments.number("rounds", in: 1...99) ?? 3)
+        }
+        Console.print(arguments.flag("json") ? figures.map(\.json).joined(separator: "\n") : RenderFigures.table(figures))
+        return .success
+    }
+
+    /// All engines in turn, over and over, so that a busy moment of the machine hits them alike.
+    private func run(_ names: [String], _ format: ImageFormat, rounds: Int) async throws -> [RenderFigures] {
+        for url in pictures { _ = try Data(contentsOf: url) }
+        var engines: [any BenchmarkEngine] = []
+        for name in names {
+            let out = scratch.appending(path: "\(name)-\(format.rawValue)")
+            try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
+            switch name {
+            case "mezzotint": engines.append(PoolEngine(pictures: pictures, jobs: jobs, out: out))
+            case "libvips": engines.append(BareEngine(pictures: pictures, jobs: jobs, out: out))
+            default:
+                guard let engine = SharpEngine(pictures: pictures, jobs: jobs, out: out) else { continue }
+                engines.append(engine)
+            }
+        }
+        var results = engines.map { _ in [RenderFigures]() }
+        for _ in 0..<rounds {
+            for (i, engine) in engines.enumerated() { results[i].append(try await engine.run(format)) }
+        }
+        var figures: [RenderFigures] = []
+        for (i, engine) in engines.enumerated() {
+            var median = results[i].sorted { $0.seconds < $1.seconds }[rounds / 2]
+            median.peakMemoryBytes = results[i].map(\.peakMemoryBytes).max() ?? 0
+            if scores {
+                try await engine.keep(format)
+                median.score = try await Scorer(pictures: pictures, references: scratch.appending(path: "reference"))
+                    .score(engine.out, format, jobs: jobs)
+            }
+            figures.append(median)
+        }
+        return figures
+    }
+}
+
+/// Something that renders 1280x1280, 640x640 and 160y160 at q80 of every picture.
+protocol BenchmarkEngine {
+    /// Where `keep` leaves the 1280 px variants, under the source's name and the format's suffix.
+    var out: URL { get }
+    func run(_ format: ImageFormat) async throws -> RenderFigures
+    /// Once more, unmeasured, keeping the largest.
+    func keep(_ format: ImageFormat) async throws
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+internal import ImageModel
+
+/// What one engine did with all pictures in one format.
+struct RenderFigures {
+    var engine: String
+    var format: ImageFormat
+    var variants: Int
+    var seconds: Double
+    var cpuMilliseconds: Double
+    var bytes: Int
+    /// Of the largest process that rendered.
+    var peakMemoryBytes: Int
+    /// SSIMULACRA2 of the 1280 px variants, mean and least; nil where it was not measured.
+    var score: (mean: Double, least: Double)?
+
+    var variantsPerSecond: Double { Double(variants) / seconds }
+    var cpuMsPerVariant: Double { cpuMilliseconds / Double(variants) }
+
+    /// One line of JSON, as scripts read it.
+    var json: String {
+        var parts = [
+            #""bench":"render""#, #""engine":"\#(engine)""#, #""format":"\#(format.rawValue)""#,
+            #""variantsPerSecond":\#(RenderFigures.text(variantsPerSecond))"#,
+            #""cpuMsPerVariant":\#(RenderFigures.text(cpuMsPerVariant))"#, #""bytes":\#(bytes)"#,
+            #""peakMemoryBytes":\#(peakMemoryBytes)"#,
+        ]
+        parts.append(#""score":\#(score.map { RenderFigures.text($0.mean) } ?? "null")"#)
+        if let score { parts.append(#""leastScore":\#(RenderFigures.text(score.least))"#) }
+        return "{\(parts.joined(separator: ","))}"
+    }
+
+    static func table(_ figures: [RenderFigures]) -> String {
+        let heads = ["format", "engine", "variants/s", "CPU ms/variant", "bytes", "peak MiB", "score", "least"]
+        let rows = figures.map { own in
+            [
+                own.format.rawValue, own.engine, text(own.variantsPerSecond), text(own.cpuMsPerVariant), "\(own.bytes)",
+                "\(own.peakMemoryBytes >> 20)", own.score.map { text($0.mean) } ?? "-",
+                own.score.map { text($0.least) } ?? "-",
+            ]
+        }
+        let widths = heads.indices.map { i in ([heads] + rows).map { $0[i].count }.max() ?? 0 }
+        return ([heads] + rows).map { row in
+            row.enumerated().map { i, cell in
+                let pad = String(repeating: " ", count: widths[i] - cell.count)
+                return i < 2 ? cell + pad : pad + cell
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    static func text(_ value: Double) -> String { String(format: "%.2f", value) }
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// What stands beside the project, where it does.
+enum SharedTools {
+    /// Below the folder that `MEZZOTINT_SHARED` names, or `../shared`; nil where it is absent.
+    static func part(_ path: String) -> URL? {
+        let named = ProcessInfo.processInfo.environment["MEZZOTINT_SHARED"] ?? "../shared"
+        let url = URL(filePath: named).appending(path: path).standardizedFileURL
+        return FileManager.default.fileExists(atPath: url.path) ? url : nil
+    }
+
+    /// Runs a program to its end and returns what it printed.
+    static func output(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ToolFailure(program: program, status: process.terminationStatus) }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+struct ToolFailure: Error, CustomStringConvertible {
+    let program: String
+    let status: Int32
+    var description: String { "\(program) ended with status \(status); what it said is above." }
+}

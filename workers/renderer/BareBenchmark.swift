@@ -1,0 +1,44 @@
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+internal import Posix
+internal import Vips
+
+/// The hidden `bench FORMAT EFFORT PART PARTS OUT FILE…`: libvips in a bare loop over every PARTS-th file, for
+/// `mezzotint-bench render` to compare with; here, since only this program links libvips.
+enum BareBenchmark {
+    static func run(_ words: [String]) -> Never {
+        guard words.count > 5, let format = ImageFormat(rawValue: words[0]), let effort = Int(words[1]),
+            let part = Int(words[2]), let parts = Int(words[3]), parts > 0
+        else {
+            Console.complain("usage: mezzotint-renderer bench FORMAT EFFORT PART PARTS OUT FILE…")
+            exit(2)
+        }
+        do {
+            try BareLibvips.start()
+            let files = try words[5...].enumerated().filter { $0.offset % parts == part }.map { _, path in
+                (URL(filePath: path), [UInt8](try Data(contentsOf: URL(filePath: path))))
+            }
+            Console.write("ready\n")
+            // The caller lets all parts go at once.
+            _ = readLine()
+            var variants = 0
+            var bytes = 0
+            let start = SystemTime.monotonicNanoseconds
+            let cpu = ProcessMemory.cpuNanoseconds
+            for (url, content) in files {
+                let made = try content.withUnsafeBytes { try BareLibvips.render($0, format, quality: 80, effort: effort) }
+                variants += made.count
+                bytes += made.reduce(0) { $0 + $1.count }
+                if words[4] != "-" { try Data(made[0]).write(to: URL(filePath: "\(words[4])/\(url.lastPathComponent).\(format.suffix)")) }
+            }
+            let seconds = Double(SystemTime.monotonicNanoseconds - start) / 1e9
+            let cpuMs = Double(ProcessMemory.cpuNanoseconds - cpu) / 1e6
+            Console.print("\(variants) \(seconds) \(cpuMs) \(bytes) \(ProcessMemory.of()?.peak ?? 0)")
+            exit(0)
+        } catch {
+            Console.complain("mezzotint-renderer bench: \(error)")
+            exit(1)
+        }
+    }
+}
