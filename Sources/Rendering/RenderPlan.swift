@@ -13,22 +13,28 @@ package struct RenderPlan: Sendable, Hashable {
         case output(Int)
     }
 
-    /// Whole pixels of a base.
-    package struct Cut: Sendable, Hashable {
-        package var x: Int
-        package var y: Int
-        package var size: PixelSize
+    /// What of a base an output shows, along one axis.
+    package struct Span: Sendable, Hashable {
+        /// The whole pixels to cut out.
+        package var start: Int
+        package var count: Int
+        /// What they stand for, in pixels of the base: where it begins, and how long it is.
+        package var exactStart: Double
+        package var exactLength: Double
     }
 
     package struct Step: Sendable, Hashable {
         /// Place in the request.
         package var index: Int
         package var base: Base
-        package var cut: Cut
+        package var across: Span
+        package var down: Span
         /// As stored, before orientation.
         package var size: PixelSize
         /// Whether its pixels are needed after it: by a later step, or to be turned.
         package var isKept: Bool
+
+        package var isResampled: Bool { across.count != size.width || down.count != size.height }
     }
 
     /// 1, 2, 4 or 8: how much smaller than stored a JPEG is decoded.
@@ -66,10 +72,12 @@ package struct RenderPlan: Sendable, Hashable {
                     && Double(step.size.width) <= wanted[step.index].cut.width / Double(shrink)
                     && Double(step.size.height) <= wanted[step.index].cut.height / Double(shrink)
             }
-            let cut = parent.map { own.cut(in: wanted[$0.index]) } ?? own.cut(shrunk: shrink, in: decoded)
+            let base = parent.map { wanted[$0.index] } ?? Wanted(decoded: decoded, shrunk: shrink)
             steps.append(Step(
-                index: index, base: parent.map { .output($0.index) } ?? .decoded, cut: cut, size: own.size,
-                isKept: orientation != .upright))
+                index: index, base: parent.map { .output($0.index) } ?? .decoded,
+                across: Span(own.cut.x - base.cut.x, own.cut.width, base.scaleX, of: base.size.width, to: own.size.width),
+                down: Span(own.cut.y - base.cut.y, own.cut.height, base.scaleY, of: base.size.height, to: own.size.height),
+                size: own.size, isKept: orientation != .upright))
         }
         for i in steps.indices {
             let index = steps[i].index
@@ -106,31 +114,39 @@ private struct Wanted {
             && other.cut.width * scaleX + 1 >= ladder * Double(other.size.width)
             && other.cut.height * scaleY + 1 >= ladder * Double(other.size.height)
     }
+}
 
-    func cut(shrunk: Int, in decoded: PixelSize) -> RenderPlan.Cut {
-        .snapped(cut.x, cut.y, cut.width, cut.height, 1 / Double(shrunk), 1 / Double(shrunk), in: decoded)
-    }
-
-    func cut(in parent: Wanted) -> RenderPlan.Cut {
-        .snapped(
-            cut.x - parent.cut.x, cut.y - parent.cut.y, cut.width, cut.height, parent.scaleX, parent.scaleY,
-            in: parent.size)
+extension Wanted {
+    /// The decoder's own pixels, each of which stands for `shrunk` × `shrunk` stored ones.
+    fileprivate init(decoded: PixelSize, shrunk: Int) {
+        self.init(
+            cut: Region(x: 0, y: 0, width: Double(decoded.width * shrunk), height: Double(decoded.height * shrunk)),
+            size: decoded)
     }
 }
 
-extension RenderPlan.Cut {
-    /// The whole pixels nearest to a rectangle, at least one, inside `bounds`.
-    fileprivate static func snapped(
-        _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ scaleX: Double, _ scaleY: Double,
-        in bounds: PixelSize
-    ) -> Self {
-        func side(_ start: Double, _ length: Double, _ scale: Double, _ limit: Int) -> (Int, Int) {
-            let from = min(max(0, Int((start * scale).rounded())), limit - 1)
-            let to = min(max(from + 1, Int(((start + length) * scale).rounded())), limit)
-            return (from, to - from)
+extension RenderPlan.Span {
+    /// The pixels of a base that stand nearest to what is wanted of it.
+    ///
+    /// To be reduced, they have the same middle to a quarter of a pixel, and as many of them as come out: a resampler
+    /// that works from the middle then has neither a shift nor a stretch. To be enlarged, they are all that are touched.
+    fileprivate init(_ start: Double, _ length: Double, _ scale: Double, of bound: Int, to output: Int) {
+        (exactStart, exactLength) = (start * scale, length * scale)
+        let end = exactStart + exactLength
+        let slack = 1e-6
+        var best = (start: Int((exactStart + slack).rounded(.down)), end: Int((end - slack).rounded(.up)))
+        let shrink = exactLength / Double(output)
+        if shrink > 1 {
+            let middle = exactStart + exactLength / 2
+            var error = Double.infinity
+            for count in Set([exactLength.rounded(.down), exactLength.rounded(.up)]).sorted() {
+                let from = (middle - count / 2).rounded()
+                let own = abs(from + count / 2 - middle)
+                guard abs(count - exactLength) < shrink / 2, count >= 1, own < error - slack else { continue }
+                (best, error) = ((Int(from), Int(from + count)), own)
+            }
         }
-        let (left, across) = side(x, width, scaleX, bounds.width)
-        let (top, down) = side(y, height, scaleY, bounds.height)
-        return Self(x: left, y: top, size: PixelSize(width: across, height: down))
+        self.start = min(max(0, best.start), bound - 1)
+        count = min(max(self.start + 1, best.end), bound) - self.start
     }
 }

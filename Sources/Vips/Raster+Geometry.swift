@@ -3,29 +3,43 @@ internal import ImageModel
 internal import Rendering
 
 extension Raster {
-    /// Exactly `size` pixels from the cut of this raster.
-    func cut(_ cut: RenderPlan.Cut, to size: PixelSize) throws(RasterFailure) -> Raster {
+    /// Exactly the step's size, from what it shows of this raster.
+    func made(by step: RenderPlan.Step) throws(RasterFailure) -> Raster {
+        let (across, down, size) = (step.across, step.down, step.size)
         var raster = self
-        if cut.size != self.size {
+        if across.count != self.size.width || down.count != self.size.height {
             raster = try raster.map { image, out in
-                mz_vips_extract(image, Int32(cut.x), Int32(cut.y), Int32(cut.size.width), Int32(cut.size.height), out)
+                mz_vips_extract(image, Int32(across.start), Int32(down.start), Int32(across.count), Int32(down.count), out)
             }
         }
-        guard cut.size != size else { return raster }
-        let across = Double(size.width) / Double(cut.size.width)
-        let down = Double(size.height) / Double(cut.size.height)
-        if across < 1, down < 1, format == VIPS_FORMAT_UCHAR {
-            return try raster.reduced(to: size, from: cut.size)
-        }
-        raster = try raster.map { image, out in mz_vips_resize(image, across, down, out) }
-        return try raster.forced(to: size)
+        raster = try raster.reduced(across.exactLength / Double(size.width), down.exactLength / Double(size.height))
+        return try raster.enlarged(across, down, to: size).forced(to: size)
     }
 
-    private func reduced(to size: PixelSize, from cut: PixelSize) throws(RasterFailure) -> Raster {
-        let low = try map { image, out in mz_vips_reduce_down(image, Double(cut.height) / Double(size.height), out) }.inMemory()
-        let lying = try low.turned(VIPS_ANGLE_D90).inMemory()
-        let narrow = try lying.map { image, out in mz_vips_reduce_down(image, Double(cut.width) / Double(size.width), out) }.inMemory()
-        return try narrow.turned(VIPS_ANGLE_D270).forced(to: size)
+    /// Fewer pixels on the axes where the factor is above 1: rows first, while they are whole.
+    private func reduced(_ across: Double, _ down: Double) throws(RasterFailure) -> Raster {
+        var raster = self
+        if down > 1 { raster = try raster.map { image, out in mz_vips_reduce_down(image, down, out) } }
+        guard across > 1 else { return raster }
+        guard format == VIPS_FORMAT_UCHAR else {
+            return try raster.map { image, out in mz_vips_reduce_across(image, across, out) }
+        }
+        // libvips 8.14 has vectors for columns of 8 bits only: turning the picture twice costs less than going without.
+        raster = try raster.inMemory().turned(VIPS_ANGLE_D90).inMemory()
+        raster = try raster.map { image, out in mz_vips_reduce_down(image, across, out) }.inMemory()
+        return try raster.turned(VIPS_ANGLE_D270)
+    }
+
+    /// More pixels on the axes that want them, each of them at its exact place; libvips's own resize would shift them.
+    private func enlarged(
+        _ across: RenderPlan.Span, _ down: RenderPlan.Span, to size: PixelSize
+    ) throws(RasterFailure) -> Raster {
+        let (right, below) = (across.magnification(to: size.width), down.magnification(to: size.height))
+        guard right.scale > 1 || below.scale > 1 else { return self }
+        return try map { image, out in
+            mz_vips_enlarge(
+                image, right.scale, below.scale, right.offset, below.offset, Int32(size.width), Int32(size.height), out)
+        }
     }
 
     /// A pixel more or less that libvips's own rounding may leave is cut off or repeated.
@@ -59,5 +73,14 @@ extension Raster {
 
     private func mirrored() throws(RasterFailure) -> Raster {
         try map { image, out in mz_vips_mirror(image, VIPS_DIRECTION_HORIZONTAL, out) }
+    }
+}
+
+extension RenderPlan.Span {
+    /// How much larger the pixels cut out become, and how far their grid lies beside what is wanted of them; 1 and 0
+    /// where they were reduced already.
+    fileprivate func magnification(to output: Int) -> (scale: Double, offset: Double) {
+        let scale = Double(output) / exactLength
+        return scale > 1 ? (scale, Double(start) - exactStart) : (1, 0)
     }
 }

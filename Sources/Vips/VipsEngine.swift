@@ -23,7 +23,7 @@ package struct VipsEngine: RenderEngine {
         var decoded = try VipsEngine.reading { () throws(RasterFailure) in
             try open(source, request, plan)
         }
-        let isWeighted = decoded.hasAlpha && plan.steps.contains { $0.size != $0.cut.size }
+        let isWeighted = decoded.hasAlpha && plan.steps.contains { $0.isResampled }
         decoded = try VipsEngine.reading { () throws(RasterFailure) in
             let base = isWeighted ? try decoded.premultiplied() : decoded
             return plan.keepsDecoded ? try base.inMemory() : base
@@ -33,7 +33,7 @@ package struct VipsEngine: RenderEngine {
         for step in plan.steps {
             let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
             var raster = try VipsEngine.reading { () throws(RasterFailure) in
-                let resized = try base.cut(step.cut, to: step.size)
+                let resized = try base.made(by: step)
                 // Converted before smaller ones are made of it: a transform costs more to build than to apply.
                 let shown = isWeighted ? resized : try resized.inSRGB()
                 return step.isKept ? try shown.inMemory() : shown

@@ -48,8 +48,20 @@ struct RenderPlanTests {
         request.outputs[2].cut = Region(x: 300, y: 300, width: 300, height: 300)
         let steps = RenderPlan(request).steps
         #expect(steps.map(\.base) == [.decoded, .output(0), .decoded])
-        #expect(steps[1].cut == RenderPlan.Cut(x: 80, y: 160, size: PixelSize(width: 240, height: 240)))
-        #expect(steps[2].cut == RenderPlan.Cut(x: 300, y: 300, size: PixelSize(width: 300, height: 300)))
+        #expect(steps[1].across == RenderPlan.Span(start: 80, count: 240, exactStart: 80, exactLength: 240))
+        #expect(steps[1].down == RenderPlan.Span(start: 160, count: 240, exactStart: 160, exactLength: 240))
+        #expect(steps[2].down == RenderPlan.Span(start: 300, count: 300, exactStart: 300, exactLength: 300))
+    }
+
+    @Test("What is cut to be reduced has the wanted middle, to a quarter of a pixel where there is a choice", arguments: [
+        (x: 0.0, width: 900.0, output: 100, start: 0, count: 900), (106.5, 427.4, 160, 106, 428), (106.6, 427.4, 160, 107, 427),
+        (0.2, 99.6, 98, 0, 100), (10.5, 100, 70, 11, 100), (0, 100.4, 100, 0, 100),
+    ])
+    func middle(x: Double, width: Double, output: Int, start: Int, count: Int) {
+        var request = request(PixelSize(width: 1_000, height: 10), [(output, 10)], format: .png)
+        request.outputs[0].cut = Region(x: x, y: 0, width: width, height: 10)
+        let span = RenderPlan(request).steps[0].across
+        #expect(span == RenderPlan.Span(start: start, count: count, exactStart: x, exactLength: width))
     }
 
     @Test("Nothing is made of an enlarged output")
@@ -75,8 +87,9 @@ struct RenderPlanTests {
             for step in plan.steps {
                 let bounds = if case .output(let index) = step.base { sizes[index] ?? plan.decoded } else { plan.decoded }
                 sizes[step.index] = step.size
-                #expect(step.cut.x >= 0 && step.cut.y >= 0 && step.cut.size.width > 0 && step.cut.size.height > 0)
-                #expect(step.cut.x + step.cut.size.width <= bounds.width && step.cut.y + step.cut.size.height <= bounds.height)
+                for (span, bound) in [(step.across, bounds.width), (step.down, bounds.height)] {
+                    #expect(span.start >= 0 && span.count > 0 && span.start + span.count <= bound)
+                }
             }
             #expect(Set(plan.steps.map(\.index)) == Set(request.outputs.indices))
         }

@@ -29,11 +29,23 @@ static inline int mz_vips_thumbnail_image(VipsImage *in, int w, int h, int crop,
 static inline int mz_vips_extract(VipsImage *in, int x, int y, int w, int h, VipsImage **out) {
     return vips_extract_area(in, out, x, y, w, h, NULL);
 }
-static inline int mz_vips_resize(VipsImage *in, double across, double down, VipsImage **out) {
-    return vips_resize(in, out, across, "vscale", down, "kernel", VIPS_KERNEL_LANCZOS3, NULL);
-}
 static inline int mz_vips_reduce_down(VipsImage *in, double shrink, VipsImage **out) {
     return vips_reducev(in, out, shrink, "kernel", VIPS_KERNEL_LANCZOS3, "gap", 2.0, NULL);
+}
+static inline int mz_vips_reduce_across(VipsImage *in, double shrink, VipsImage **out) {
+    return vips_reduceh(in, out, shrink, "kernel", VIPS_KERNEL_LANCZOS3, "gap", 2.0, NULL);
+}
+// Pixel centres stay centres: half a pixel in, half a pixel out.
+static inline int mz_vips_enlarge(VipsImage *in, double across, double down, double dx, double dy, int w, int h,
+    VipsImage **out) {
+    VipsInterpolate *bicubic = vips_interpolate_new("bicubic");
+    int area[4] = { 0, 0, w, h };
+    VipsArrayInt *oarea = vips_array_int_new(area, 4);
+    int failed = vips_affine(in, out, across, 0.0, 0.0, down, "interpolate", bicubic, "oarea", oarea, "idx", 0.5 + dx,
+        "idy", 0.5 + dy, "odx", -0.5, "ody", -0.5, "extend", VIPS_EXTEND_COPY, "premultiplied", TRUE, NULL);
+    vips_area_unref((VipsArea *)oarea);
+    g_object_unref(bicubic);
+    return failed;
 }
 static inline int mz_vips_extend(VipsImage *in, int w, int h, VipsImage **out) {
     return vips_embed(in, out, 0, 0, w, h, "extend", VIPS_EXTEND_COPY, NULL);

@@ -1,0 +1,77 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+/// Small files that are large or slow to decode; what they cost libvips unprotected is in the comments.
+@Suite("Pictures: bombs are refused or defused, and cost little", .timeLimit(.minutes(2)))
+struct BombTests {
+    @Test("Eighteen text chunks that inflate to 50 MB each are not looked into (27 s)")
+    func text() async throws {
+        let bomb = Pixels.chunk("zTXt", Array("Comment\0\0".utf8) + Sources.zeros(50_000_000))
+        let png = Sources.blackPNG(width: 8, height: 8, chunks: [[UInt8]](repeating: bomb, count: 18))
+        try await expectQuick(png, PixelSize(width: 8, height: 8))
+    }
+
+    @Test("A profile that inflates to 50 MB is dropped")
+    func profile() async throws {
+        let bomb = Pixels.chunk("iCCP", Array("profile\0\0".utf8) + Sources.zeros(50_331_644, after: [3, 0, 0, 0]))
+        try await expectQuick(Sources.blackPNG(width: 8, height: 8, chunks: [bomb]), PixelSize(width: 8, height: 8))
+    }
+
+    @Test("What is over the pixel limit by its header never reaches a child", arguments: [
+        Sources.blackPNG(width: 8, height: 8).replacing(16..<24, with: [0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]),
+        Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0, 0x2f, 0xfe, 0xbf, 0xff, 0x0f] + [UInt8](repeating: 0, count: 9),
+    ] as [[UInt8]])
+    func pixels(bytes: [UInt8]) throws {
+        #expect { try Workshop.pool.inspect(try Workshop.file(bytes)) } throws: { ($0 as? RenderFailure)?.code == "render.too-many-pixels" }
+    }
+
+    @Test("An interlaced picture just inside the memory limit is rendered, within the child's limit")
+    func interlaced() async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        let file = try Workshop.file(Sources.blackPNG(width: 7_000, height: 7_000, depth: 8, channels: 4, isInterlaced: true))
+        let variants = try await Workshop.render(file, in: pool) { [Workshop.order(70, 70, .webp, of: $0.size), Workshop.order(60, 60, .jpeg, of: $0.size)] }
+        #expect(variants.count == 2)
+        #expect(pool.losses == 0)
+        #expect(pool.peakMemoryBytes < 600 << 20)
+        await pool.stop()
+    }
+
+    @Test("What needs more heap than a child may have ends as a failure of its own, not of the pool")
+    func heap() async throws {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.dataBytes = 160 << 20
+        let pool = RendererPool(configuration)
+        let large = try Workshop.file(Sources.blackPNG(width: 7_000, height: 7_000, depth: 8, channels: 4, isInterlaced: true))
+        await #expect(throws: RenderFailure.self) {
+            try await Workshop.render(large, in: pool) { [Workshop.order(70, 70, .webp, of: $0.size)] }
+        }
+        let small = try Workshop.file(Pixels.map(width: 60, height: 40).png)
+        #expect(try await Workshop.render(small, in: pool) { [Workshop.order(30, 20, .webp, of: $0.size)] }.count == 1)
+        await pool.stop()
+    }
+
+    /// Rendered, in a fraction of the CPU time that it would cost.
+    private func expectQuick(_ bytes: [UInt8], _ size: PixelSize) async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        try await pool.ready()
+        let before = try #require(pool.processes.first?.cpuNanoseconds)
+        let variants = try await Workshop.render(try Workshop.file(bytes), in: pool) { [Workshop.order(size.width, size.height, .png, of: $0.size)] }
+        #expect(variants[0].size == size)
+        #expect(try #require(pool.processes.first?.cpuNanoseconds) - before < 100_000_000)
+        await pool.stop()
+    }
+}
+
+extension [UInt8] {
+    fileprivate func replacing(_ range: Range<Int>, with bytes: [UInt8]) -> [UInt8] {
+        var copy = self
+        copy.replaceSubrange(range, with: bytes)
+        return copy
+    }
+}

@@ -1,0 +1,203 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+/// Each hazard of libvips 8.14.1 that touches what is rendered, with a test that was seen to fail without its cure.
+@Suite("Pictures: what libvips 8.14.1 does unless one prevents it", .timeLimit(.minutes(2)))
+struct HazardTests {
+    private static let formats: [ImageFormat] = [.jpeg, .png, .webp]
+
+    /// Seen to fail: without `WebPContainer.bare` an EXIF chunk of 12 fields is in every WebP (libvips#3340); without
+    /// `withoutMetadata` the GPS fields are in it.
+    @Test("No metadata comes out: no EXIF, GPS, XMP, IPTC, comment or profile", arguments: formats)
+    func metadata(format: ImageFormat) async throws {
+        let pixels = Pixels.photograph(width: 200, height: 150, seed: 3)
+        let made = try await Workshop.render(try Workshop.file(pixels.png)) { [Workshop.order(200, 150, .jpeg, of: $0.size)] }
+        let jpeg = Sources.photographed(try made[0].content.bytes())
+        let png = Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile), Pixels.chunk("eXIf", Sources.tiff(orientation: 1))])
+        for source in [jpeg, png] {
+            // Whole and reduced: they go different ways.
+            let variants = try await Workshop.render(try Workshop.file(source)) {
+                [Workshop.order(200, 150, format, of: $0.size), Workshop.order(99, 75, format, of: $0.size)]
+            }
+            for variant in variants {
+                let bytes = try variant.content.bytes()
+                #expect(parts(of: bytes, format).isSubset(of: Self.allowed), "\(format)")
+                for secret in ["Exif", "secret", "xmp", "ICC"] { #expect(!contains(bytes, secret), "\(secret) in \(format)") }
+            }
+        }
+    }
+    private static let allowed: Set<String> = ["IHDR", "IDAT", "IEND", "PLTE", "pHYs", "VP8 ", "VP8L", "e0", "db", "c0", "c4", "da"]
+
+    @Test(
+        "Nor from real cameras' files", .enabled(if: Shared.has("images/photos"), Comment(rawValue: Shared.absent)))
+    func cameras() async throws {
+        for url in Shared.pictures("photos").prefix(12) {
+            let variants = try await Workshop.render(try Workshop.file(url)) { facts in
+                Self.formats.map { Workshop.order(60, 60, $0, of: facts.size) }
+            }
+            for variant in variants {
+                #expect(try parts(of: variant.content.bytes(), variant.spec.format).isSubset(of: Self.allowed), "\(url.lastPathComponent)")
+            }
+        }
+    }
+
+    /// Seen to fail with a conversion of every picture: levels fall by 2 to 8 (libvips#3491).
+    @Test("An untagged picture keeps its levels", arguments: [[100, 150, 200], [12], [90, 128], [40, 80, 120, 255]] as [[UInt8]])
+    func untagged(colour: [UInt8]) async throws {
+        let file = try Workshop.file(Sources.flat(colour).png)
+        for (width, height) in [(60, 40), (30, 20), (90, 60)] {
+            let pixels = try await Workshop.pixels(file, width, height)
+            #expect(pixels.channels == colour.count)
+            for channel in colour.indices { #expect(pixels[width / 2, height / 2, channel] == colour[channel], "\(width)") }
+        }
+    }
+
+    /// Seen to fail without `inSRGB`: red stays red. With alpha it is also the shape of libvips#3647's crash.
+    @Test("An embedded profile is applied, once, also with alpha and 16 bits", arguments: [[200, 30, 30], [200, 30, 30, 128]] as [[UInt8]], [8, 16])
+    func profile(colour: [UInt8], depth: Int) async throws {
+        let flat = Sources.flat(colour)
+        let chunk = Sources.profileChunk(Sources.exchangedProfile)
+        let file = try Workshop.file(depth == 8 ? Sources.png(flat, with: [chunk]) : wide(flat, chunk))
+        // Two sizes, so that one is made of the other's pixels.
+        let variants = try await Workshop.render(file) { [Workshop.order(30, 20, .png, of: $0.size), Workshop.order(9, 6, .png, of: $0.size)] }
+        for variant in variants {
+            let pixels = try #require(Pixels(png: try variant.content.bytes()))
+            #expect(pixels[3, 3, 0] < 80 && pixels[3, 3, 1] > 170, "\(pixels.bytes.prefix(4))")
+            if colour.count == 4 { #expect(abs(Int(pixels[3, 3, 3]) - 128) <= 1) }
+        }
+    }
+
+    /// Seen to fail without the check of the profile's colour space (libvips#3399: an RGB profile on grey pixels).
+    @Test("A profile that does not fit the pixels, or is damaged, means sRGB")
+    func unfitProfile() async throws {
+        let damaged = Array(Sources.exchangedProfile.prefix(200)) + [UInt8](repeating: 0xff, count: 300)
+        for (colour, profile) in [([77], Sources.exchangedProfile), ([100, 150, 200], damaged)] as [([UInt8], [UInt8])] {
+            let file = try Workshop.file(Sources.png(Sources.flat(colour), with: [Sources.profileChunk(profile)]))
+            let pixels = try await Workshop.pixels(file, 30, 20)
+            #expect(Array(pixels.bytes.prefix(colour.count)) == colour)
+        }
+    }
+
+    /// Seen to fail without `fail_on` in the loader: grey halves come out as good pictures.
+    @Test("A truncated picture is refused, decoded whole or scaled", arguments: formats, [600, 60])
+    func truncated(format: ImageFormat, width: Int) async throws {
+        let whole = try await Workshop.render(try Workshop.file(Pixels.photograph(width: 600, height: 400, seed: 2).png)) {
+            [Workshop.order(600, 400, format, of: $0.size)]
+        }
+        let bytes = try whole[0].content.bytes()
+        await #expect {
+            try await Workshop.render(try Workshop.file(Array(bytes.prefix(bytes.count * 3 / 5)))) {
+                [Workshop.order(width, width * 2 / 3, .png, of: $0.size)]
+            }
+        } throws: { ($0 as? RenderFailure)?.code == "render.malformed" }
+    }
+
+    /// Seen to fail without `forgetErrors`: the PNG was said to have a corrupt JPEG's marker.
+    @Test("One picture's warnings are not another's reason")
+    func reasons() async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        let made = try await Workshop.render(try Workshop.file(Pixels.map(width: 60, height: 40).png), in: pool) {
+            [Workshop.order(60, 40, .jpeg, of: $0.size)]
+        }
+        var warned = try made[0].content.bytes()
+        warned.insert(contentsOf: [1, 2, 3, 4], at: 20)
+        _ = try await Workshop.render(try Workshop.file(warned), in: pool) { [Workshop.order(30, 20, .png, of: $0.size)] }
+        var damaged = Pixels.map(width: 60, height: 40).png
+        damaged[200] ^= 0xff
+        await #expect {
+            try await Workshop.render(try Workshop.file(damaged), in: pool) { [Workshop.order(30, 20, .png, of: $0.size)] }
+        } throws: { ($0 as? RenderFailure)?.code == "render.malformed" && !"\($0)".contains("JPEG") }
+        await pool.stop()
+    }
+
+    /// Seen to fail without premultiplication: the hidden red shows in the edge.
+    @Test("What is transparent does not bleed into edges, and JPEG shows white there")
+    func transparency() async throws {
+        var pixels = Sources.flat([255, 0, 0, 0], width: 64, height: 64)
+        for y in 0..<64 { for x in 0..<29 { pixels.bytes.replaceSubrange((y * 64 + x) * 4..<(y * 64 + x) * 4 + 4, with: [0, 200, 0, 255]) } }
+        let file = try Workshop.file(pixels.png)
+        let small = try await Workshop.pixels(file, 16, 16)
+        for x in 0..<16 where small[x, 8, 3] > 20 { #expect(small[x, 8, 0] < 12, "column \(x)") }
+        #expect(small[15, 8, 3] == 0)
+        let jpeg = try await Workshop.render(file) { [Workshop.order(16, 16, .jpeg, of: $0.size, quality: 95)] }
+        #expect(!jpeg[0].hasAlpha)
+        let flat = try await Workshop.pixels(try Workshop.file(try jpeg[0].content.bytes()), 16, 16)
+        #expect((0..<3).allSatisfy { flat[14, 8, $0] > 250 })
+    }
+
+    @Test("Sixteen bits become eight by their upper half")
+    func sixteenBits() async throws {
+        let pixels = try await Workshop.pixels(try Workshop.file(wide(Sources.flat([100, 150, 200]), [])), 30, 20)
+        #expect(pixels.bytes.prefix(3) == [100, 150, 200])
+    }
+
+    @Test("A small output made of a larger one is the picture that its own decode gives")
+    func ladder() async throws {
+        let file = try Workshop.file(Pixels.photograph(width: 900, height: 600, seed: 5).png)
+        let both = try await Workshop.render(file) { [Workshop.order(600, 400, .png, of: $0.size), Workshop.order(150, 100, .png, of: $0.size)] }
+        let small = try #require(Pixels(png: try both[1].content.bytes()))
+        let alone = try await Workshop.pixels(file, 150, 100)
+        #expect(try #require(small.difference(from: alone)) < 1.5)
+        #expect(try #require(small.difference(from: alone)) < #require(small.difference(from: alone, movedBy: (1, 0))) / 3)
+    }
+
+    @Test(
+        "CMYK comes out as sRGB, by its own profile or the usual one",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)))
+    func cmyk() async throws {
+        var shown: [Pixels] = []
+        for name in ["channel-digital-image-cmyk-color.jpg", "channel-digital-image-cmyk-color-no-profile.jpg"] {
+            let url = try #require(Shared.part("images/formats/\(name)"))
+            shown.append(try await Workshop.pixels(try Workshop.file(url), 100, 67))
+        }
+        #expect(shown.allSatisfy { $0.channels == 3 })
+        #expect(try #require(shown[0].difference(from: shown[1])) < 25)
+    }
+
+    /// The same picture in 16 bits, the lower half nought.
+    private func wide(_ pixels: Pixels, _ chunk: [UInt8]) -> [UInt8] {
+        var rows: [UInt8] = []
+        let stride = pixels.width * pixels.channels
+        for y in 0..<pixels.height { rows += [0] + pixels.bytes[y * stride..<(y + 1) * stride].flatMap { [$0, 0] } }
+        var header = Array(pixels.png[16..<29])
+        header[8] = 16
+        var bytes = Array(pixels.png[..<8]) + Pixels.chunk("IHDR", header)
+        bytes += chunk
+        bytes += Pixels.chunk("IDAT", Sources.stored(rows))
+        return bytes + Pixels.chunk("IEND", [])
+    }
+
+    /// Chunk names, or a JPEG's markers in hex.
+    private func parts(of bytes: [UInt8], _ format: ImageFormat) -> Set<String> {
+        var parts: Set<String> = []
+        func number(_ range: Range<Int>) -> Int { bytes[range].reduce(0) { $0 << 8 | Int($1) } }
+        var offset = format == .jpeg ? 2 : format == .png ? 8 : 12
+        while offset + 8 < bytes.count, parts.count < 100 {
+            switch format {
+            case .jpeg:
+                parts.insert(String(bytes[offset + 1], radix: 16))
+                if bytes[offset + 1] == 0xda { return parts }
+                offset += 2 + number(offset + 2..<offset + 4)
+            case .png:
+                parts.insert(String(decoding: bytes[offset + 4..<offset + 8], as: UTF8.self))
+                offset += 12 + number(offset..<offset + 4)
+            default:
+                parts.insert(String(decoding: bytes[offset..<offset + 4], as: UTF8.self))
+                let length = bytes[offset + 4..<offset + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+                offset += 8 + length + length % 2
+            }
+        }
+        return parts
+    }
+
+    private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        let pattern = Array(text.utf8)
+        return bytes.indices.contains { bytes[$0...].starts(with: pattern) }
+    }
+}

@@ -1,0 +1,65 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+@Suite("Pictures: upright, whichever way they are stored", .timeLimit(.minutes(2)))
+struct OrientationTests {
+    private static let map = Pixels.map(width: 90, height: 60)
+
+    @Test("All eight orientations of a PNG come out as the same pixels, whole, cut and reduced", arguments: 1...8)
+    func png(orientation: Int) async throws {
+        let stored = Sources.stored(Self.map, orientation: orientation)
+        let exif = Pixels.chunk("eXIf", Sources.tiff(orientation: orientation))
+        let file = try Workshop.file(Sources.png(stored, with: [exif]))
+        #expect(try await Workshop.pixels(file, 90, 60) == Self.map)
+
+        let upright = try Workshop.file(Self.map.png)
+        let cut = Region(x: 10, y: 20, width: 30, height: 35)
+        let same = try await Workshop.pixels(file, 30, 35, cut: cut)
+        #expect(try await same == Workshop.pixels(upright, 30, 35, cut: cut))
+        // Rows and columns are reduced in the other order: a level of rounding.
+        let small = try await Workshop.pixels(file, 41, 23, cut: cut)
+        let expected = try await Workshop.pixels(upright, 41, 23, cut: cut)
+        #expect(try #require(small.difference(from: expected)) < 0.7)
+    }
+
+    @Test("A JPEG and a WebP tell theirs in EXIF", arguments: [ImageFormat.jpeg, .webp], [3, 6])
+    func lossy(format: ImageFormat, orientation: Int) async throws {
+        let stored = Sources.stored(Self.map, orientation: orientation)
+        let made = try await Workshop.render(try Workshop.file(stored.png)) {
+            [Workshop.order(stored.width, stored.height, format, of: $0.size, quality: 95)]
+        }
+        var bytes = try made[0].content.bytes()
+        if format == .jpeg { bytes = Sources.photographed(bytes, orientation: orientation) } else { bytes = turnedWebP(bytes, orientation, stored) }
+        let shown = try await Workshop.pixels(try Workshop.file(bytes), 90, 60)
+        #expect(try #require(shown.difference(from: Self.map)) < 3)
+    }
+
+    /// They differ by a numeral in the middle: turned wrongly they would differ by more than 30 levels.
+    @Test(
+        "Real cameras' eight agree", .enabled(if: Shared.has("images/orientation"), Comment(rawValue: Shared.absent)),
+        arguments: ["landscape", "portrait"], [(400, 300), (120, 90)])
+    func cameras(name: String, size: (Int, Int)) async throws {
+        let files = Shared.pictures("orientation").filter { $0.lastPathComponent.hasPrefix(name) }
+        #expect(files.count == 8)
+        let (width, height) = name == "landscape" ? size : (size.1, size.0)
+        let first = try await Workshop.pixels(try Workshop.file(files[0]), width, height)
+        for file in files.dropFirst() {
+            let other = try await Workshop.pixels(try Workshop.file(file), width, height)
+            #expect(try #require(other.difference(from: first)) < 8, "\(file.lastPathComponent)")
+        }
+    }
+
+    private func turnedWebP(_ bytes: [UInt8], _ orientation: Int, _ pixels: Pixels) -> [UInt8] {
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        let exif = Sources.tiff(orientation: orientation)
+        let canvas = Array("VP8X".utf8) + little(10, 4) + [8, 0, 0, 0] + little(pixels.width - 1, 3) + little(pixels.height - 1, 3)
+        let chunks = canvas + Array(bytes[12...]) + Array("EXIF".utf8) + little(exif.count, 4) + exif
+        return Array("RIFF".utf8) + little(chunks.count + 4, 4) + Array("WEBP".utf8) + chunks
+    }
+}

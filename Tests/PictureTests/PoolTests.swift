@@ -1,0 +1,212 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+@testable internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+@Suite("The pool: a child costs its own render, and nothing else", .timeLimit(.minutes(2)))
+struct PoolTests {
+    private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
+    private let folder = try! TemporaryFolder()
+
+    @Test("A missing program is told with its path, at the start and for each render")
+    func missing() async throws {
+        let pool = RendererPool(RendererConfiguration(program: "/nowhere/mezzotint-renderer", count: 1))
+        await expect(pool, "render.unavailable", "/nowhere/mezzotint-renderer", "set render.program")
+        await #expect { try await pool.ready() } throws: { "\($0)".contains("/nowhere/mezzotint-renderer") }
+        await pool.stop()
+    }
+
+    @Test("A program that is no renderer is told as such", arguments: [
+        (script: "exit 3", says: "exit status 3"), ("printf nonsense >&3; /bin/sleep 100", "another version"),
+        ("exec /bin/sleep 100", "did not get ready"),
+    ])
+    func noRenderer(script: String, says: String) async throws {
+        var configuration = try fake(script, isReady: false)
+        configuration.startMilliseconds = 300
+        let pool = RendererPool(configuration)
+        await expect(pool, "render.unavailable", says)
+        await pool.stop()
+    }
+
+    @Test("A child that hangs is ended at the deadline, and its seat taken anew", .timeLimit(.minutes(1)))
+    func hanging() async throws {
+        var configuration = try fake("exec /bin/sleep 100")
+        configuration.deadlineMilliseconds = 200
+        let pool = RendererPool(configuration)
+        try await pool.ready()
+        let first = pool.processes
+        await expect(pool, "render.deadline", "200 ms")
+        try await pool.ready()
+        #expect(pool.processes.map(\.pid) != first.map(\.pid))
+        #expect(first.allSatisfy { $0.memory == nil })
+        await expect(pool, "render.deadline")
+        #expect(pool.losses == 2)
+        await pool.stop()
+    }
+
+    @Test("A child that dies or talks nonsense in a render is told as crashed", arguments: [
+        (script: "kill -SEGV $$", says: "signal 11"), ("exit 9", "exit status 9"), ("printf nonsense >&3; /bin/sleep 100", "out of protocol"),
+        (rendered(width: 9, height: 9, bytes: 1), "not those that were asked"),
+        (rendered(width: 8, height: 8, bytes: 1 << 40), "not those that were asked"),
+        (printed(RenderReply.failed(.output(7, reason: ""))), "not asked"), (printed(.ready), "out of turn"),
+    ])
+    func dying(script: String, says: String) async throws {
+        let pool = RendererPool(try fake("/bin/dd bs=65536 count=1 <&3 >/dev/null 2>&1\n\(script)"))
+        await expect(pool, "render.crashed", says)
+        #expect(pool.losses == 1)
+        await pool.stop()
+    }
+
+    @Test("SIGKILL in the middle of a render costs that one; those that wait are rendered")
+    func killed() async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        try await pool.ready()
+        let process = try #require(pool.processes.first)
+        let idle = try #require(process.cpuNanoseconds)
+        let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)
+        async let lost = code { try await Workshop.render(large, lane: .slow, in: pool) { facts in
+            (0..<20).map { Workshop.order(1_490 - $0, 990, .webp, of: facts.size) }
+        } }
+        // Some hundredths of a second of work show that it has begun; the whole takes many seconds.
+        while let now = process.cpuNanoseconds, now < idle + 50_000_000 { await Task.yield() }
+        async let waiting = code { try await Workshop.render(try Workshop.file(source), in: pool) { [Workshop.order(8, 8, .webp, of: $0.size)] } }
+        process.kill()
+        #expect(await lost == "render.crashed")
+        #expect(await waiting == nil)
+        #expect(pool.losses == 1)
+        await pool.stop()
+    }
+
+    @Test("Children make way for fresh ones after so many jobs, and nothing is lost by it")
+    func recycled() async throws {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.recycleJobs = 2
+        let pool = RendererPool(configuration)
+        var pids: [Int32] = []
+        for _ in 0..<4 {
+            try await pool.ready()
+            pids += pool.processes.map(\.pid)
+            #expect(await code { try await render(in: pool) } == nil)
+        }
+        #expect(pids.count == 4 && Set(pids).count == 2)
+        #expect(pool.losses == 0)
+        #expect(pool.peakMemoryBytes > 10 << 20)
+        await pool.stop()
+    }
+
+    @Test("Stopping ends every child; what comes after is refused")
+    func stopped() async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+        try await pool.ready()
+        let processes = pool.processes
+        await pool.stop()
+        #expect(!processes.isEmpty && processes.allSatisfy { $0.memory == nil })
+        await expect(pool, "render.unavailable", "stopping")
+        await pool.stop()
+    }
+
+    @Test("A child has no environment, no open file but its own, and its limits")
+    func confined() async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        try await pool.ready()
+        #expect(await code { try await render(in: pool) } == nil)
+        let process = "/proc/\(try #require(pool.processes.first).pid)"
+        func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
+        #expect(try text("environ").isEmpty)
+        #expect(try text("status").contains("NoNewPrivs:\t1"))
+        let limits = try text("limits").split(separator: "\n").map { $0.split(separator: "  ", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) } }
+        func limit(_ name: String) -> [String] { limits.first { $0[0] == name }.map { Array($0.dropFirst().prefix(2)) } ?? [] }
+        #expect(limit("Max data size") == ["536870912", "536870912"])
+        #expect(limit("Max core file size") == ["0", "0"])
+        #expect(limit("Max open files") == ["32", "32"])
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3"]))
+        await pool.stop()
+    }
+
+    @Test("A child whose worker is gone ends by itself")
+    func orphan() throws {
+        var ends: (PacketSocket, PacketSocket)? = try PacketSocket.pair()
+        let child = try ChildProcess(
+            program: Built.program("mezzotint-renderer").path, arguments: ["serve"], socket: try #require(ends).1)
+        #expect(try ends?.0.receive(limit: 100)?.bytes == RenderReply.ready.message)
+        ends = nil
+        #expect(child.reap() == .status(0))
+    }
+
+    @Test("An order that no encoder can carry out is refused before it reaches a child", arguments: [
+        (width: 16_384, height: 10, format: ImageFormat.webp, says: "16383"), (65_501, 10, .jpeg, "65500"), (10_000, 9_000, .png, "limit of 50000000"),
+        (10, 10, .avif, "not written yet"), (0, 10, .png, "show nothing"),
+    ])
+    func refused(width: Int, height: Int, format: ImageFormat, says: String) async throws {
+        await #expect {
+            try await Workshop.render(try Workshop.file(source)) { [Workshop.order(width, height, format, of: $0.size)] }
+        } throws: { ($0 as? RenderFailure)?.code == "render.output" && "\($0)".contains(says) }
+    }
+
+    @Test("By hand it says what it is", arguments: [
+        ([], 2), (["--config", "x.yaml"], 2), (["serve"], 2), (["--help"], 0),
+    ] as [([String], Int32)])
+    func byHand(words: [String], status: Int32) throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = Built.program("mezzotint-renderer")
+        process.arguments = words
+        (process.standardOutput, process.standardError) = (output, output)
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == status)
+        #expect(text.contains("mezzotint-worker"))
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).allSatisfy { $0.count <= 80 })
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 24)
+    }
+
+    /// A pool of one whose program is a shell script that plays the renderer.
+    private func fake(_ script: String, isReady: Bool = true) throws -> RendererConfiguration {
+        let path = folder.file("renderer-\(UUID().uuidString)")
+        let ready = isReady ? PoolTests.printed(.ready) : ""
+        // Written by another process: a descriptor of ours, inherited by a child that another test starts at this very
+        // moment, would make the script busy.
+        let writer = Process()
+        writer.executableURL = URL(filePath: "/bin/sh")
+        writer.arguments = ["-c", #"printf '%s\n' "$1" > "$0" && chmod 755 "$0""#, path, "#!/bin/sh\n\(ready)\n\(script)"]
+        try writer.run()
+        writer.waitUntilExit()
+        return RendererConfiguration(program: path, count: 1)
+    }
+
+    /// A line of shell that sends a reply.
+    private static func printed(_ reply: RenderReply) -> String {
+        "printf '" + reply.message.map { "\\" + String($0, radix: 8).leftPadded(to: 3) }.joined() + "' >&3"
+    }
+
+    private static func rendered(width: Int, height: Int, bytes: Int) -> String {
+        printed(.rendered([RenderedOutput(size: PixelSize(width: width, height: height), bytes: bytes, hasAlpha: false)]))
+    }
+
+    private func render(in pool: RendererPool) async throws {
+        _ = try await Workshop.render(try Workshop.file(source), in: pool) { [Workshop.order(8, 8, .webp, of: $0.size)] }
+    }
+
+    /// The failure's code; nil where there was none.
+    private func code<R>(_ body: () async throws -> R) async -> String? {
+        do {
+            _ = try await body()
+            return nil
+        } catch { return (error as? RenderFailure)?.code ?? "\(error)" }
+    }
+
+    private func expect(_ pool: RendererPool, _ code: String, _ says: String..., sourceLocation: SourceLocation = #_sourceLocation) async {
+        await #expect(sourceLocation: sourceLocation) { try await render(in: pool) } throws: { error in
+            (error as? RenderFailure)?.code == code && says.allSatisfy { "\(error)".contains($0) }
+        }
+    }
+}
+
+extension String {
+    fileprivate func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(0, width - count)) + self }
+}
