@@ -1,26 +1,28 @@
 package import ImageModel
 
 /// What making a variant from a stored one costs, against making it from the source: measured mean loss in SSIMULACRA2
-/// points by the donor's format and quality and by how many of its pixels go into one.
+/// points by both formats and qualities and by how many of the donor's pixels go into one.
 ///
-/// Between two measured ratios the worse neighbour counts, below the first and above the last nothing does: what is not
-/// in the table may not stand in.
+/// Between two measured ratios the worse neighbour counts, and above the last nothing does: what is not in the table may
+/// not stand in. The first ratio stands for itself alone: at 1 nothing is resampled, which says nothing of 1.01.
 package struct LossTable: Sendable, Hashable {
     package struct Row: Sendable, Hashable {
         package let donor: ImageFormat
         /// The least quality of the donors that the row is for; 0 where quality means nothing.
         package let quality: Int
+        package let wanted: ImageFormat
         /// The highest quality of a variant made from them: a better one shows more of the donor's own loss.
-        package let wanted: Int
-        static let lossless = 101
+        package let wantedQuality: Int
         /// In the order of `ratios`; nil where the loss was not measured.
         package let losses: [Double?]
 
-        package init(donor: ImageFormat, quality: Int, wanted: Int, losses: [Double?]) {
-            (self.donor, self.quality, self.wanted, self.losses) = (donor, quality, wanted, losses)
+        package init(_ donor: ImageFormat, _ quality: Int, to wanted: ImageFormat, _ wantedQuality: Int, _ losses: [Double?]) {
+            (self.donor, self.quality, self.wanted, self.wantedQuality) = (donor, quality, wanted, wantedQuality)
+            self.losses = losses
         }
     }
 
+    /// Ascending.
     package let ratios: [Double]
     package let rows: [Row]
 
@@ -29,14 +31,21 @@ package struct LossTable: Sendable, Hashable {
     package func loss(from donor: VariantSpec, to wanted: VariantSpec, ratio: Double) -> Double? {
         guard let row = row(from: donor, to: wanted), let upper = ratios.firstIndex(where: { $0 >= ratio }) else { return nil }
         if ratios[upper] == ratio { return row.losses[upper] }
-        guard upper > 0, let low = row.losses[upper - 1], let high = row.losses[upper] else { return nil }
+        guard upper > 1, let low = row.losses[upper - 1], let high = row.losses[upper] else { return nil }
         return max(low, high)
     }
 
-    /// Rows of a donor format stand from the best quality down, and in one quality from the least wanted up.
+    /// The best class that the donor's quality reaches, and in it the least that the wanted one stays within.
     private func row(from donor: VariantSpec, to wanted: VariantSpec) -> Row? {
-        guard let best = rows.first(where: { $0.donor == donor.format && $0.quality <= donor.quality }) else { return nil }
-        let quality = wanted.format.isLossless ? Row.lossless : wanted.quality
-        return rows.first { $0.donor == best.donor && $0.quality == best.quality && quality <= $0.wanted }
+        var best: Row?
+        for row in rows where row.donor == donor.format && row.wanted == wanted.format {
+            guard row.quality <= donor.quality, wanted.quality <= row.wantedQuality else { continue }
+            guard let known = best else {
+                best = row
+                continue
+            }
+            if (row.quality, -row.wantedQuality) > (known.quality, -known.wantedQuality) { best = row }
+        }
+        return best
     }
 }

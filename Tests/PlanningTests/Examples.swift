@@ -38,15 +38,13 @@ enum Example {
 extension ReuseRules {
     /// A table of round figures, so that the rules are tested apart from what was measured.
     static func example(isEnabled: Bool = true, lossBudget: Double = 4, allowsStale: Bool = false) -> ReuseRules {
-        func row(_ format: ImageFormat, _ quality: Int, _ losses: [Double?]) -> LossTable.Row {
-            LossTable.Row(donor: format, quality: quality, wanted: 101, losses: losses)
+        func rows(_ format: ImageFormat, _ quality: Int, _ losses: [Double?]) -> [LossTable.Row] {
+            [.jpeg, .webp].map { LossTable.Row(format, quality, to: $0, 100, losses) }
         }
         let table = LossTable(
-            ratios: [1, 1.5, 3, 40],
-            rows: [
-                row(.png, 0, [0, 2, 1, 1]), row(.jpeg, 95, [1, 2, 1, 1]), row(.jpeg, 90, [2, 3, 2, 2]),
-                row(.jpeg, 80, [3, 4, 3, 3]), row(.webp, 80, [9, 9, 5, 3]),
-            ])
+            ratios: [1, 1.01, 1.5, 3, 40],
+            rows: rows(.png, 0, [0, 1, 2, 1, 1]) + rows(.jpeg, 95, [1, 1, 2, 1, 1]) + rows(.jpeg, 90, [2, 2, 3, 2, 2])
+                + rows(.jpeg, 80, [3, 3, 4, 3, 3]) + rows(.webp, 80, [9, 9, 9, 5, 3]))
         return ReuseRules(isEnabled: isEnabled, lossBudget: lossBudget, allowsStale: allowsStale, losses: table)
     }
 }
