@@ -30,6 +30,7 @@ let package = Package(
         library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
         library("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         library("CCrypto", "libcrypto", apt: "libssl-dev"),
+        library("CRdkafka", "rdkafka", apt: "librdkafka-dev"),
         library("CIDN2", "libidn2", apt: "libidn2-dev"),
         library("CYAML", "yaml-0.1", apt: "libyaml-dev"),
         library("CVips", "vips", apt: "libvips-dev"),
@@ -52,6 +53,7 @@ let package = Package(
         // What the runtime needs of the world, and what fills it.
         room("Ports", needs: ["ImageModel", "Posix"]),
         room("EmbeddedLog", needs: ["Ports", "ImageModel", "SQLite", "Posix"]),
+        room("KafkaLog", needs: ["Ports", "ImageModel", "CRdkafka", "Posix"]),
         room("Index", needs: ["Ports", "ImageModel", "SQLite", "Digest", "Posix"]),
         room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
@@ -93,7 +95,8 @@ let package = Package(
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports"]),
-        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix"]),
+        tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "Ports", "Posix"]),
+        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "Posix"]),
         tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(

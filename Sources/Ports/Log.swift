@@ -54,6 +54,11 @@ package protocol LogConsumer: Sendable {
     /// watermark.
     func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record]
 
+    /// The offset that `drain` has reached: what is below it was returned, or is no more. Compaction leaves gaps, at the
+    /// end too, so that a restore ends where this is at the changelog's end, whatever the last record's offset was.
+    /// nil: not known, or a log without gaps at its end.
+    func position(_ topic: Topic, _ partition: PartitionID) -> Int64?
+
     /// Every record below `watermark` is finished. Made durable soon, together with others.
     func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64)
 
@@ -62,6 +67,10 @@ package protocol LogConsumer: Sendable {
 
     /// Gives everything up, last commits made durable.
     func stop() async
+}
+
+extension LogConsumer {
+    package func position(_ topic: Topic, _ partition: PartitionID) -> Int64? { nil }
 }
 
 /// Hears what the log tells its owner, always on the consumer's executor.

@@ -7,6 +7,9 @@ package enum LogFailure: StageFailure, Hashable {
     case full(path: String)
     case tooLarge(topic: Topic, bytes: Int, limit: Int)
     case unavailable(reason: String)
+    case denied(reason: String)
+    case misconfigured(problems: [String])
+    case topics(problems: [String])
     case closed
 
     package var code: String {
@@ -16,6 +19,9 @@ package enum LogFailure: StageFailure, Hashable {
         case .full: "log.full"
         case .tooLarge: "log.too-large"
         case .unavailable: "log.unavailable"
+        case .denied: "log.denied"
+        case .misconfigured: "log.misconfigured"
+        case .topics: "log.topics"
         case .closed: "log.closed"
         }
     }
@@ -32,6 +38,12 @@ package enum LogFailure: StageFailure, Hashable {
             "A record of \(bytes) bytes is over the \(limit) that \(topic.rawValue) takes. Make it smaller."
         case .unavailable(let reason):
             "The log does not answer: \(reason). It is tried again."
+        case .denied(let reason):
+            "The log refuses this client: \(reason). Check the user, the password and what that user may do (kafka.security)."
+        case .misconfigured(let problems):
+            "The log cannot be used as configured. \(problems.joined(separator: " "))"
+        case .topics(let problems):
+            "The topics do not fit. \(problems.joined(separator: " ")) Run mezzotint topics create, or ask who keeps the cluster."
         case .closed:
             "The log is closed. The worker is stopping."
         }
@@ -45,6 +57,9 @@ package enum LogFailure: StageFailure, Hashable {
         CodeEntry("log.full", "No space is left for the log.", .wait),
         CodeEntry("log.too-large", "A record is larger than its topic takes.", .fail),
         CodeEntry("log.unavailable", "The log does not answer now.", .wait),
+        CodeEntry("log.denied", "The log does not let this client in, or not do this.", .wait),
+        CodeEntry("log.misconfigured", "The log cannot be used as configured.", .wait),
+        CodeEntry("log.topics", "A topic is missing, or is not as it must be.", .wait),
         CodeEntry("log.closed", "The log was closed while something was under way.", .wait),
     ]
 }

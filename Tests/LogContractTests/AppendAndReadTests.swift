@@ -2,7 +2,7 @@ import ImageModel
 import Ports
 import Testing
 
-@Suite("Log: appending, and reading from outside", .timeLimit(.minutes(1)))
+@Suite("Log: appending, and reading from outside", .timeLimit(.minutes(2)))
 struct AppendAndReadTests {
     static let p0 = PartitionID(0)
     static let p3 = PartitionID(3)
@@ -16,7 +16,7 @@ struct AppendAndReadTests {
 
     @Test("What is appended is read back whole and in order, offsets from 0 for each topic and partition", arguments: LogBench.all)
     func order(bench: LogBench) async throws {
-        let log = try bench.open("order").log
+        let log = try await bench.open("order").log
         let records = (0..<100).map {
             Self.record($0 % 2 == 0 ? .jobsFast : .jobsSlow, in: $0 % 3 == 0 ? Self.p0 : Self.p3, key: "k\($0)", "v\($0)")
         }
@@ -38,7 +38,7 @@ struct AppendAndReadTests {
 
     @Test("Headers keep their order, repeats and bytes; a tombstone is no empty value", arguments: LogBench.all)
     func headers(bench: LogBench) async throws {
-        let log = try bench.open("headers").log
+        let log = try await bench.open("headers").log
         let headers = [
             RecordHeader("ce_id", "42"), RecordHeader("raw", [0, 255, 10]), RecordHeader("raw", []),
             RecordHeader("ce_id", String(repeating: "å", count: 300)),
@@ -54,7 +54,7 @@ struct AppendAndReadTests {
 
     @Test("A record of one megabyte passes, and a read of many such ends early but never empty", arguments: LogBench.all)
     func large(bench: LogBench) async throws {
-        let log = try bench.open("large").log
+        let log = try await bench.open("large").log
         let large = NewRecord(topic: .jobsSlow, partition: Self.p0, key: [1], value: Array(repeating: 9, count: 1 << 20))
         let results = await log.append(Array(repeating: large, count: 12))
         #expect(results.compactMap(\.offset).count == 12)
@@ -71,7 +71,7 @@ struct AppendAndReadTests {
 
     @Test("Of `variants` only the newest record of a key stays, a tombstone too; latest leaves tombstones out", arguments: LogBench.all)
     func compaction(bench: LogBench) async throws {
-        let log = try bench.open("compaction").log
+        let log = try await bench.open("compaction").log
         for round in 0..<5 {
             _ = await log.append((0..<20).map { Self.record(.variants, key: "a/\($0)", "round \(round)") })
         }
@@ -92,7 +92,7 @@ struct AppendAndReadTests {
 
     @Test("Appends of many tasks at once are all acknowledged, each at an offset of its own", arguments: LogBench.all)
     func manyTasks(bench: LogBench) async throws {
-        let log = try bench.open("many").log
+        let log = try await bench.open("many").log
         let offsets = await withTaskGroup(of: [Int64].self) { group in
             for task in 0..<200 {
                 group.addTask {
@@ -108,7 +108,7 @@ struct AppendAndReadTests {
 
     @Test("A partition that the log has not is refused alone; the records beside it go in", arguments: LogBench.all)
     func foreignPartition(bench: LogBench) async throws {
-        let log = try bench.open("foreign").log
+        let log = try await bench.open("foreign").log
         let results = await log.append([
             Self.record(.retry, "a"), Self.record(.retry, in: PartitionID(4_000), "b"), Self.record(.retry, in: PartitionID(-1), "c"),
             Self.record(.retry, "d"),
@@ -120,7 +120,7 @@ struct AppendAndReadTests {
 
     @Test("A closed log refuses appends and reads", arguments: LogBench.all)
     func closed(bench: LogBench) async throws {
-        let log = try bench.open("closed").log
+        let log = try await bench.open("closed").log
         _ = await log.append([Self.record(.retry, "a")])
         await log.close()
         #expect(await log.append([Self.record(.retry, "a")]) == [.refused(.closed)])

@@ -1,8 +1,9 @@
 import ImageModel
 import Ports
+import TestSupport
 import Testing
 
-@Suite("Log: owning partitions", .timeLimit(.minutes(1)))
+@Suite("Log: owning partitions", .timeLimit(.minutes(2)))
 struct OwnershipTests {
     typealias Listened = RecordingListener.Event
     static let p0 = PartitionID(0)
@@ -17,10 +18,12 @@ struct OwnershipTests {
     func assignment(bench: LogBench) async throws {
         var last: Int64 = 0
         for round in 0..<3 {
-            let (log, consumer) = try bench.open("assignment")
+            let (log, consumer) = try await bench.open("assignment")
             let owner = Owner(consumer)
             try await owner.start()
-            for number in 0..<Int32(log.partitionCount) {
+            let count = log.partitionCount
+            await owner.listener.until { $0.filter { if case .assigned = $0 { true } else { false } }.count == count }
+            for number in 0..<Int32(count) {
                 let epochs = owner.listener.all.compactMap { event -> Int64? in
                     guard case .assigned(PartitionID(number), let epoch, let changelog) = event else { return nil }
                     #expect(changelog.upperBound == (number == 0 ? Int64(round) : 0))
@@ -40,7 +43,7 @@ struct OwnershipTests {
 
     @Test("Records that wait are told at the start, later ones as they come", arguments: LogBench.all)
     func wakeUps(bench: LogBench) async throws {
-        let (log, consumer) = try bench.open("wake")
+        let (log, consumer) = try await bench.open("wake")
         _ = await log.append([Self.job("before")])
         let owner = Owner(consumer)
         try await owner.start()
@@ -54,10 +57,10 @@ struct OwnershipTests {
 
     @Test("An append through another opening of the log wakes the owner", arguments: LogBench.all)
     func foreignWakeUp(bench: LogBench) async throws {
-        let (log, consumer) = try bench.open("foreign")
+        let (log, consumer) = try await bench.open("foreign")
         let owner = Owner(consumer)
         try await owner.start()
-        let other = try bench.open("foreign").log
+        let other = try await bench.open("foreign").log
         for round in 0..<20 {
             _ = await other.append([Self.job("\(round)", PartitionID(5))])
             #expect(Self.texts(try await owner.drain(.jobsFast, PartitionID(5), until: 1)) == ["\(round)"])
@@ -69,7 +72,7 @@ struct OwnershipTests {
 
     @Test("Reading goes on at the watermark after a restart, and no record below it is needed any more", arguments: LogBench.all)
     func watermark(bench: LogBench) async throws {
-        let (log, consumer) = try bench.open("watermark")
+        let (log, consumer) = try await bench.open("watermark")
         #expect(try await log.watermark(.jobsFast, Self.p0) == nil)
         _ = await log.append((0..<10).map { Self.job("\($0)") })
         let owner = Owner(consumer)
@@ -79,7 +82,7 @@ struct OwnershipTests {
         await owner.stop()
         await log.close()
 
-        let (again, nextConsumer) = try bench.open("watermark")
+        let (again, nextConsumer) = try await bench.open("watermark")
         #expect(try await again.watermark(.jobsFast, Self.p0) == drained[6].offset)
         let next = Owner(nextConsumer)
         try await next.start()
@@ -94,7 +97,7 @@ struct OwnershipTests {
 
     @Test("`variants` is read from where the listener said", arguments: LogBench.all)
     func changelogStart(bench: LogBench) async throws {
-        let (log, consumer) = try bench.open("changelog")
+        let (log, consumer) = try await bench.open("changelog")
         let results = await log.append((0..<10).map {
             NewRecord(topic: .variants, partition: Self.p0, key: [$0], value: [$0])
         })
@@ -108,7 +111,7 @@ struct OwnershipTests {
 
     @Test("Drain returns no more than asked for", arguments: LogBench.all)
     func limit(bench: LogBench) async throws {
-        let (log, consumer) = try bench.open("limit")
+        let (log, consumer) = try await bench.open("limit")
         _ = await log.append((0..<10).map { Self.job("\($0)") })
         let owner = Owner(consumer)
         try await owner.start()

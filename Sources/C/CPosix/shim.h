@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+extern int pipe2(int ends[2], int flags);
 
 static inline int mz_memfd(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1u | 2u); // CLOEXEC | ALLOW_SEALING

@@ -1,0 +1,4 @@
+#ifndef MZ_CRDKAFKA_SHIM_H
+#define MZ_CRDKAFKA_SHIM_H
+#include <librdkafka/rdkafka.h>
+#endif

@@ -1,0 +1,78 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+internal import Synchronization
+
+/// A batch on its way: a slot for each record, one answer for all.
+///
+/// Each message carries the address of its slot, by which its delivery report finds its way back.
+///
+/// - Ownership: keeps itself alive until every slot is settled.
+/// - Concurrency: a slot is settled once, by whoever refused the record or by the thread of the delivery reports; the
+///   count makes all of them visible to the last.
+final class AppendBatch: @unchecked Sendable {
+    struct Slot {
+        unowned(unsafe) let batch: AppendBatch
+        var result: AppendResult
+    }
+
+    let records: [NewRecord]
+    private let slots: UnsafeMutablePointer<Slot>
+    private let left: Atomic<Int>
+    private let answer: @Sendable ([AppendResult]) -> Void
+
+    init(_ records: [NewRecord], answer: @escaping @Sendable ([AppendResult]) -> Void) {
+        (self.records, self.answer) = (records, answer)
+        left = Atomic(records.count)
+        slots = .allocate(capacity: records.count)
+        _ = Unmanaged.passRetained(self)
+        slots.initialize(repeating: Slot(batch: self, result: .unknown(.closed)), count: records.count)
+    }
+
+    deinit {
+        slots.deinitialize(count: records.count)
+        slots.deallocate()
+    }
+
+    func slot(_ index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(slots + index) }
+
+    func settle(_ index: Int, _ result: AppendResult) {
+        slots[index].result = result
+        guard left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        answer((0..<records.count).map { slots[$0].result })
+        Unmanaged.passUnretained(self).release()
+    }
+
+    /// A delivery report came.
+    static func settle(_ message: UnsafePointer<rd_kafka_message_t>) {
+        guard let address = message.pointee._private else { return }
+        let slot = address.assumingMemoryBound(to: Slot.self)
+        let batch = slot.pointee.batch
+        let index = slot - batch.slots
+        let error = message.pointee.err
+        if error.isNone {
+            batch.settle(index, .acknowledged(message.pointee.offset))
+        } else {
+            let failure = LogFailure(error, of: batch.records[index])
+            let isCertain = rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED
+            batch.settle(index, isCertain ? .refused(failure) : .unknown(failure))
+        }
+    }
+}
+
+extension LogFailure {
+    /// Why a record was not appended.
+    init(_ error: rd_kafka_resp_err_t, of record: NewRecord) {
+        if error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE {
+            self = .tooLarge(topic: record.topic, bytes: record.byteCount, limit: KafkaConfiguration.recordBytes)
+        } else {
+            self.init(error, "appending to \(record.topic.rawValue), partition \(record.partition)")
+        }
+    }
+}
+
+extension NewRecord {
+    var byteCount: Int {
+        headers.reduce(key.count + (value?.count ?? 0)) { $0 + $1.name.utf8.count + $1.value.count }
+    }
+}

@@ -1,0 +1,70 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+internal import Posix
+
+/// What must be known before partitions that the group gave us can be read.
+struct Assignment: Sendable {
+    /// Counts the group's decisions, so that one that took long to prepare can't undo a newer one.
+    let number: Int
+    let partitions: [PartitionID]
+    /// The group's generation, which grows with every rebalance.
+    let generation: Int64
+    /// By partition, as in `partitions`.
+    let changelogs: [Range<Int64>]
+    /// Where to begin to read each topic that is finished.
+    let positions: [KafkaPlace: Int64]
+    /// Those of them that were never committed: lag is told from committed offsets, so they are committed at once.
+    let firstPositions: [KafkaPlace: Int64]
+
+    /// Asks the cluster; blocks, never on the poll thread.
+    init(
+        number: Int, generation: Int64, partitions: [PartitionID], asking questions: KafkaQuestions
+    ) throws(LogFailure) {
+        (self.number, self.generation, self.partitions) = (number, generation, partitions)
+        changelogs = try questions.bounds(partitions.map { KafkaPlace(.variants, $0) })
+        let places = Topic.consumed.flatMap { topic in partitions.map { KafkaPlace(topic, $0) } }
+        let committed = try questions.watermarks(places)
+        var positions: [KafkaPlace: Int64] = [:]
+        for (place, watermark) in zip(places, committed) { positions[place] = watermark }
+        let fresh = places.filter { positions[$0] == nil }
+        var firstPositions: [KafkaPlace: Int64] = [:]
+        // A new group takes up everything that is there.
+        for (place, bounds) in zip(fresh, fresh.isEmpty ? [] : try questions.bounds(fresh)) {
+            firstPositions[place] = bounds.lowerBound
+        }
+        (self.positions, self.firstPositions) = (positions.merging(firstPositions) { old, _ in old }, firstPositions)
+    }
+
+    /// The epoch in which the partition at `index` is owned: above every earlier one of the partition, whoever held it.
+    ///
+    /// The changelog's end never shrinks, and each owner begins with a record in it; between two owners of whom the
+    /// first never got to that, the group's generation decides. It starts anew only when a group was gone for days.
+    /// Small enough for the whole numbers of JSON readers (2⁵³) up to 2³³ records in a changelog.
+    func epoch(_ index: Int) -> Int64 { changelogs[index].upperBound << 20 + generation }
+}
+
+extension KafkaClient {
+    /// The generation of the group that we are a member of.
+    ///
+    /// librdkafka 2.0.2 tells it only inside what it serialises for transactions: `CGMDv2:`, then four bytes.
+    func generation() throws(LogFailure) -> Int64 {
+        guard let metadata = rd_kafka_consumer_group_metadata(handle) else {
+            throw .unavailable(reason: "this client is not a member of a group")
+        }
+        defer { rd_kafka_consumer_group_metadata_destroy(metadata) }
+        var bytes: UnsafeRawPointer?
+        var count = 0
+        let error = withUnsafeMutablePointer(to: &bytes) { bytes in
+            bytes.withMemoryRebound(to: UnsafeMutableRawPointer?.self, capacity: 1) {
+                rd_kafka_consumer_group_metadata_write(metadata, $0, &count)
+            }
+        }
+        try check(error, "the group's generation")
+        defer { rd_kafka_mem_free(handle, UnsafeMutableRawPointer(mutating: bytes)) }
+        let mark = Array("CGMDv2:".utf8)
+        guard let bytes, count >= mark.count + 4, UnsafeRawBufferPointer(start: bytes, count: mark.count).elementsEqual(mark)
+        else { throw .unavailable(reason: "librdkafka \(KafkaConfiguration.libraryVersion) writes its group in another form") }
+        return Int64(bytes.loadUnaligned(fromByteOffset: mark.count, as: Int32.self))
+    }
+}

@@ -1,0 +1,87 @@
+/// What a client is for: each kind has options of its own.
+enum ClientKind: Sendable {
+    /// Appends.
+    case producer
+    /// Owns partitions as a member of the group.
+    case member
+    /// Asks questions and never fetches: behind a fetch that waits, the broker would let every question wait too.
+    case questions
+    /// Reads from outside, without joining the group.
+    case reader
+
+    var isProducer: Bool { self == .producer }
+    /// Whether a thread of ours serves its events all the time.
+    var isServed: Bool { self == .producer || self == .member }
+}
+
+extension KafkaConfiguration {
+    /// librdkafka's options for a client, in the order in which they are set: what a person configured wins, and
+    /// nothing that matters to the design can be configured (`problems`).
+    func clientOptions(_ kind: ClientKind) -> [(name: String, value: String)] {
+        var all = shared + security.clientOptions
+        switch kind {
+        case .producer: all += producer + [("log.queue", "true")]
+        case .member: all += consumer + member + [("log.queue", "true")]
+        case .questions: all += consumer
+        case .reader: all += consumer + fetching
+        }
+        return all + options.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private var shared: [(name: String, value: String)] {
+        [
+            ("bootstrap.servers", bootstrap), ("client.id", clientID), ("log_level", "4"),
+            // Nagle's algorithm is on by default before librdkafka 2.10.
+            ("socket.nagle.disable", "true"), ("reconnect.backoff.ms", "100"), ("reconnect.backoff.max.ms", "2000"),
+            ("allow.auto.create.topics", "false"), ("message.max.bytes", "\(Self.recordBytes)"),
+        ]
+    }
+
+    private var producer: [(name: String, value: String)] {
+        [
+            ("enable.idempotence", "true"), ("acks", "all"), ("partitioner", "murmur2_random"),
+            // Batches come ready-made from `append`: lingering only adds its milliseconds.
+            ("linger.ms", "0"), ("compression.codec", "lz4"), ("message.timeout.ms", "\(timing.append.milliseconds)"),
+            ("queue.buffering.max.messages", "500000"), ("queue.buffering.max.kbytes", "65536"),
+        ]
+    }
+
+    private var consumer: [(name: String, value: String)] {
+        [
+            ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
+            ("auto.offset.reset", "earliest"), ("enable.partition.eof", "true"),
+        ]
+    }
+
+    private var member: [(name: String, value: String)] {
+        [
+            ("partition.assignment.strategy", "range"), ("session.timeout.ms", "\(timing.session.milliseconds)"),
+            ("heartbeat.interval.ms", "\(max(100, timing.session.milliseconds / 10))"),
+            ("max.poll.interval.ms", "\(max(60_000, 2 * timing.stall.milliseconds))"),
+        ] + fetching
+    }
+
+    /// Prefetch is for each partition, and a worker may own dozens of them on five topics: memory before throughput. A
+    /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to 50 ms.
+    private var fetching: [(name: String, value: String)] {
+        [
+            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "100000"),
+            ("queued.max.messages.kbytes", "2048"), ("fetch.message.max.bytes", "\(512 << 10)"),
+            ("fetch.max.bytes", "\(8 << 20)"),
+        ]
+    }
+}
+
+extension KafkaConfiguration.Security {
+    fileprivate var clientOptions: [(name: String, value: String)] {
+        var all = [("security.protocol", kind.rawValue)]
+        if usesSASL {
+            all += [("sasl.mechanisms", mechanism.rawValue), ("sasl.username", user), ("sasl.password", password)]
+        }
+        if usesTLS {
+            if !authorities.isEmpty { all.append(("ssl.ca.location", authorities)) }
+            if !certificate.isEmpty { all += [("ssl.certificate.location", certificate), ("ssl.key.location", key)] }
+        }
+        return all.map { (name: $0.0, value: $0.1) }
+    }
+}

@@ -1,0 +1,49 @@
+internal import CRdkafka
+internal import Ports
+internal import Posix
+
+/// What a cluster says of a topic.
+struct TopicFacts: Sendable, Equatable {
+    var partitions: Int
+    /// The fewest replicas that a partition of it has.
+    var replicas: Int
+    var error: String?
+}
+
+extension KafkaClient {
+    /// Asks for every topic of the cluster, and again until the deadline while no broker answers. Blocks.
+    func learnCluster(
+        _ configuration: KafkaConfiguration, _ body: ([String: TopicFacts]) -> Void
+    ) throws(LogFailure) {
+        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        var cause: (code: rd_kafka_resp_err_t, text: String)?
+        while true {
+            let left = (deadline - SystemTime.monotonicNanoseconds) / 1_000_000
+            var found: UnsafePointer<rd_kafka_metadata>?
+            let error = rd_kafka_metadata(handle, 1, nil, &found, Int32(clamping: max(1, min(left, 2_000))))
+            if error.isNone, let found {
+                body(Self.facts(found.pointee))
+                rd_kafka_metadata_destroy(found)
+                return
+            }
+            cause = lastError() ?? cause
+            let failure = LogFailure(
+                cause?.code ?? error,
+                reason: "Kafka at \(configuration.bootstrap): \(cause?.text ?? String(cString: rd_kafka_err2str(error)))")
+            if case .denied = failure { throw failure }
+            if left <= 0 { throw failure }
+        }
+    }
+
+    private static func facts(_ metadata: rd_kafka_metadata) -> [String: TopicFacts] {
+        var topics: [String: TopicFacts] = [:]
+        for index in 0..<Int(metadata.topic_cnt) {
+            let topic = metadata.topics[index]
+            let partitions = (0..<Int(topic.partition_cnt)).map { topic.partitions[$0] }
+            topics[String(cString: topic.topic)] = TopicFacts(
+                partitions: partitions.count, replicas: partitions.map { Int($0.replica_cnt) }.min() ?? 0,
+                error: topic.err.isNone ? nil : String(cString: rd_kafka_err2str(topic.err)))
+        }
+        return topics
+    }
+}

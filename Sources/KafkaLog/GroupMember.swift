@@ -1,0 +1,86 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+internal import Posix
+
+/// The client that is a member of the group, with what belongs to it: pipe, queue of commits, the changelog's topic.
+///
+/// - Ownership: freed in the right order by `deinit`, which blocks: see `Ending`.
+/// - Concurrency: the poll thread.
+final class GroupMember {
+    let client: KafkaClient
+    let wake: WakePipe
+    let commits: OpaquePointer
+    private let changelog: OpaquePointer
+    private let configuration: KafkaConfiguration
+
+    /// Slots of the pipe: events, commits, then the partitions' queues.
+    static let firstSlot = 2
+
+    init(_ configuration: KafkaConfiguration) throws(LogFailure) {
+        self.configuration = configuration
+        do throws(SystemFailure) { wake = try WakePipe() } catch { throw .unavailable(reason: error.description) }
+        client = try KafkaClient(configuration, .member)
+        // A changelog whose position is gone is not read from its beginning in silence: the index would keep rows whose
+        // tombstones are no more.
+        let options = rd_kafka_topic_conf_new()
+        _ = withErrorText { rd_kafka_topic_conf_set(options, "auto.offset.reset", "error", $0, $1) }
+        changelog = rd_kafka_topic_new(client.handle, configuration.name(.variants), options)
+        commits = rd_kafka_queue_new(client.handle)
+        for (slot, queue) in [client.events, commits].enumerated() {
+            var payload = UInt16(slot)
+            rd_kafka_queue_io_event_enable(queue, wake.writable, &payload, 2)
+        }
+    }
+
+    deinit {
+        rd_kafka_topic_destroy(changelog)
+        rd_kafka_queue_destroy(commits)
+    }
+
+    func subscribe() throws(LogFailure) {
+        let list = PartitionList(capacity: 1)
+        list.add(configuration.name(.anchor), RD_KAFKA_PARTITION_UA)
+        try rd_kafka_subscribe(client.handle, list.pointer).check("joining group \(configuration.group)")
+    }
+
+    /// Leaves the group and joins it again, as after a stall: the coordinator may think that we are still there.
+    func rejoin() throws(LogFailure) {
+        try rd_kafka_unsubscribe(client.handle).check("leaving group \(configuration.group)")
+        try subscribe()
+    }
+
+    func leave() {
+        if let error = rd_kafka_consumer_close_queue(client.handle, client.events) { rd_kafka_error_destroy(error) }
+    }
+
+    var hasLeft: Bool { rd_kafka_consumer_closed(client.handle) != 0 }
+    func abandon() { client.abandon() }
+
+    var isLost: Bool { rd_kafka_assignment_lost(client.handle) != 0 }
+
+    /// nil: nothing any more.
+    func assign(_ list: borrowing PartitionList) -> rd_kafka_resp_err_t { rd_kafka_assign(client.handle, list.pointer) }
+    func unassign() { rd_kafka_assign(client.handle, nil) }
+
+    /// Offsets for the next commit. Those of partitions that are not ours any more are left out by librdkafka.
+    func store(_ watermarks: [KafkaPlace: Int64]) {
+        let list = PartitionList(capacity: watermarks.count)
+        for (place, offset) in watermarks {
+            list.add(configuration.name(place.topic), place.partition.number, offset: offset)
+        }
+        rd_kafka_offsets_store(client.handle, list.pointer)
+    }
+
+    /// Begins to commit what was stored; the answer comes on `commits`. False if nothing was begun.
+    ///
+    /// Never a list of our own: an explicit commit after the partitions are gone is accepted now and then.
+    func commitStored() -> Bool { rd_kafka_commit_queue(client.handle, nil, commits, nil, nil).isNone }
+}
+
+/// A member on the way to its end: moved to a thread that may block.
+final class Ending: @unchecked Sendable {
+    private var member: GroupMember?
+    init(member: GroupMember) { self.member = member }
+    func finish() { member = nil }
+}

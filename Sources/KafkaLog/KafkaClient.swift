@@ -1,0 +1,93 @@
+internal import CRdkafka
+internal import Ports
+internal import Synchronization
+
+/// One client of librdkafka, with the queue of its events.
+///
+/// - Ownership: freed by `deinit`, which blocks until librdkafka's threads ended: the last reference is dropped on a
+///   thread of ours, after every message, queue and event of it is gone.
+/// - Concurrency: librdkafka's handles may be used from any thread.
+final class KafkaClient: @unchecked Sendable {
+    let handle: OpaquePointer
+    let events: OpaquePointer
+    private let destroyFlags = Mutex<Int32>(0)
+
+    init(_ configuration: KafkaConfiguration, _ kind: ClientKind) throws(LogFailure) {
+        guard let options = rd_kafka_conf_new() else { throw .unavailable(reason: "librdkafka has no memory") }
+        var problems: [String] = []
+        for option in configuration.clientOptions(kind) {
+            let (outcome, text) = withErrorText { rd_kafka_conf_set(options, option.name, option.value, $0, $1) }
+            if outcome != RD_KAFKA_CONF_OK { problems.append("\(option.name): \(text).") }
+        }
+        let events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
+            | RD_KAFKA_EVENT_OFFSET_COMMIT
+        rd_kafka_conf_set_events(options, events)
+        // Never to the terminal: where a client's events are served, its log is among them.
+        rd_kafka_conf_set_log_cb(options, nil)
+        guard problems.isEmpty else {
+            rd_kafka_conf_destroy(options)
+            throw .misconfigured(problems: problems)
+        }
+        let type = kind.isProducer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
+        let (handle, text) = withErrorText { rd_kafka_new(type, options, $0, $1) }
+        guard let handle else {
+            rd_kafka_conf_destroy(options)
+            throw .misconfigured(problems: [text + "."])
+        }
+        self.handle = handle
+        if kind.isServed { rd_kafka_set_log_queue(handle, nil) }
+        if kind.isProducer {
+            self.events = rd_kafka_queue_get_main(handle)
+        } else {
+            rd_kafka_poll_set_consumer(handle)
+            self.events = rd_kafka_queue_get_consumer(handle)
+        }
+    }
+
+    deinit {
+        rd_kafka_queue_destroy(events)
+        rd_kafka_destroy_flags(handle, destroyFlags.withLock { $0 })
+    }
+
+    /// The coordinator does not answer: `deinit` will not wait for it.
+    func abandon() { destroyFlags.withLock { $0 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE } }
+
+    /// The last error that waits, for clients whose events nobody else serves: it says why no broker could be reached,
+    /// where the answer to a question says only that time ran out.
+    func lastError() -> (code: rd_kafka_resp_err_t, text: String)? {
+        var last: (rd_kafka_resp_err_t, String)?
+        while let event = KafkaEvent(from: events) {
+            if event.kind == RD_KAFKA_EVENT_ERROR { last = (event.error, event.text) }
+        }
+        return last
+    }
+}
+
+/// One event, destroyed exactly once.
+struct KafkaEvent: ~Copyable {
+    let pointer: OpaquePointer
+
+    /// nil if none came within the wait.
+    init?(from queue: OpaquePointer, waiting milliseconds: Int32 = 0) {
+        guard let event = rd_kafka_queue_poll(queue, milliseconds) else { return nil }
+        pointer = event
+    }
+
+    deinit { rd_kafka_event_destroy(pointer) }
+
+    var kind: Int32 { rd_kafka_event_type(pointer) }
+    var error: rd_kafka_resp_err_t { rd_kafka_event_error(pointer) }
+    var isFatal: Bool { rd_kafka_event_error_is_fatal(pointer) != 0 }
+    var text: String { rd_kafka_event_error_string(pointer).map { String(cString: $0) } ?? "" }
+
+    /// A line of librdkafka's log; nil for other events.
+    var logLine: String? {
+        var facility: UnsafePointer<CChar>?
+        var line: UnsafePointer<CChar>?
+        var level: Int32 = 0
+        guard kind == RD_KAFKA_EVENT_LOG, rd_kafka_event_log(pointer, &facility, &line, &level) == 0, let line else {
+            return nil
+        }
+        return String(cString: line)
+    }
+}

@@ -1,0 +1,85 @@
+internal import CRdkafka
+
+extension KafkaConfiguration {
+    /// Everything that is wrong with it, a sentence each, with the name of the setting. Empty if it can be used.
+    package var problems: [String] {
+        var problems: [String] = []
+        if bootstrap.split(separator: ",").isEmpty {
+            problems.append("kafka.bootstrap is empty: name at least one broker as host:port.")
+        }
+        let isLegal = prefix.utf8.allSatisfy(Self.isLegalInTopics)
+        if !isLegal || prefix.utf8.count > 200 {
+            problems.append(
+                "kafka.prefix \"\(prefix.prefix(80))\" cannot begin a topic's name: letters, digits, '.', '_' and '-' can, 200 at most.")
+        }
+        if group.isEmpty { problems.append("kafka.group is empty: workers of one group share the work, so it needs a name.") }
+        if !(1...1024).contains(partitions) { problems.append("kafka.partitions is \(partitions), not from 1 to 1024.") }
+        if security.usesSASL, security.user.isEmpty || security.password.isEmpty {
+            problems.append("kafka.security.user and kafka.security.password are needed with \(security.kind.rawValue).")
+        }
+        if security.certificate.isEmpty != security.key.isEmpty {
+            problems.append("kafka.security.certificate and kafka.security.key belong together: set both or none.")
+        }
+        return problems + optionProblems
+    }
+
+    /// Each option is tried on librdkafka, which knows its names and ranges.
+    private var optionProblems: [String] {
+        guard let trial = rd_kafka_conf_new() else { return [] }
+        defer { rd_kafka_conf_destroy(trial) }
+        return options.sorted { $0.key < $1.key }.compactMap { name, value in
+            if let reason = Self.reserved[name] { return "kafka.options.\(name) cannot be set: \(reason)." }
+            let (outcome, text) = withErrorText { rd_kafka_conf_set(trial, name, value, $0, $1) }
+            return switch outcome {
+            case RD_KAFKA_CONF_OK: nil
+            case RD_KAFKA_CONF_UNKNOWN: "kafka.options.\(name): librdkafka \(Self.libraryVersion) has no option of that name."
+            default: "kafka.options.\(name): \(text)."
+            }
+        }
+    }
+
+    static var libraryVersion: String { String(cString: rd_kafka_version_str()) }
+
+    private static func isLegalInTopics(_ byte: UInt8) -> Bool {
+        byte &- 48 < 10 || (byte | 0x20) &- 97 < 26 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "-")
+    }
+
+    /// Options that would break what the design rests on, and those that have a setting of their own.
+    private static let reserved: [String: String] = {
+        let offsets = "watermarks are committed by the worker alone, or records are lost"
+        let reset = "a new group takes every job, and a changelog that lost its place must stop the restore"
+        let assignor = "only range gives partitions whole, so that lanes stay together"
+        let partitioner = "murmur2_random is part of the contract with producers: another sends one source to two owners"
+        let durable = "an acknowledged append must be on every replica in sync, once and in order"
+        let own = { (setting: String) in "use \(setting)" }
+        return [
+            "enable.auto.commit": offsets, "auto.commit.enable": offsets, "enable.auto.offset.store": offsets,
+            "auto.offset.reset": reset, "enable.partition.eof": "a restore ends where the partition ends",
+            "partition.assignment.strategy": assignor,
+            "group.instance.id": "a static member's partitions idle until its session ends",
+            "partitioner": partitioner, "enable.idempotence": durable, "acks": durable, "request.required.acks": durable,
+            "transactional.id": "appends are ordered instead, which costs a hundredth",
+            "log.queue": "logs come by events", "log_level": "use logging.level",
+            "message.max.bytes": "topics are created to take \(recordBytes) bytes a record",
+            "session.timeout.ms": own("kafka.timing"), "max.poll.interval.ms": own("kafka.timing"),
+            "delivery.timeout.ms": own("kafka.timing"), "message.timeout.ms": own("kafka.timing"),
+            "bootstrap.servers": own("kafka.bootstrap"), "metadata.broker.list": own("kafka.bootstrap"),
+            "group.id": own("kafka.group"), "client.id": own("kafka.clientID"),
+            "security.protocol": own("kafka.security.kind"), "sasl.mechanisms": own("kafka.security.mechanism"),
+            "sasl.mechanism": own("kafka.security.mechanism"), "sasl.username": own("kafka.security.user"),
+            "sasl.password": own("kafka.security.password"), "ssl.ca.location": own("kafka.security.authorities"),
+            "ssl.certificate.location": own("kafka.security.certificate"), "ssl.key.location": own("kafka.security.key"),
+        ]
+    }()
+}
+
+/// Calls what writes its error into a buffer of C.
+func withErrorText<R>(_ body: (UnsafeMutablePointer<CChar>, Int) -> R) -> (R, String) {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+        buffer.initialize(repeating: 0)
+        let base = buffer.baseAddress!
+        let result = body(base, buffer.count)
+        return (result, String(cString: base))
+    }
+}

@@ -1,0 +1,76 @@
+/// How to reach a Kafka cluster, and the names that this installation uses on it.
+package struct KafkaConfiguration: Sendable, Equatable {
+    /// The brokers to ask first: `host:port`, separated by commas.
+    package var bootstrap = "127.0.0.1:9092"
+    /// Before the name of every topic: `mezzotint.` makes `mezzotint.jobs.fast`.
+    package var prefix = "mezzotint."
+    /// The consumer group of all workers that share the work.
+    package var group = "mezzotint"
+    /// How this process is named in the broker's logs and in `mezzotint lag`.
+    package var clientID = "mezzotint"
+    /// What `topics create` makes. The cluster's own number counts afterwards.
+    package var partitions = 12
+    package var security = Security()
+    /// More options of librdkafka, by its own names, for every client of this process.
+    package var options: [String: String] = [:]
+    package var timing = Timing()
+
+    package init() {}
+
+    /// How connections are protected and clients are known.
+    package struct Security: Sendable, Equatable {
+        /// Kafka's own names.
+        package enum Kind: String, Sendable, CaseIterable {
+            case plaintext = "PLAINTEXT"
+            case tls = "SSL"
+            case sasl = "SASL_PLAINTEXT"
+            case saslTLS = "SASL_SSL"
+        }
+        package enum Mechanism: String, Sendable, CaseIterable {
+            case plain = "PLAIN"
+            case scramSHA256 = "SCRAM-SHA-256"
+            case scramSHA512 = "SCRAM-SHA-512"
+        }
+
+        package var kind = Kind.plaintext
+        package var mechanism = Mechanism.scramSHA512
+        package var user = ""
+        package var password = ""
+        /// PEM files; empty: the system's authorities, no certificate of our own.
+        package var authorities = ""
+        package var certificate = ""
+        package var key = ""
+
+        package init() {}
+        var usesSASL: Bool { kind == .sasl || kind == .saslTLS }
+        var usesTLS: Bool { kind == .tls || kind == .saslTLS }
+    }
+
+    /// Deadlines. The defaults are for production; tests shorten them.
+    package struct Timing: Sendable, Equatable {
+        /// A worker that is not heard of for so long is replaced.
+        package var session = Duration.seconds(10)
+        /// The poll thread may not be away for longer, though the session lives.
+        package var stall = Duration.seconds(30)
+        /// How long partitions that are taken away may take to finish: the whole group waits meanwhile.
+        package var revoke = Duration.seconds(3)
+        /// Watermarks are committed together, this long after the first of them.
+        package var commit = Duration.milliseconds(200)
+        /// An append that is not acknowledged by then is refused or unknown.
+        package var append = Duration.seconds(30)
+        /// Of questions: bounds, watermarks, topics.
+        package var answer = Duration.seconds(10)
+
+        package init() {}
+    }
+
+    /// The largest record, key and headers included; topics are created to take it.
+    package static let recordBytes = 2 << 20
+    /// What the broker adds to a batch of one record.
+    package static let batchOverhead = 1 << 10
+}
+
+extension Duration {
+    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

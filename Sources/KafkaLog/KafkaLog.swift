@@ -1,0 +1,148 @@
+package import ImageModel
+package import Ports
+internal import Posix
+
+/// The log of many machines: topics on a Kafka cluster, shared by all workers of a group.
+///
+/// Any process may append and read; `KafkaLogConsumer` is the side of a worker that owns partitions.
+///
+/// - Concurrency: librdkafka has threads of its own; what blocks is done on threads of ours.
+package final class KafkaLog: Log {
+    package let partitionCount: Int
+    let configuration: KafkaConfiguration
+    let notice: @Sendable (String) -> Void
+    /// For threads of ours: it blocks.
+    let questions: KafkaQuestions
+    /// Closed while an owner in this process can't be sure that it still is one.
+    let fence = WriteFence()
+    private let producer: KafkaProducer
+    private let outside: Outside
+
+    /// Connects, and checks that the topics are there; blocks for up to some seconds.
+    ///
+    /// - Parameter notice: hears what a person who looks for trouble should know: lost brokers, librdkafka's warnings.
+    package init(
+        _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(LogFailure) {
+        let wrong = configuration.problems
+        guard wrong.isEmpty else { throw .misconfigured(problems: wrong) }
+        (self.configuration, self.notice) = (configuration, notice)
+        questions = try KafkaQuestions(configuration)
+        let topics = try questions.topics()
+        let problems = KafkaTopics.shapeProblems(topics, configuration)
+        guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else { throw .topics(problems: problems) }
+        partitionCount = anchor.partitions
+        producer = try KafkaProducer(configuration, notice: notice)
+        outside = Outside(questions)
+    }
+
+    /// The same for callers that must not block.
+    package static func open(
+        _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(LogFailure) -> KafkaLog {
+        try await OwnThread.result("kafka open") { () throws(LogFailure) in try KafkaLog(configuration, notice: notice) }
+    }
+
+    package func append(_ records: [NewRecord]) async -> [AppendResult] {
+        guard fence.isOpen else {
+            return records.map { _ in
+                .refused(.unavailable(reason: "this worker was away for longer than its session lives"))
+            }
+        }
+        return await producer.append(records, within: partitionCount)
+    }
+
+    package func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
+        try await outside.bounds(place(topic, partition))
+    }
+
+    package func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+        try await outside.watermark(place(topic, partition))
+    }
+
+    package func read(
+        _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
+    ) async throws(LogFailure) -> [Record] {
+        try await outside.records(place(topic, partition), from: offset, limit: limit)
+    }
+
+    package func latest(
+        _ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]
+    ) async throws(LogFailure) -> [Record] {
+        try await outside.latest(place(topic, partition), keyPrefix: prefix)
+    }
+
+    package func owner(of partition: PartitionID) async throws(LogFailure) -> String? {
+        try await outside.owner(of: place(.anchor, partition).partition)
+    }
+
+    package func close() async {
+        await producer.close()
+        await outside.close()
+    }
+
+    /// For tests: the producer breaks as it does when a broker has lost its state.
+    func breakProducer() { producer.breakFatally() }
+
+    private func place(_ topic: Topic, _ partition: PartitionID) throws(LogFailure) -> KafkaPlace {
+        let place = KafkaPlace(topic, partition)
+        try place.check(within: partitionCount)
+        return place
+    }
+}
+
+/// Reads and questions of those who own nothing, one after another on a thread of ours.
+private actor Outside {
+    private nonisolated let thread = PollThread("kafka reader")
+    private let questions: KafkaQuestions
+    private var reader: KafkaReader?
+    /// Asked of the coordinator for all partitions at once, and for one partition after another by people's tools.
+    private var owners: (at: Int64, byPartition: [Int32: String])?
+    private var isClosed = false
+
+    private static let ownersNanoseconds: Int64 = 1_000_000_000
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ questions: KafkaQuestions) { self.questions = questions }
+
+    func bounds(_ place: KafkaPlace) throws(LogFailure) -> Range<Int64> {
+        if isClosed { throw .closed }
+        return try questions.bounds([place])[0]
+    }
+
+    func watermark(_ place: KafkaPlace) throws(LogFailure) -> Int64? {
+        if isClosed { throw .closed }
+        return try questions.watermarks([place])[0]
+    }
+
+    func records(_ place: KafkaPlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
+        let bounds = try bounds(place)
+        let start = max(offset, bounds.lowerBound)
+        guard limit > 0, start < bounds.upperBound else { return [] }
+        return try opened().records(place, start..<bounds.upperBound, limit: limit)
+    }
+
+    func latest(_ place: KafkaPlace, keyPrefix: [UInt8]) throws(LogFailure) -> [Record] {
+        let bounds = try bounds(place)
+        return try opened().latest(place, bounds, keyPrefix: keyPrefix)
+    }
+
+    func owner(of partition: PartitionID) throws(LogFailure) -> String? {
+        if isClosed { throw .closed }
+        let now = SystemTime.monotonicNanoseconds
+        if let owners, now - owners.at < Self.ownersNanoseconds { return owners.byPartition[partition.number] }
+        let found = try questions.owners()
+        owners = (now, found)
+        return found[partition.number]
+    }
+
+    func close() { (reader, isClosed) = (nil, true) }
+
+    private func opened() throws(LogFailure) -> KafkaReader {
+        if let reader { return reader }
+        let opened = try KafkaReader(questions.configuration)
+        reader = opened
+        return opened
+    }
+}

@@ -1,0 +1,150 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Synchronization
+
+/// What the group decides, and how this member answers.
+extension KafkaLogConsumer {
+    func serveEvents(of member: GroupMember) {
+        while let event = KafkaEvent(from: member.client.events) {
+            switch event.kind {
+            case RD_KAFKA_EVENT_REBALANCE: decide(event, member)
+            case RD_KAFKA_EVENT_ERROR: hear(event)
+            default: if let line = event.logLine { log.notice(line) }
+            }
+        }
+        while let event = KafkaEvent(from: member.commits) {
+            commitsUnderWay = max(0, commitsUnderWay - 1)
+            // Nothing to commit is no failure; what failed is still stored and goes with the next.
+            let isDone = event.error.isNone || event.error == RD_KAFKA_RESP_ERR__NO_OFFSET
+            if !isDone, case .owning = phase { commitDue = SystemTime.monotonicNanoseconds + Self.sweepNanoseconds }
+        }
+    }
+
+    private func hear(_ event: borrowing KafkaEvent) {
+        log.notice(event.text)
+        let failure = LogFailure(event.error, reason: event.text)
+        if case .denied = failure {
+            listener?.failed(failure)
+        } else if event.isFatal {
+            listener?.failed(.unavailable(reason: event.text))
+        }
+    }
+
+    private func decide(_ event: borrowing KafkaEvent, _ member: GroupMember) {
+        let number = decision.add(1, ordering: .relaxed).newValue
+        if event.error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, let list = rd_kafka_event_topic_partition_list(event.pointer) {
+            if case .stopping = phase { return member.unassign() }
+            let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
+            phase = .preparing
+            prepare(number, partitions.map { PartitionID($0) }, member)
+        } else {
+            revoke(member)
+        }
+    }
+
+    /// Asks for bounds and watermarks on a thread of its own; the group waits, polling goes on.
+    private func prepare(_ number: Int, _ partitions: [PartitionID], _ member: GroupMember) {
+        let generation: Int64
+        do throws(LogFailure) {
+            generation = try member.client.generation()
+        } catch {
+            listener?.failed(error)
+            return
+        }
+        let log = log
+        OwnThread.start("kafka assign") { [weak self] in
+            while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
+                do throws(LogFailure) {
+                    let assignment = try Assignment(
+                        number: number, generation: generation, partitions: partitions, asking: log.questions)
+                    consumer.prepared.withLock { $0 = assignment }
+                    return consumer.thread.wake()
+                } catch {
+                    // It waited for its answer already, so that this is no busy loop.
+                    log.notice("partitions wait for their bounds: \(error)")
+                }
+            }
+        }
+    }
+
+    /// Takes partitions up: siblings and changelog are added to what the group gave.
+    func adopt(_ assignment: Assignment) {
+        guard case .preparing = phase, assignment.number == decision.load(ordering: .relaxed), let member, let listener
+        else { return }
+        let list = PartitionList(capacity: assignment.partitions.count * Topic.owned.count)
+        for (index, partition) in assignment.partitions.enumerated() {
+            let changelog = assignment.changelogs[index]
+            let start = listener.assigned(partition, epoch: assignment.epoch(index), changelog: changelog)
+            for topic in Topic.owned {
+                let place = KafkaPlace(topic, partition)
+                let clamped = min(max(start, changelog.lowerBound), changelog.upperBound)
+                let position = topic == .variants ? clamped : assignment.positions[place] ?? 0
+                let name = log.configuration.name(topic)
+                list.add(name, partition.number, offset: position)
+                let slot = slot(of: place)
+                queues[slot] = PartitionQueue(
+                    member.client, place, name: name, from: position, slot: slot + GroupMember.firstSlot,
+                    wake: member.wake.writable)
+            }
+        }
+        let error = member.assign(list)
+        guard error.isNone else { return listener.failed(LogFailure(error, "taking up partitions")) }
+        phase = .owning(assignment.partitions)
+        for (place, offset) in assignment.firstPositions { note(offset, of: place) }
+        for slot in queues.indices { tellReadable(slot) }
+    }
+
+    private func revoke(_ member: GroupMember) {
+        switch phase {
+        case .owning(let held):
+            if member.isLost { return lose(held) }
+            let now = SystemTime.monotonicNanoseconds
+            let deadline = now + log.configuration.timing.revoke.nanoseconds
+            phase = .revoking(held, waiting: Set(held), deadline: deadline)
+            for partition in held { listener?.revoked(partition, deadline: deadline) }
+        case .revoking(_, let waiting, _):
+            // What was being given up in good order is somebody else's by now.
+            for partition in waiting { listener?.lost(partition) }
+            giveUp()
+        case .idle, .preparing, .committing: giveUp()
+        case .stopping: member.unassign()
+        }
+    }
+
+    /// No commits: the partitions have another owner, who may be further.
+    private func lose(_ partitions: [PartitionID]) {
+        for partition in partitions { listener?.lost(partition) }
+        giveUp()
+    }
+
+    func finishRevocation(of partitions: [PartitionID], at now: Int64) {
+        if member?.isLost ?? true { return giveUp() }
+        commitLast()
+        phase = .committing(deadline: now + 1_000_000_000)
+    }
+
+    /// Answers the group: nothing is ours any more.
+    func giveUp() {
+        member?.unassign()
+        for slot in queues.indices { queues[slot] = nil }
+        (pending, commitDue, commitsUnderWay) = ([:], nil, 0)
+        phase = .idle
+    }
+
+    /// This process or its poll thread was away for so long that others own its partitions, or should.
+    func giveUpAfterStall() {
+        guard let member else { return }
+        log.notice("this worker was away for too long: its partitions are given up, and it joins the group again")
+        switch phase {
+        case .owning(let held): for partition in held { listener?.lost(partition) }
+        case .revoking(_, let waiting, _): for partition in waiting { listener?.lost(partition) }
+        case .stopping: return
+        case .idle, .preparing, .committing: break
+        }
+        decision.add(1, ordering: .relaxed)
+        giveUp()
+        do throws(LogFailure) { try member.rejoin() } catch { listener?.failed(error) }
+    }
+}

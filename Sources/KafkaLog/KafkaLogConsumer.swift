@@ -1,0 +1,185 @@
+package import ImageModel
+package import Ports
+internal import Posix
+internal import Synchronization
+
+/// The owning side of a Kafka log: a member of the group that shares the partitions.
+///
+/// It subscribes to `jobs.fast` alone, the anchor. Of each partition that the group gives it, it takes the siblings on
+/// the other topics and the changelog too: jobs of one source meet in one worker, whatever the assignor does.
+///
+/// - Concurrency: an actor on the thread that polls; what the port wants on the executor asserts that it is there. What
+///   blocks (questions at assignment, the end of the client) is done on other threads.
+package actor KafkaLogConsumer: LogConsumer {
+    nonisolated let log: KafkaLog
+    nonisolated let thread = PollThread("kafka poll")
+    /// Made ready by a thread that asked, taken up at the next turn.
+    nonisolated let prepared = Mutex<Assignment?>(nil)
+    /// Which decision of the group counts: a thread that prepares an older one gives up.
+    nonisolated let decision = Atomic(0)
+
+    var listener: (any LogListener)?
+    var member: GroupMember?
+    var phase = Phase.idle
+    /// By slot: topic by topic, partition by partition.
+    var queues: [PartitionQueue?] = []
+    /// Watermarks since the last commit.
+    var pending: [KafkaPlace: Int64] = [:]
+    var commitDue: Int64?
+    var commitsUnderWay = 0
+    private var nextSweep: Int64 = 0
+    private var pulse: PulseThread?
+
+    /// What this member does with the group's decision.
+    enum Phase {
+        /// Owns nothing.
+        case idle
+        /// Was given partitions, and asks for their bounds.
+        case preparing
+        case owning([PartitionID])
+        /// Finishes what it must give up; those of `waiting` are not released yet.
+        case revoking([PartitionID], waiting: Set<PartitionID>, deadline: Int64)
+        /// Waits for its last commits before it gives up.
+        case committing(deadline: Int64)
+        /// Leaves the group, once the last commits are made: `isLeaving`.
+        case stopping(isLeaving: Bool, deadline: Int64, done: CheckedContinuation<Void, Never>)
+    }
+
+    static let sweepNanoseconds: Int64 = 1_000_000_000
+    /// A stop that takes longer than this leaves without the coordinator's answer.
+    static let stopNanoseconds: Int64 = 10_000_000_000
+
+    package nonisolated var executor: any SerialExecutor { thread }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    package init(_ log: KafkaLog) { self.log = log }
+
+    package func start(_ listener: any LogListener) async throws(LogFailure) {
+        let member = try GroupMember(log.configuration)
+        try member.subscribe()
+        queues = Array(repeating: nil, count: Topic.owned.count * log.partitionCount)
+        (self.listener, self.member) = (listener, member)
+        let timing = log.configuration.timing
+        log.fence.begin(session: timing.session.nanoseconds, at: SystemTime.monotonicNanoseconds)
+        pulse = PulseThread(log.fence, stall: timing.stall.nanoseconds)
+        thread.poll([member.wake.readable]) { [weak self] in self?.assumeIsolated { $0.turn() } }
+    }
+
+    package nonisolated func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record] {
+        try onExecutor { (consumer) throws(LogFailure) in
+            try consumer.queue(KafkaPlace(topic, partition))?.drain(limit) ?? []
+        }
+    }
+
+    package nonisolated func position(_ topic: Topic, _ partition: PartitionID) -> Int64? {
+        assumeIsolated { $0.queue(KafkaPlace(topic, partition))?.position }
+    }
+
+    package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
+        assumeIsolated { $0.note(watermark, of: KafkaPlace(topic, partition)) }
+    }
+
+    package nonisolated func release(_ partition: PartitionID) {
+        assumeIsolated { consumer in
+            guard case .revoking(let held, var waiting, let deadline) = consumer.phase else { return }
+            waiting.remove(partition)
+            consumer.phase = .revoking(held, waiting: waiting, deadline: deadline)
+            if waiting.isEmpty { consumer.thread.wake() }
+        }
+    }
+
+    package func stop() async {
+        guard member != nil, listener != nil else { return }
+        listener = nil
+        decision.add(1, ordering: .relaxed)
+        await withCheckedContinuation { done in
+            phase = .stopping(
+                isLeaving: false, deadline: SystemTime.monotonicNanoseconds + Self.stopNanoseconds, done: done)
+            commitLast()
+            thread.wake()
+        }
+        log.fence.end()
+    }
+
+    /// One look at everything: what woke us, what the group decided, what is due. Returns when to look again.
+    private func turn() -> Int64? {
+        guard let member else { return nil }
+        let now = SystemTime.monotonicNanoseconds
+        pulse?.noteTurn(at: now)
+        if log.fence.reopen() { giveUpAfterStall() }
+        let slots = member.wake.take()
+        serveEvents(of: member)
+        if let assignment = prepared.withLock({ $0.take() }) { adopt(assignment) }
+        if listener != nil {
+            for slot in slots { tellReadable(slot - GroupMember.firstSlot) }
+            if now >= nextSweep {
+                nextSweep = now + Self.sweepNanoseconds
+                for slot in queues.indices { tellReadable(slot) }
+            }
+        }
+        advance(at: SystemTime.monotonicNanoseconds)
+        return nextDeadline
+    }
+
+    /// Tells of what there is. The sweep of all queues is for wake-ups that librdkafka lost.
+    func tellReadable(_ slot: Int) {
+        guard queues.indices.contains(slot), let queue = queues[slot], queue.peek() else { return }
+        listener?.readable(queue.place.topic, queue.place.partition)
+    }
+
+    /// What waits for time: commits, the end of a revocation, the end of all.
+    private func advance(at now: Int64) {
+        if let due = commitDue, now >= due { commitPending(at: now) }
+        switch phase {
+        case .revoking(let held, let waiting, let deadline) where waiting.isEmpty || now >= deadline:
+            for partition in waiting { listener?.lost(partition) }
+            finishRevocation(of: held, at: now)
+        case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
+        case .stopping(false, let deadline, let done) where commitsUnderWay == 0 || now >= deadline:
+            phase = .stopping(isLeaving: true, deadline: deadline, done: done)
+            member?.leave()
+        case .stopping(true, let deadline, let done):
+            guard let member, member.hasLeft || now >= deadline else { break }
+            end(member, done)
+        default: break
+        }
+    }
+
+    private var nextDeadline: Int64 {
+        let own: Int64 = switch phase {
+        case .revoking(_, _, let deadline), .committing(let deadline): deadline
+        // Nothing wakes us when librdkafka is done with leaving.
+        case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
+        case .idle, .preparing, .owning: .max
+        }
+        return min(nextSweep, own, commitDue ?? .max)
+    }
+
+    private func end(_ member: GroupMember, _ done: CheckedContinuation<Void, Never>) {
+        thread.stopPolling()
+        if !member.hasLeft { member.abandon() }
+        pulse?.end()
+        (self.member, pulse, phase) = (nil, nil, .idle)
+        queues = []
+        let ending = Ending(member: member)
+        OwnThread.start("kafka end") {
+            ending.finish()
+            done.resume()
+        }
+    }
+
+    func queue(_ place: KafkaPlace) -> PartitionQueue? {
+        let slot = slot(of: place)
+        return queues.indices.contains(slot) ? queues[slot] : nil
+    }
+
+    func slot(of place: KafkaPlace) -> Int { place.topic.ordinal * log.partitionCount + Int(place.partition.number) }
+
+    private nonisolated func onExecutor<Result: Sendable>(
+        _ body: @Sendable (isolated KafkaLogConsumer) throws(LogFailure) -> Result
+    ) throws(LogFailure) -> Result {
+        try assumeIsolated { consumer -> Swift.Result<Result, LogFailure> in
+            do throws(LogFailure) { return .success(try body(consumer)) } catch { return .failure(error) }
+        }.get()
+    }
+}

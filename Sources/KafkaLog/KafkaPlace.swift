@@ -1,0 +1,41 @@
+internal import ImageModel
+internal import Ports
+
+/// A partition of a topic.
+struct KafkaPlace: Hashable, Sendable {
+    let topic: Topic
+    let partition: PartitionID
+
+    init(_ topic: Topic, _ partition: PartitionID) { (self.topic, self.partition) = (topic, partition) }
+
+    func check(within count: Int) throws(LogFailure) {
+        guard partition.number >= 0, partition.number < count else { throw absence(of: count) }
+    }
+
+    func absence(of count: Int) -> LogFailure {
+        .unavailable(reason: "\(topic.rawValue) has no partition \(partition), only 0 to \(count - 1)")
+    }
+}
+
+extension Topic {
+    /// Dense from 0, for arrays by topic.
+    var ordinal: Int {
+        switch self {
+        case .jobsFast: 0
+        case .jobsSlow: 1
+        case .control: 2
+        case .retry: 3
+        case .variants: 4
+        case .outcomes: 5
+        case .dead: 6
+        }
+    }
+
+    /// What an owner reads: the topics that it finishes, and the changelog that it folds.
+    static let owned: [Topic] = Topic.consumed + [.variants]
+    static let anchor = Topic.jobsFast
+}
+
+extension KafkaConfiguration {
+    func name(_ topic: Topic) -> String { prefix + topic.rawValue }
+}

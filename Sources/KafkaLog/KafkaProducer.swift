@@ -1,0 +1,121 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Synchronization
+
+/// Appends batches through an idempotent producer, and replaces it when it breaks.
+///
+/// - Concurrency: `append` from anywhere; one thread of ours serves the delivery reports.
+final class KafkaProducer: Sendable {
+    private enum State {
+        case open(ProducerClient)
+        case rebuilding
+        case closing
+        case closed
+
+        /// Taken under the lock, so that a client that is replaced can wait until nobody is in it.
+        func entered() -> State {
+            if case .open(let client) = self { client.enter() }
+            return self
+        }
+    }
+
+    private let state: Mutex<State>
+    private let configuration: KafkaConfiguration
+    private let notice: @Sendable (String) -> Void
+    /// Whoever waits for the end.
+    private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+    /// Blocks until the cluster answered.
+    init(_ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void) throws(LogFailure) {
+        (self.configuration, self.notice) = (configuration, notice)
+        state = Mutex(.open(try ProducerClient(configuration)))
+        OwnThread.start("kafka reports") { [self] in run() }
+    }
+
+    func append(_ records: [NewRecord], within partitionCount: Int) async -> [AppendResult] {
+        if records.isEmpty { return [] }
+        let client: ProducerClient
+        switch state.withLock({ $0.entered() }) {
+        case .open(let open): client = open
+        case .rebuilding:
+            return records.map { _ in .refused(.unavailable(reason: "the producer broke and is made anew")) }
+        case .closing, .closed: return records.map { _ in .refused(.closed) }
+        }
+        return await withCheckedContinuation { continuation in
+            let batch = AppendBatch(records) { continuation.resume(returning: $0) }
+            defer { client.leave() }
+            // What follows a record that found no room would overtake it.
+            var refusal: LogFailure?
+            for (index, record) in records.enumerated() {
+                if let failure = refusal ?? Self.misfit(record, within: partitionCount) {
+                    batch.settle(index, .refused(failure))
+                } else if let error = client.produce(record, slot: batch.slot(index)) {
+                    let failure = LogFailure(error, of: record)
+                    if error == RD_KAFKA_RESP_ERR__QUEUE_FULL || error == RD_KAFKA_RESP_ERR__FATAL { refusal = failure }
+                    batch.settle(index, .refused(failure))
+                }
+            }
+        }
+    }
+
+    /// Waits a little for what is under way; it is unknown after that.
+    func close() async {
+        await withCheckedContinuation { continuation in
+            let isClosed = state.withLock { state in
+                switch state {
+                case .open(let client):
+                    state = .closing
+                    client.wake()
+                case .rebuilding: state = .closing
+                case .closing: break
+                case .closed: return true
+                }
+                waiters.withLock { $0.append(continuation) }
+                return false
+            }
+            if isClosed { continuation.resume() }
+        }
+    }
+
+    func breakFatally() { if case .open(let client) = state.withLock({ $0 }) { client.breakFatally() } }
+
+    private static func misfit(_ record: NewRecord, within count: Int) -> LogFailure? {
+        let place = KafkaPlace(record.topic, record.partition)
+        if record.partition.number < 0 || record.partition.number >= count { return place.absence(of: count) }
+        guard record.byteCount + KafkaConfiguration.batchOverhead > KafkaConfiguration.recordBytes else { return nil }
+        return .tooLarge(topic: record.topic, bytes: record.byteCount, limit: KafkaConfiguration.recordBytes)
+    }
+
+    /// The thread's life: serve, and after a fatal error settle what is left and begin anew.
+    private func run() {
+        while case .open(let client) = state.withLock({ $0 }) { live(client) }
+        let waiting = state.withLock { state in
+            state = .closed
+            return waiters.withLock { $0 }
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    /// Until the client is fatally broken or closed; its last reference goes with this call.
+    private func live(_ client: ProducerClient) {
+        var isSound = true
+        while isSound, isOpen { isSound = client.serve(notice) }
+        let grace: Int64 = isSound ? 5_000_000_000 : 0
+        state.withLock { if case .open = $0 { $0 = .rebuilding } }
+        client.settleAll(until: SystemTime.monotonicNanoseconds + grace)
+        while case .rebuilding = state.withLock({ $0 }) { rebuild() }
+    }
+
+    private var isOpen: Bool { if case .open = state.withLock({ $0 }) { true } else { false } }
+
+    private func rebuild() {
+        do throws(LogFailure) {
+            let next = try ProducerClient(configuration)
+            state.withLock { if case .rebuilding = $0 { $0 = .open(next) } }
+        } catch {
+            notice("the producer could not be made anew: \(error)")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import CRdkafka
+internal import Ports
+
+extension KafkaQuestions {
+    /// Who of the group holds which partition of the anchor, for people: `client@host`.
+    func owners() throws(LogFailure) -> [Int32: String] {
+        let group = try cString(configuration.group)
+        defer { group.deallocate() }
+        var groups: [UnsafePointer<CChar>?] = [UnsafePointer(group)]
+        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)") { options, queue in
+            rd_kafka_DescribeConsumerGroups(client.handle, &groups, 1, options, queue)
+        }
+        var count = 0
+        let anchor = configuration.name(.anchor)
+        var owners: [Int32: String] = [:]
+        guard let described = rd_kafka_DescribeConsumerGroups_result_groups(event.pointer, &count), count == 1,
+            let group = described[0]
+        else { return owners }
+        for index in 0..<rd_kafka_ConsumerGroupDescription_member_count(group) {
+            guard let member = rd_kafka_ConsumerGroupDescription_member(group, index),
+                let assignment = rd_kafka_MemberDescription_assignment(member),
+                let partitions = rd_kafka_MemberAssignment_partitions(assignment)
+            else { continue }
+            let name = String(cString: rd_kafka_MemberDescription_client_id(member))
+                + "@" + String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }
+            for partition in PartitionList.partitions(partitions, of: anchor) { owners[partition] = name }
+        }
+        return owners
+    }
+
+    /// Makes topics; those that are there already stay as they are. Returns what could not be made, by name.
+    func create(_ plans: [TopicPlan]) throws(LogFailure) -> [String: String] {
+        var new: [OpaquePointer?] = []
+        defer { for topic in new { rd_kafka_NewTopic_destroy(topic) } }
+        for plan in plans {
+            let (topic, text) = withErrorText {
+                rd_kafka_NewTopic_new(plan.name, Int32(plan.partitions), Int32(plan.replication), $0, $1)
+            }
+            guard let topic else { throw .misconfigured(problems: ["\(plan.name): \(text)."]) }
+            for setting in plan.settings { rd_kafka_NewTopic_set_config(topic, setting.name, setting.value) }
+            new.append(topic)
+        }
+        let event = try ask(RD_KAFKA_ADMIN_OP_CREATETOPICS, "creating topics") { options, queue in
+            rd_kafka_CreateTopics(client.handle, &new, new.count, options, queue)
+        }
+        var count = 0
+        var failures: [String: String] = [:]
+        let results = rd_kafka_CreateTopics_result_topics(event.pointer, &count)
+        for index in 0..<count {
+            guard let result = results?[index] else { continue }
+            let error = rd_kafka_topic_result_error(result)
+            if error.isNone || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS { continue }
+            let text = rd_kafka_topic_result_error_string(result).map { String(cString: $0) }
+            failures[String(cString: rd_kafka_topic_result_name(result))] = text ?? String(cString: rd_kafka_err2str(error))
+        }
+        return failures
+    }
+
+    /// The settings of topics, by topic and name.
+    func settings(of topics: [String]) throws(LogFailure) -> [String: [String: String]] {
+        var resources: [OpaquePointer?] = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
+        defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
+        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, "the settings of topics") { options, queue in
+            rd_kafka_DescribeConfigs(client.handle, &resources, resources.count, options, queue)
+        }
+        var count = 0
+        var all: [String: [String: String]] = [:]
+        let described = rd_kafka_DescribeConfigs_result_resources(event.pointer, &count)
+        for index in 0..<count {
+            guard let resource = described?[index] else { continue }
+            let topic = String(cString: rd_kafka_ConfigResource_name(resource))
+            try rd_kafka_ConfigResource_error(resource).check("the settings of \(topic)")
+            var entryCount = 0
+            let entries = rd_kafka_ConfigResource_configs(resource, &entryCount)
+            for entry in 0..<entryCount {
+                guard let entry = entries?[entry], let value = rd_kafka_ConfigEntry_value(entry) else { continue }
+                all[topic, default: [:]][String(cString: rd_kafka_ConfigEntry_name(entry))] = String(cString: value)
+            }
+        }
+        return all
+    }
+
+    /// One request of librdkafka's admin interface and the event that answers it.
+    private func ask(
+        _ operation: rd_kafka_admin_op_t, _ subject: String, _ request: (OpaquePointer?, OpaquePointer?) -> Void
+    ) throws(LogFailure) -> KafkaEvent {
+        let wait = Int32(clamping: configuration.timing.answer.milliseconds)
+        let options = rd_kafka_AdminOptions_new(client.handle, operation)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        _ = withErrorText { rd_kafka_AdminOptions_set_request_timeout(options, wait, $0, $1) }
+        if operation == RD_KAFKA_ADMIN_OP_CREATETOPICS {
+            // Until the cluster serves them.
+            _ = withErrorText { rd_kafka_AdminOptions_set_operation_timeout(options, wait, $0, $1) }
+        }
+        let queue = rd_kafka_queue_new(client.handle)
+        defer { rd_kafka_queue_destroy(queue) }
+        request(options, queue)
+        guard let queue, let event = KafkaEvent(from: queue, waiting: wait + 2_000) else {
+            throw .unavailable(reason: "\(subject): no answer within \(wait / 1_000) s")
+        }
+        if !event.error.isNone { throw LogFailure(event.error, reason: "\(subject): \(event.text)") }
+        return event
+    }
+
+    private func cString(_ text: String) throws(LogFailure) -> UnsafeMutablePointer<CChar> {
+        let bytes = text.utf8CString
+        let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+        for (index, byte) in bytes.enumerated() { (copy + index).initialize(to: byte) }
+        return copy
+    }
+}

@@ -1,0 +1,61 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+
+/// Asks the cluster: bounds, watermarks, topics, owners. All calls block.
+///
+/// A client of its own that never fetches: the broker answers a connection in order, so that behind a fetch that waits
+/// for records each question takes as long as the fetch may wait (50 ms measured, 505 with librdkafka's default).
+///
+/// - Concurrency: from any thread of ours.
+final class KafkaQuestions: Sendable {
+    let client: KafkaClient
+    let configuration: KafkaConfiguration
+
+    init(_ configuration: KafkaConfiguration) throws(LogFailure) {
+        self.configuration = configuration
+        client = try KafkaClient(configuration, .questions)
+    }
+
+    func topics() throws(LogFailure) -> [String: TopicFacts] {
+        var topics: [String: TopicFacts] = [:]
+        try client.learnCluster(configuration) { topics = $0 }
+        return topics
+    }
+
+    /// The first offset still there and the next one, for each place: two questions to each leader, however many.
+    func bounds(_ places: [KafkaPlace]) throws(LogFailure) -> [Range<Int64>] {
+        let first = try offsets(places, Int64(RD_KAFKA_OFFSET_BEGINNING))
+        let next = try offsets(places, Int64(RD_KAFKA_OFFSET_END))
+        return zip(first, next).map { $0..<max($0, $1) }
+    }
+
+    /// The group's committed offsets; nil where nothing was committed.
+    func watermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
+        let list = PartitionList(capacity: places.count)
+        for place in places { list.add(configuration.name(place.topic), place.partition.number) }
+        try rd_kafka_committed(client.handle, list.pointer, timeout).check("the watermarks of group \(configuration.group)")
+        var found: [Int64?] = []
+        for (index, place) in places.enumerated() {
+            try list.error(index).check("the watermark of \(configuration.name(place.topic)), partition \(place.partition)")
+            found.append(list.offset(index) >= 0 ? list.offset(index) : nil)
+        }
+        return found
+    }
+
+    /// ListOffsets takes these two in place of a time, and librdkafka passes them on; asked one by one through
+    /// `query_watermark_offsets`, each partition would cost a round trip.
+    private func offsets(_ places: [KafkaPlace], _ which: Int64) throws(LogFailure) -> [Int64] {
+        let list = PartitionList(capacity: places.count)
+        for place in places { list.add(configuration.name(place.topic), place.partition.number, offset: which) }
+        try rd_kafka_offsets_for_times(client.handle, list.pointer, timeout).check("the bounds of partitions")
+        var found: [Int64] = []
+        for (index, place) in places.enumerated() {
+            try list.error(index).check("the bounds of \(configuration.name(place.topic)), partition \(place.partition)")
+            found.append(list.offset(index))
+        }
+        return found
+    }
+
+    private var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }
+}

@@ -1,0 +1,71 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+internal import Posix
+
+/// Reads partitions from outside, one at a time, without joining the group. All calls block.
+///
+/// - Concurrency: one thread.
+final class KafkaReader {
+    private let client: KafkaClient
+    private let configuration: KafkaConfiguration
+
+    /// A read ends after so many bytes, so that it stays in memory.
+    private static let readBytes = 8 << 20
+
+    init(_ configuration: KafkaConfiguration) throws(LogFailure) {
+        self.configuration = configuration
+        client = try KafkaClient(configuration, .reader)
+    }
+
+    /// `range` is what the partition holds.
+    func records(_ place: KafkaPlace, _ range: Range<Int64>, limit: Int) throws(LogFailure) -> [Record] {
+        var records: [Record] = []
+        var bytes = 0
+        try scan(place, range) { record in
+            bytes += record.key.count + (record.value?.count ?? 0)
+            records.append(record)
+            return records.count < limit && bytes < Self.readBytes
+        }
+        return records
+    }
+
+    /// The newest record of each key, in the keys' order, without tombstones.
+    func latest(_ place: KafkaPlace, _ range: Range<Int64>, keyPrefix prefix: [UInt8]) throws(LogFailure) -> [Record] {
+        var newest: [[UInt8]: Record] = [:]
+        try scan(place, range) { record in
+            if record.key.starts(with: prefix) { newest[record.key] = record.value == nil ? nil : record }
+            return true
+        }
+        return newest.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    /// Until `body` returns false, or the range's end. Offsets have gaps, at the end too: the partition's end says that
+    /// it was reached.
+    private func scan(
+        _ place: KafkaPlace, _ range: Range<Int64>, _ body: (Record) -> Bool
+    ) throws(LogFailure) {
+        if range.isEmpty { return }
+        let list = PartitionList(capacity: 1)
+        list.add(configuration.name(place.topic), place.partition.number, offset: range.lowerBound)
+        try rd_kafka_assign(client.handle, list.pointer).check("reading \(configuration.name(place.topic))")
+        defer { rd_kafka_assign(client.handle, nil) }
+        var deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        while SystemTime.monotonicNanoseconds < deadline {
+            guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
+            defer { rd_kafka_message_destroy(message) }
+            let offset = message.pointee.offset
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                if offset >= range.upperBound { return }
+                if offset >= range.lowerBound, !body(Record(message, place)) { return }
+                if offset + 1 >= range.upperBound { return }
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: if offset >= range.upperBound { return }
+            default: throw LogFailure(message.pointee.err, "reading \(configuration.name(place.topic))")
+            }
+            deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        }
+        throw .unavailable(
+            reason: "reading \(configuration.name(place.topic)), partition \(place.partition): no answer within \(configuration.timing.answer)")
+    }
+}

@@ -1,0 +1,94 @@
+internal import Glibc
+internal import ImageModel
+package import Ports
+internal import Posix
+
+/// The topics of a cluster: what `mezzotint topics create` and `topics check` do.
+package enum KafkaTopics {
+    /// Makes the topics that are missing; what is there stays as it is. Returns every problem that is left, a sentence
+    /// each, as `check` does.
+    package static func create(
+        _ configuration: KafkaConfiguration, partitions: Int, replication: Int
+    ) async throws(LogFailure) -> [String] {
+        try await OwnThread.result("kafka topics") { () throws(LogFailure) in
+            try createBlocking(configuration, partitions: partitions, replication: replication)
+        }
+    }
+
+    /// Every problem of the topics, a sentence each; none if workers can run on them.
+    /// - Failure: the cluster could not be reached, or does not let us ask.
+    package static func check(_ configuration: KafkaConfiguration) async throws(LogFailure) -> [String] {
+        try await OwnThread.result("kafka topics") { () throws(LogFailure) in
+            try problems(KafkaQuestions(configuration), configuration)
+        }
+    }
+
+    private static func createBlocking(
+        _ configuration: KafkaConfiguration, partitions: Int, replication: Int
+    ) throws(LogFailure) -> [String] {
+        let questions = try KafkaQuestions(configuration)
+        let plans = TopicPlan.all(configuration, partitions: partitions, replication: replication)
+        let there = try questions.topics()
+        let failures = try questions.create(plans.filter { there[$0.name] == nil })
+        let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
+        if !refused.isEmpty { throw .topics(problems: refused) }
+        // The controller has made them; the broker that we ask learns of it a little later.
+        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        while SystemTime.monotonicNanoseconds < deadline {
+            let known = try questions.topics()
+            if plans.allSatisfy({ known[$0.name].map { $0.partitions > 0 } ?? false }) { break }
+            usleep(20_000)
+        }
+        return try problems(questions, configuration)
+    }
+
+    private static func problems(
+        _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
+    ) throws(LogFailure) -> [String] {
+        let facts = try questions.topics()
+        var problems = shapeProblems(facts, configuration)
+        let names = Topic.allCases.map(configuration.name)
+        let present = names.filter { facts[$0].map { $0.partitions > 0 } ?? false }
+        if present.isEmpty { return problems }
+        let settings = try questions.settings(of: present)
+        for name in present {
+            guard let topic = Topic.allCases.first(where: { configuration.name($0) == name }), let fact = facts[name] else { continue }
+            problems += settingProblems(topic, fact, settings[name] ?? [:], configuration)
+        }
+        return problems
+    }
+
+    /// What keeps a log from being opened: topics that are missing, or whose partitions are not as many as the others'.
+    static func shapeProblems(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> [String] {
+        var problems: [String] = []
+        var counts: [Int: [String]] = [:]
+        for topic in Topic.allCases {
+            let name = configuration.name(topic)
+            if let fact = facts[name], fact.partitions > 0 {
+                counts[fact.partitions, default: []].append(name)
+            } else {
+                problems.append("\(name) is missing\(facts[name]?.error.map { " (\($0))" } ?? "").")
+            }
+        }
+        if counts.count > 1 {
+            let list = counts.sorted { $0.key < $1.key }.map { "\($0.value.joined(separator: ", ")): \($0.key)" }
+            problems.append(
+                "Every topic needs as many partitions as the others, or the lanes of a source come apart: \(list.joined(separator: "; ")).")
+        }
+        return problems
+    }
+
+    private static func settingProblems(
+        _ topic: Topic, _ fact: TopicFacts, _ settings: [String: String], _ configuration: KafkaConfiguration
+    ) -> [String] {
+        let plan = TopicPlan.all(configuration, partitions: fact.partitions, replication: fact.replicas)
+            .first { $0.topic == topic }
+        return (plan?.settings ?? []).filter(\.isNeeded).compactMap { needed in
+            let value = settings[needed.name]
+            if value == needed.value { return nil }
+            // Of limits and ages, more is well.
+            if let value = value.flatMap({ Int64($0) }), let least = Int64(needed.value), value >= least { return nil }
+            return "\(configuration.name(topic)) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)."
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import CRdkafka
+internal import Ports
+
+extension LogFailure {
+    /// `subject`: what was asked of what, for people.
+    init(_ error: rd_kafka_resp_err_t, _ subject: String) {
+        self.init(error, reason: "\(subject): \(String(cString: rd_kafka_err2str(error)))")
+    }
+
+    init(_ error: rd_kafka_resp_err_t, reason: String) {
+        self = switch error {
+        case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+            RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+            RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__SSL:
+            .denied(reason: reason)
+        default: .unavailable(reason: reason)
+        }
+    }
+}
+
+extension rd_kafka_resp_err_t {
+    var isNone: Bool { self == RD_KAFKA_RESP_ERR_NO_ERROR }
+
+    func check(_ subject: @autoclosure () -> String) throws(LogFailure) {
+        if !isNone { throw LogFailure(self, subject()) }
+    }
+}
+
+/// Takes over an error object and throws it; nil passes.
+func check(_ error: OpaquePointer?, _ subject: @autoclosure () -> String) throws(LogFailure) {
+    guard let error else { return }
+    defer { rd_kafka_error_destroy(error) }
+    throw LogFailure(rd_kafka_error_code(error), reason: "\(subject()): \(String(cString: rd_kafka_error_string(error)))")
+}

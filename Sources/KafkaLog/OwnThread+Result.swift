@@ -1,0 +1,18 @@
+internal import Posix
+internal import Ports
+
+extension OwnThread {
+    /// What a blocking call returns, computed on a thread of ours.
+    static func result<R: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () throws(LogFailure) -> R
+    ) async throws(LogFailure) -> R {
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<R, LogFailure>, Never>) in
+            OwnThread.start(name) {
+                let result: Result<R, LogFailure>
+                do throws(LogFailure) { result = .success(try body()) } catch { result = .failure(error) }
+                continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+}

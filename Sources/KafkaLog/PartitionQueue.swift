@@ -1,0 +1,75 @@
+internal import CRdkafka
+internal import ImageModel
+internal import Ports
+
+/// What librdkafka has fetched of one partition of one topic, in a queue of its own.
+///
+/// - Ownership: one reference to the queue, given back by `deinit`.
+/// - Concurrency: the poll thread.
+final class PartitionQueue {
+    let place: KafkaPlace
+    /// Every record below it was handed out, or is no more.
+    private(set) var position: Int64
+    private let queue: OpaquePointer
+    private let buffer = MessageBuffer()
+    /// Read by `peek`, before anybody asked.
+    private var early: [Record] = []
+    /// Where the partition ended when that was last reached: the changelog's last records may be compacted away.
+    private var end: Int64 = 0
+    private var failure: LogFailure?
+
+    /// To be called before the assignment: what is fetched must find the queue unforwarded.
+    init?(_ client: KafkaClient, _ place: KafkaPlace, name: String, from position: Int64, slot: Int, wake: Int32) {
+        guard let queue = rd_kafka_queue_get_partition(client.handle, name, place.partition.number) else { return nil }
+        (self.queue, self.place, self.position) = (queue, place, position)
+        rd_kafka_queue_forward(queue, nil)
+        var payload = UInt16(slot)
+        rd_kafka_queue_io_event_enable(queue, wake, &payload, 2)
+    }
+
+    deinit { rd_kafka_queue_destroy(queue) }
+
+    /// Looks whether there is something to drain: afterwards either there is, or the queue is empty and wakes when more
+    /// comes. True if there is something to tell.
+    ///
+    /// To be called once for every queue at each assignment, whatever the wake-ups say: what an earlier assignment left
+    /// is dropped by reading it, and a queue that never becomes empty wakes nobody ever again (30 of 30 queues after a
+    /// rebalance with librdkafka 2.0.2).
+    func peek() -> Bool {
+        let oldEnd = end
+        while early.isEmpty, fill(&early, upTo: 1) {}
+        return !early.isEmpty || failure != nil || (place.topic == .variants && end != oldEnd)
+    }
+
+    /// Fewer than `limit` means that the queue was emptied: a wake-up follows when more comes.
+    func drain(_ limit: Int) throws(LogFailure) -> [Record] {
+        var records = Array(early.prefix(limit))
+        early.removeFirst(records.count)
+        while records.count < limit, fill(&records, upTo: limit) {}
+        if records.isEmpty, let failure {
+            self.failure = nil
+            throw failure
+        }
+        if let last = records.last { position = max(position, last.offset + 1) }
+        if early.isEmpty { position = max(position, end) }
+        return records
+    }
+
+    /// One call of librdkafka; false if that emptied the queue. A timeout of 0, since any other waits until the buffer
+    /// is full.
+    private func fill(_ records: inout [Record], upTo limit: Int) -> Bool {
+        let room = min(limit - records.count, MessageBuffer.capacity)
+        let count = max(0, rd_kafka_consume_batch_queue(queue, 0, buffer.messages, room))
+        records.reserveCapacity(records.count + count)
+        for index in 0..<count {
+            guard let message = buffer.messages[index] else { continue }
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place))
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = max(end, message.pointee.offset)
+            default: failure = LogFailure(message.pointee.err, "reading \(place.topic.rawValue), partition \(place.partition)")
+            }
+            rd_kafka_message_destroy(message)
+        }
+        return count == room
+    }
+}

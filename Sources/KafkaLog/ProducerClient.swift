@@ -1,0 +1,129 @@
+internal import CRdkafka
+internal import Glibc
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Synchronization
+
+/// One idempotent producer of librdkafka. After a fatal error it is of no use any more and another takes its place.
+///
+/// - Ownership: the topics' handles, freed before the client.
+/// - Concurrency: produced to from any thread; its events are served by one.
+final class ProducerClient: @unchecked Sendable {
+    private let client: KafkaClient
+    /// By the topic's ordinal.
+    private let topics: [OpaquePointer]
+    private let users = Atomic(0)
+
+    /// Connects, and learns the whole cluster's metadata: without, the first append to each topic would wait for up to
+    /// a second. Blocks.
+    init(_ configuration: KafkaConfiguration) throws(LogFailure) {
+        let client = try KafkaClient(configuration, .producer)
+        let topics = Topic.allCases.compactMap { rd_kafka_topic_new(client.handle, configuration.name($0), nil) }
+        (self.client, self.topics) = (client, topics)
+        try client.learnCluster(configuration) { _ in }
+    }
+
+    deinit { for topic in topics { rd_kafka_topic_destroy(topic) } }
+
+    /// Between `enter` and `leave` records may be handed over; nobody enters a client that was taken out of use.
+    func enter() { users.add(1, ordering: .relaxed) }
+    func leave() { users.subtract(1, ordering: .releasing) }
+
+    /// Hands the record over without blocking; nil if it is on its way, and its slot is settled by a delivery report.
+    func produce(_ record: NewRecord, slot: UnsafeMutableRawPointer) -> rd_kafka_resp_err_t? {
+        let headers = Self.headers(record.headers)
+        let error = record.key.withUnsafeBytes { key in
+            record.value.withBytes { value in
+                withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 7) { fields in
+                    var count = 0
+                    func add(_ type: rd_kafka_vtype_t, _ set: (inout rd_kafka_vu_t) -> Void) {
+                        var field = rd_kafka_vu_t()
+                        field.vtype = type
+                        set(&field)
+                        fields.initializeElement(at: count, to: field)
+                        count += 1
+                    }
+                    // An empty key or value is not null: any address will do for no bytes.
+                    func bytes(_ bytes: UnsafeRawBufferPointer) -> (inout rd_kafka_vu_t) -> Void {
+                        { field in
+                            field.u.mem.ptr = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) } ?? slot
+                            field.u.mem.size = bytes.count
+                        }
+                    }
+                    add(RD_KAFKA_VTYPE_RKT) { $0.u.rkt = topics[record.topic.ordinal] }
+                    add(RD_KAFKA_VTYPE_PARTITION) { $0.u.i32 = record.partition.number }
+                    add(RD_KAFKA_VTYPE_MSGFLAGS) { $0.u.i = RD_KAFKA_MSG_F_COPY }
+                    add(RD_KAFKA_VTYPE_OPAQUE) { $0.u.ptr = slot }
+                    add(RD_KAFKA_VTYPE_KEY, bytes(key))
+                    if let value { add(RD_KAFKA_VTYPE_VALUE, bytes(value)) }
+                    if let headers { add(RD_KAFKA_VTYPE_HEADERS) { $0.u.headers = headers } }
+                    return rd_kafka_produceva(client.handle, fields.baseAddress, count)
+                }
+            }
+        }
+        guard let error else { return nil }
+        // Headers belong to librdkafka only once it took the record.
+        if let headers { rd_kafka_headers_destroy(headers) }
+        defer { rd_kafka_error_destroy(error) }
+        return rd_kafka_error_code(error)
+    }
+
+    private static func headers(_ headers: [RecordHeader]) -> OpaquePointer? {
+        if headers.isEmpty { return nil }
+        let list = rd_kafka_headers_new(headers.count)
+        for header in headers {
+            var name = header.name
+            name.withUTF8 { name in
+                header.value.withUnsafeBytes { value in
+                    let start = value.baseAddress ?? UnsafeRawPointer(name.baseAddress)
+                    _ = name.withMemoryRebound(to: CChar.self) {
+                        rd_kafka_header_add(list, $0.baseAddress, $0.count, start, value.count)
+                    }
+                }
+            }
+        }
+        return list
+    }
+
+    /// Serves events until one comes, or a second passes; false if the producer is fatally broken.
+    func serve(_ notice: (String) -> Void) -> Bool {
+        guard let event = KafkaEvent(from: client.events, waiting: 1_000) else { return true }
+        switch event.kind {
+        case RD_KAFKA_EVENT_DR:
+            while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message) }
+        case RD_KAFKA_EVENT_ERROR:
+            notice(event.text)
+            return !event.isFatal
+        default: if let line = event.logLine { notice(line) }
+        }
+        return true
+    }
+
+    /// Ends a wait in `serve`.
+    func wake() { rd_kafka_queue_yield(client.events) }
+
+    /// Gives what is under way until the deadline, then up: every slot is settled when this returns. Blocks.
+    func settleAll(until deadline: Int64) {
+        while users.load(ordering: .acquiring) > 0 { sched_yield() }
+        while rd_kafka_outq_len(client.handle) > 0, SystemTime.monotonicNanoseconds < deadline {
+            if !serve({ _ in }) { break }
+        }
+        rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        while rd_kafka_outq_len(client.handle) > 0 { _ = serve { _ in } }
+    }
+
+    /// For tests: as if the broker had answered with an error that breaks idempotence.
+    func breakFatally() {
+        rd_kafka_test_fatal_error(client.handle, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "said by a test")
+    }
+}
+
+extension Optional<[UInt8]> {
+    fileprivate func withBytes<R>(_ body: (UnsafeRawBufferPointer?) -> R) -> R {
+        switch self {
+        case .none: body(nil)
+        case .some(let bytes): bytes.withUnsafeBytes { body($0) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import ImageModel
+
+/// A topic as it must be: its name on the cluster and its settings.
+package struct TopicPlan: Sendable, Equatable {
+    package let topic: Topic
+    package let name: String
+    package let partitions: Int
+    package let replication: Int
+    /// In the order in which they are shown.
+    package let settings: [Setting]
+
+    package struct Setting: Sendable, Equatable {
+        package let name: String
+        package let value: String
+        /// Whether another value breaks something, and `check` must name it; others are a cluster's own business.
+        package let isNeeded: Bool
+    }
+
+    /// Every topic, under the configured prefix.
+    package static func all(_ configuration: KafkaConfiguration, partitions: Int, replication: Int) -> [TopicPlan] {
+        Topic.allCases.map { topic in
+            TopicPlan(
+                topic: topic, name: configuration.name(topic), partitions: partitions, replication: replication,
+                settings: settings(of: topic, replication: replication))
+        }
+    }
+
+    private static let day = 86_400_000
+
+    private static func settings(of topic: Topic, replication: Int) -> [Setting] {
+        func need(_ name: String, _ value: some CustomStringConvertible) -> Setting {
+            Setting(name: name, value: value.description, isNeeded: true)
+        }
+        func wish(_ name: String, _ value: some CustomStringConvertible) -> Setting {
+            Setting(name: name, value: value.description, isNeeded: false)
+        }
+        let policy: [Setting] = switch topic {
+        case .variants:
+            // Tombstones must outlive every index that may still lack them; small segments, because the newest one is
+            // never compacted.
+            [
+                need("cleanup.policy", "compact"), need("delete.retention.ms", 7 * day), wish("segment.bytes", 50 << 20),
+            ]
+        case .jobsFast, .jobsSlow, .control, .retry:
+            // Time enough to mend a cluster of dead workers.
+            [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
+        case .outcomes: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
+        case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", 90 * day)]
+        }
+        return policy + [
+            // Ages are told from it, whatever clock a producer has.
+            need("message.timestamp.type", "LogAppendTime"),
+            need("max.message.bytes", KafkaConfiguration.recordBytes),
+            need("min.insync.replicas", min(2, replication)),
+        ]
+    }
+}

@@ -1,0 +1,69 @@
+import KafkaLog
+import Ports
+import Testing
+
+@Suite("Kafka: configuration", .timeLimit(.minutes(1)))
+struct KafkaConfigurationTests {
+    @Test("The defaults have no problem, nor has what passes through", arguments: [
+        [:], ["linger.ms": "2", "broker.address.family": "v4"], ["sasl.kerberos.service.name": "kafka"],
+    ])
+    func sound(options: [String: String]) {
+        var configuration = KafkaConfiguration()
+        configuration.options = options
+        #expect(configuration.problems == [])
+    }
+
+    @Test("Every problem is named at once, with its setting")
+    func problems() {
+        var configuration = KafkaConfiguration()
+        configuration.bootstrap = ""
+        configuration.prefix = "a/b"
+        configuration.group = ""
+        configuration.partitions = 0
+        configuration.security.kind = .saslTLS
+        configuration.security.key = "key.pem"
+        configuration.options = [
+            "enable.auto.commit": "true", "partition.assignment.strategy": "cooperative-sticky", "partitioner": "random",
+            "enable.idempotence": "false", "linger.mss": "2", "linger.ms": "soon", "group.id": "g",
+        ]
+        let names = [
+            "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.user",
+            "kafka.security.certificate", "kafka.options.enable.auto.commit", "kafka.options.enable.idempotence",
+            "kafka.options.group.id", "kafka.options.linger.ms", "kafka.options.linger.mss",
+            "kafka.options.partition.assignment.strategy", "kafka.options.partitioner",
+        ]
+        let problems = configuration.problems
+        #expect(problems.count == names.count)
+        for (problem, name) in zip(problems, names) { #expect(problem.hasPrefix(name), "\(problem)") }
+    }
+
+    static let silent = KafkaConfiguration.test { $0.bootstrap = "127.0.0.1:1" }
+    static let misspelt = KafkaConfiguration.test { $0.options = ["no.such": "1"] }
+    static let withoutAuthorities = KafkaConfiguration.test {
+        $0.security.kind = .tls
+        $0.security.authorities = "/nonexistent/ca.pem"
+    }
+
+    @Test("What cannot be opened says why", arguments: [
+        (silent, "log.unavailable", "127.0.0.1:1"), (misspelt, "log.misconfigured", "no.such"),
+        (withoutAuthorities, "log.misconfigured", "ssl.ca.location"),
+    ])
+    func unopened(configuration: KafkaConfiguration, code: String, named: String) async {
+        do {
+            let log = try await KafkaLog.open(configuration)
+            Issue.record("it was opened: \(log)")
+        } catch {
+            #expect(error.code == code)
+            #expect(error.description.contains(named), "\(error)")
+        }
+    }
+}
+
+extension KafkaConfiguration {
+    static func test(_ change: (inout KafkaConfiguration) -> Void) -> KafkaConfiguration {
+        var configuration = KafkaConfiguration()
+        configuration.timing.answer = .milliseconds(500)
+        change(&configuration)
+        return configuration
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+@testable import KafkaLog
+import Posix
+
+@Suite("Kafka: the fence of a process that was stopped")
+struct WriteFenceTests {
+    static let session: Int64 = 10_000_000_000
+
+    @Test("Without an owner in the process everybody may write")
+    func withoutOwner() {
+        let fence = WriteFence()
+        #expect(fence.isOpen)
+        #expect(!fence.reopen())
+    }
+
+    @Test("A pulse that is older than the session shuts it before the pulse comes back, and until all was given up")
+    func stopped() {
+        let fence = WriteFence()
+        let now = SystemTime.monotonicNanoseconds
+        fence.begin(session: Self.session, at: now)
+        #expect(fence.isOpen)
+        fence.begin(session: Self.session, at: now - Self.session - 1)
+        #expect(!fence.isOpen)
+        fence.beat(at: now)
+        #expect(!fence.isOpen)
+        #expect(fence.reopen())
+        #expect(fence.isOpen)
+        #expect(!fence.reopen())
+    }
+
+    @Test("A poll thread that does not come round shuts it")
+    func stalled() {
+        let fence = WriteFence()
+        fence.begin(session: Self.session, at: SystemTime.monotonicNanoseconds)
+        fence.beat(at: SystemTime.monotonicNanoseconds)
+        fence.shut()
+        #expect(!fence.isOpen)
+        fence.end()
+        #expect(fence.isOpen)
+    }
+}

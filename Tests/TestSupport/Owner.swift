@@ -1,0 +1,42 @@
+package import ImageModel
+package import Ports
+
+/// Stands on a consumer's executor, where a partition would.
+package actor Owner {
+    private nonisolated let consumer: any LogConsumer
+    package nonisolated let listener: RecordingListener
+    private nonisolated let executor: any SerialExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    package init(_ consumer: any LogConsumer, changelogStart: Int64? = nil) {
+        (self.consumer, executor) = (consumer, consumer.executor)
+        listener = RecordingListener(changelogStart: changelogStart)
+    }
+
+    package func start() async throws { try await consumer.start(listener) }
+
+    package func drain(_ topic: Topic, _ partition: PartitionID, limit: Int = 1_000) throws -> [Record] {
+        try consumer.drain(topic, partition, limit: limit)
+    }
+
+    /// Drains until `count` records came, however many wake-ups that takes.
+    package func drain(_ topic: Topic, _ partition: PartitionID, until count: Int) async throws -> [Record] {
+        var heard = listener.count
+        var records = try drain(topic, partition)
+        while records.count < count {
+            heard = await listener.wait(for: .readable(topic, partition), after: heard)
+            records += try drain(topic, partition)
+        }
+        return records
+    }
+
+    package func position(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.position(topic, partition) }
+
+    package func commit(_ topic: Topic, _ partition: PartitionID, _ watermark: Int64) {
+        consumer.commit(topic, partition, watermark: watermark)
+    }
+
+    package func release(_ partition: PartitionID) { consumer.release(partition) }
+
+    package func stop() async { await consumer.stop() }
+}

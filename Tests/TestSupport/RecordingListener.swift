@@ -1,0 +1,71 @@
+package import ImageModel
+package import Ports
+internal import Synchronization
+
+/// Writes down what a log tells its owner, and lets a test wait for it.
+package final class RecordingListener: LogListener {
+    package enum Event: Sendable, Hashable {
+        case assigned(PartitionID, epoch: Int64, changelog: Range<Int64>)
+        case readable(Topic, PartitionID)
+        case revoked(PartitionID)
+        case lost(PartitionID)
+        case failed(LogFailure)
+    }
+
+    private struct Waiter {
+        let isMet: @Sendable ([Event]) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var events: [Event] = []
+        var waiters: [Waiter] = []
+    }
+
+    private let changelogStart: Int64?
+    private let state = Mutex(State())
+
+    /// `changelogStart`: where to read `variants`; nil for the first record there is.
+    package init(changelogStart: Int64? = nil) { self.changelogStart = changelogStart }
+
+    package var all: [Event] { state.withLock { $0.events } }
+    package var count: Int { state.withLock { $0.events.count } }
+
+    /// Until what was heard, from the start on, meets the condition.
+    package func until(_ isMet: @escaping @Sendable ([Event]) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isMetAlready = state.withLock { state in
+                if isMet(state.events) { return true }
+                state.waiters.append(Waiter(isMet: isMet, continuation: continuation))
+                return false
+            }
+            if isMetAlready { continuation.resume() }
+        }
+    }
+
+    /// Until the event comes after the first `heard` ones. Returns how many were heard then.
+    @discardableResult
+    package func wait(for event: Event, after heard: Int = 0) async -> Int {
+        await until { $0.dropFirst(heard).contains(event) }
+        return all.dropFirst(heard).firstIndex(of: event).map { $0 + 1 } ?? heard
+    }
+
+    private func note(_ event: Event) {
+        let met = state.withLock { state in
+            state.events.append(event)
+            let met = state.waiters.filter { $0.isMet(state.events) }
+            if !met.isEmpty { state.waiters.removeAll { $0.isMet(state.events) } }
+            return met
+        }
+        for waiter in met { waiter.continuation.resume() }
+    }
+
+    package func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {
+        note(.assigned(partition, epoch: epoch, changelog: changelog))
+        return changelogStart ?? changelog.lowerBound
+    }
+    package func readable(_ topic: Topic, _ partition: PartitionID) { note(.readable(topic, partition)) }
+    package func revoked(_ partition: PartitionID, deadline: Int64) { note(.revoked(partition)) }
+    package func lost(_ partition: PartitionID) { note(.lost(partition)) }
+    package func failed(_ failure: LogFailure) { note(.failed(failure)) }
+}
