@@ -2,6 +2,9 @@ internal import CommandLine
 
 let program = Command(
     "mezzotint-bench", abstract: "Measures Mezzotint beside what else one would use.",
-    examples: ["mezzotint-bench render --pictures ../shared/images/photos", "mezzotint-bench render --json"],
-    subcommands: [RenderBenchmark.command])
+    examples: ["mezzotint-bench render --pictures ../shared/images/photos", "mezzotint-bench skip --json"],
+    subcommands: [
+        RenderBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command, MemoryBenchmark.command,
+        ReuseBenchmark.command,
+    ])
 await program.main()

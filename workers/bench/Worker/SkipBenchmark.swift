@@ -1,0 +1,43 @@
+internal import CommandLine
+
+/// `mezzotint-bench skip`: jobs whose variants are all stored.
+enum SkipBenchmark {
+    static let command = Command(
+        "skip", abstract: "Jobs whose three variants are all stored, through one worker.",
+        examples: ["mezzotint-bench skip --json", "mezzotint-bench skip --jobs 200000 --sources 5000"],
+        options: [
+            Option("jobs", value: "n", help: "Jobs in each round (100000)."),
+            Option("sources", value: "n", help: "Sources that they are about (1000)."),
+            Option("rounds", value: "n", help: "Runs; the median counts (3)."), .json,
+        ]
+    ) { arguments in
+        let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? 100_000
+        let sources = try arguments.number("sources", in: 1...1_000_000) ?? 1_000
+        let bench = try WorkerBench()
+        try bench.publish((0..<sources).map(job))
+        _ = try bench.work()
+        var (rates, cpu, memory): ([Double], [Double], [Double]) = ([], [], [])
+        for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
+            let idle = try bench.work()
+            try bench.publish((0..<jobs).lazy.map { job($0 % sources) })
+            let run = try bench.work()
+            guard run["unchanged"] == Double(3 * jobs), run["fetches"] == 0 else {
+                throw BenchFailure(description: "The worker found \(run["unchanged"]) variants unchanged of \(3 * jobs).")
+            }
+            rates.append(Double(jobs) / (run["seconds"] - idle["seconds"]))
+            cpu.append((run.cpuSeconds - idle.cpuSeconds) * 1e6 / Double(jobs))
+            memory.append(run["peakMemoryBytes"])
+        }
+        var figures = Figures("skip")
+        figures.add([
+            "jobs": .whole(Double(jobs)), "sources": .whole(Double(sources)), "jobsPerSecond": .whole(rates.median),
+            "cpuMicrosecondsPerJob": .number(cpu.median), "peakMemoryBytes": .whole(memory.median),
+        ])
+        Console.print(figures.print(asJSON: arguments.flag("json")))
+        return .success
+    }
+
+    static func job(_ source: Int) -> (url: String, variants: [String]) {
+        ("/dot?n=\(source)", ["12x12-q80.webp", "8x8-q80.webp", "4y4-q80.jpg"])
+    }
+}
