@@ -32,16 +32,30 @@ package struct StoredBlob: Sendable, Hashable {
     }
 }
 
+/// One blob to put.
+package struct NewBlob: Sendable {
+    package let content: FileSlice
+    package let name: BlobName
+    package init(_ content: FileSlice, as name: BlobName) { (self.content, self.name) = (content, name) }
+}
+
 /// Where variants and originals are kept.
 package protocol BlobStore: Sendable {
-    /// Puts a blob, whole or not at all. What is already there under the name stays, and is what is returned.
-    func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob
+    /// Puts blobs, each whole or not at all, and returns when they would survive a crash. What is already there under a
+    /// name stays, and is what is returned for it. All that a job makes goes in one put: it becomes durable together.
+    func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob]
     /// The blob, open for reading; nil if it is gone.
     func open(_ location: String) async throws(StoreFailure) -> OpenFile?
     /// Whether a blob is known to be gone. A store that cannot tell at the price of one system call answers false.
     func isGone(_ location: String) -> Bool
     /// Removes a blob; it is no error if it is gone.
     func remove(_ location: String) async throws(StoreFailure)
+}
+
+extension BlobStore {
+    package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {
+        try await put([NewBlob(content, as: name)])[0]
+    }
 }
 
 /// Why a blob could not be put or read.

@@ -86,6 +86,9 @@ package final class OpenFile: @unchecked Sendable {
         try bytes.withUnsafeBufferPointer { (bytes) throws(SystemFailure) in try append(UnsafeRawBufferPointer(bytes)) }
     }
 
+    /// Begins to write the bytes to the disk, so that a `sync` later has less to wait for.
+    package func startWriting() { _ = mz_start_writing(descriptor) }
+
     /// Returns when the bytes are on the disk.
     package func sync() throws(SystemFailure) {
         guard fsync(descriptor) == 0 else { throw SystemFailure("fsync", on: "file", code: errno) }

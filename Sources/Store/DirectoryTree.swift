@@ -14,30 +14,25 @@ final class DirectoryTree: Sendable {
 
     init(_ root: String) { self.root = root }
 
-    /// Makes what is missing above `location`; returns the directories whose own entry is to be synced.
-    func make(above location: String) throws(SystemFailure) -> [String] {
-        var unsynced: [String] = []
+    /// Makes what is missing above `location`.
+    func make(above location: String) throws(SystemFailure) {
         for path in Self.ancestors(of: location) {
-            let isFresh = try fresh.withLock { (fresh) throws(SystemFailure) in
+            try fresh.withLock { (fresh) throws(SystemFailure) in
                 if try FileSystem.makeDirectory("\(root)/\(path)") { fresh.insert(path) }
-                return fresh.contains(path)
             }
-            if isFresh { unsynced.append(path) }
         }
-        return unsynced
     }
 
-    /// Returns when `location` can be found after a crash. The deepest goes first: on a journalling file system its
-    /// sync carries the others.
-    func syncAbove(_ location: String, made: [String]) throws(SystemFailure) {
-        let ancestors = Self.ancestors(of: location)
-        let unsynced = made.isEmpty ? fresh.withLock { fresh in ancestors.filter(fresh.contains) } : made
-        try FileSystem.syncDirectory("\(root)/\(ancestors[3])")
-        for path in unsynced.reversed() {
-            let parent = path.lastIndex(of: "/").map { path[..<$0] }
-            try FileSystem.syncDirectory(parent.map { "\(root)/\($0)" } ?? root)
+    /// Returns when `locations` can be found after a crash. The deepest go first: on a journalling file system their
+    /// syncs carry the others.
+    func sync(above locations: [String]) throws(SystemFailure) {
+        let ancestors = locations.map(Self.ancestors)
+        let unsynced = fresh.withLock { fresh in Set(ancestors.joined().filter(fresh.contains)) }
+        let parents = unsynced.map { path in path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+        for path in Set(ancestors.compactMap(\.last) + parents).sorted(by: { $0.utf8.count > $1.utf8.count }) {
+            try FileSystem.syncDirectory("\(root)/\(path)")
         }
-        fresh.withLock { fresh in unsynced.forEach { fresh.remove($0) } }
+        fresh.withLock { $0.subtract(unsynced) }
     }
 
     /// `ab`, `ab/cd`, `ab/cd/<key>`, `ab/cd/<key>/<version>`.

@@ -45,12 +45,8 @@ package final class FileStore: BlobStore {
         return "\(key.prefix(2))/\(key.dropFirst(2).prefix(2))/\(key)/\(name.version)/\(name.leaf)"
     }
 
-    package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {
-        let location = Self.location(of: name)
-        return try await pool.run { [self] () throws(StoreFailure) in
-            if let stored = try existing(location) { return stored }
-            return try write(content, to: location)
-        }
+    package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
+        try await pool.run { [self] () throws(StoreFailure) in try write(blobs) }
     }
 
     package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
@@ -65,9 +61,7 @@ package final class FileStore: BlobStore {
     package func remove(_ location: String) async throws(StoreFailure) {
         guard Self.isValid(location) else { throw .badLocation(location) }
         try await pool.run { [self] () throws(StoreFailure) in
-            do throws(SystemFailure) { _ = try FileSystem.remove("\(root)/\(location)") } catch {
-                throw Self.unwritable(location, error)
-            }
+            _ = try Self.writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
         }
     }
 
@@ -102,40 +96,66 @@ package final class FileStore: BlobStore {
         }
     }
 
+    /// What is there under a name, read once for its digest.
     private func existing(_ location: String) throws(StoreFailure) -> StoredBlob? {
         guard let file = try file(at: location) else { return nil }
         do {
             let digest = try Self.copy(FileSlice(whole: file), to: nil)
-            // Whoever linked it may not have synced its directory yet.
-            try tree.syncAbove(location, made: [])
             return StoredBlob(location: location, bytes: file.length, digest: digest)
         } catch {
             throw .unreadable(path: location, reason: error.description)
         }
     }
 
-    private func write(_ content: FileSlice, to location: String) throws(StoreFailure) -> StoredBlob {
-        let temporary = "\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())"
-        defer { _ = try? FileSystem.remove(temporary) }
-        do {
-            let file = try OpenFile(creating: temporary)
-            let digest = try Self.copy(content, to: file)
-            try file.sync()
-            let made = try tree.make(above: location)
-            guard try FileSystem.link(temporary, as: "\(root)/\(location)") else {
-                guard let stored = try existing(location) else {
-                    throw StoreFailure.unwritable(path: location, reason: "it came and went while it was being put")
-                }
-                return stored
+    /// A blob under its unfinished name.
+    private struct Draft {
+        let path: String
+        let file: OpenFile
+        let stored: StoredBlob
+    }
+
+    private func write(_ blobs: [NewBlob]) throws(StoreFailure) -> [StoredBlob] {
+        var drafts: [Draft] = []
+        defer { for draft in drafts { _ = try? FileSystem.remove(draft.path) } }
+        var stored: [StoredBlob] = []
+        for blob in blobs {
+            let location = Self.location(of: blob.name)
+            if let found = try existing(location) {
+                stored.append(found)
+                continue
             }
-            try tree.syncAbove(location, made: made)
-            return StoredBlob(location: location, bytes: content.length, digest: digest)
-        } catch let failure as StoreFailure {
-            throw failure
-        } catch let failure as SystemFailure {
-            throw Self.unwritable(location, failure)
+            drafts.append(try Self.writing(location) { () throws(SystemFailure) in try draft(blob.content, location) })
+            stored.append(drafts[drafts.count - 1].stored)
+        }
+        // Directories first: the files' syncs carry them into the journal.
+        for blob in stored { try Self.writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) } }
+        for draft in drafts { try Self.writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() } }
+        for draft in drafts {
+            let location = draft.stored.location
+            let isFirst = try Self.writing(location) { () throws(SystemFailure) in
+                try FileSystem.link(draft.path, as: "\(root)/\(location)")
+            }
+            guard !isFirst else { continue }
+            guard let winner = try existing(location) else {
+                throw .unwritable(path: location, reason: "it came and went while it was being put")
+            }
+            for i in stored.indices where stored[i].location == location { stored[i] = winner }
+        }
+        // What was found is synced too: whoever linked it may not have come so far yet.
+        try Self.writing(stored.first?.location ?? root) { () throws(SystemFailure) in try tree.sync(above: stored.map(\.location)) }
+        return stored
+    }
+
+    private func draft(_ content: FileSlice, _ location: String) throws(SystemFailure) -> Draft {
+        let path = "\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())"
+        let file = try OpenFile(creating: path)
+        do {
+            let digest = try Self.copy(content, to: file)
+            file.startWriting()
+            return Draft(path: path, file: file, stored: StoredBlob(location: location, bytes: content.length, digest: digest))
         } catch {
-            throw .unwritable(path: location, reason: "\(error)")
+            _ = try? FileSystem.remove(path)
+            throw error
         }
     }
 
@@ -151,6 +171,10 @@ package final class FileStore: BlobStore {
             done += bytes.count
         }
         return hash.finish()
+    }
+
+    private static func writing<Value>(_ path: String, _ work: () throws(SystemFailure) -> Value) throws(StoreFailure) -> Value {
+        do { return try work() } catch { throw unwritable(path, error) }
     }
 
     private static func unwritable(_ path: String, _ failure: SystemFailure) -> StoreFailure {

@@ -67,6 +67,24 @@ struct BlobStoreContract {
         #expect(results.first?.digest == SHA256.digest(of: bytes ?? []))
     }
 
+    @Test("Several go in one put, in their order, new and known ones mixed, a name twice", arguments: StoreKind.allCases)
+    func batch(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let known = try await store.put(Blob.slice([9, 9]), as: Blob.name(width: 2))
+        let stored = try await store.put([
+            NewBlob(Blob.slice([1]), as: Blob.name(width: 1)), NewBlob(Blob.slice([2]), as: Blob.name(width: 2)),
+            NewBlob(Blob.slice([3, 3, 3]), as: Blob.original()), NewBlob(Blob.slice([4]), as: Blob.name(width: 1)),
+        ])
+        #expect(stored.map(\.bytes) == [1, 2, 3, 1])
+        #expect(stored[1] == known)
+        #expect(stored[3] == stored[0])
+        for (blob, bytes) in zip(stored, [[1], [9, 9], [3, 3, 3]] as [[UInt8]]) {
+            #expect(try await store.open(blob.location)?.allBytes() == bytes)
+        }
+        #expect(try await store.put([]).isEmpty)
+    }
+
     @Test("Names that differ in any part are different blobs", arguments: StoreKind.allCases)
     func names(kind: StoreKind) async throws {
         let (store, folder) = try kind.make()

@@ -13,7 +13,11 @@ package final class InMemoryStore: BlobStore {
     /// Locations of what is there.
     package var locations: Set<String> { blobs.withLock { Set($0.keys) } }
 
-    package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {
+    package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
+        try blobs.map { (blob) throws(StoreFailure) in try put(blob.content, blob.name) }
+    }
+
+    private func put(_ content: FileSlice, _ name: BlobName) throws(StoreFailure) -> StoredBlob {
         let location = "\(name.source)/\(name.version)/\(name.leaf)"
         let bytes: [UInt8]
         do { bytes = try content.bytes() } catch { throw .unreadable(path: location, reason: error.description) }
