@@ -46,8 +46,7 @@ extension Worker {
                 }
             }
             await feed(.rendered(flight))
-            let source = try await keep(task.source, body)
-            let rows = try await store(rendered, of: task.batch)
+            let (source, rows) = try await store(rendered, of: task.batch, task.source, body)
             let position = try await announce(source, rows + task.renewed, on: flight.partition)
             await announced(flight, task, source, rows, position)
         } catch let failure as any StageFailure {
@@ -64,28 +63,30 @@ extension Worker {
         return try? ports.renderer.inspect(file)
     }
 
-    /// Keeps the original of a fetched source if it is small enough: the best donor for sizes that come later.
-    private nonisolated func keep(_ row: SourceRow?, _ body: (source: FetchedSource, picture: Picture)?) async throws(StoreFailure)
-        -> SourceRow?
-    {
-        guard var row, let body, body.source.body.length <= configuration.originalsLimit else { return row }
-        let name = BlobName(original: row.source, row.version, row.format)
-        row.original = try await ports.store.put(FileSlice(whole: body.source.body), as: name).location
-        return row
-    }
-
-    private nonisolated func store(_ rendered: [RenderedVariant], of batch: Batch?) async throws(StoreFailure) -> [VariantRow] {
-        guard let basis = batch?.basis else { return [] }
-        var rows: [VariantRow] = []
-        for variant in rendered {
-            let blob = try await ports.store.put(
-                variant.content, as: BlobName(basis.source, basis.version, variant.spec))
-            rows.append(
-                basis.row(
-                    of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: blob.bytes,
-                    digest: blob.digest, location: blob.location, at: now))
+    /// Stores all that was made in one put, and the original of a fetched source with it if it is small enough: the best
+    /// donor for sizes that come later.
+    private nonisolated func store(
+        _ rendered: [RenderedVariant], of batch: Batch?, _ source: SourceRow?, _ body: (source: FetchedSource, picture: Picture)?
+    ) async throws(StoreFailure) -> (source: SourceRow?, rows: [VariantRow]) {
+        var source = source
+        var blobs: [NewBlob] = []
+        if let source, let body, body.source.body.length <= configuration.originalsLimit {
+            let name = BlobName(original: source.source, source.version, source.format)
+            blobs.append(NewBlob(FileSlice(whole: body.source.body), as: name))
         }
-        return rows
+        let originals = blobs.count
+        if let basis = batch?.basis {
+            blobs += rendered.map { NewBlob($0.content, as: BlobName(basis.source, basis.version, $0.spec)) }
+        }
+        let stored = try await ports.store.put(blobs)
+        if originals > 0 { source?.original = stored[0].location }
+        guard let basis = batch?.basis else { return (source, []) }
+        let rows = zip(rendered, stored.dropFirst(originals)).map { variant, blob in
+            basis.row(
+                of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: blob.bytes, digest: blob.digest,
+                location: blob.location, at: now)
+        }
+        return (source, rows)
     }
 
     /// Rows into the changelog, acknowledged; the position after them.
