@@ -89,7 +89,12 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Digest", "ImageModel", "Ports", "Posix", "WebServer"],
             path: "Tests/TestSupport"),
-        tests("Command", needs: ["EmbeddedLog", "ImageModel", "Digest", "Ports", "mezzotint", "mezzotint-demo"]),
+        tests(
+            "Command",
+            needs: [
+                "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-demo",
+                "mezzotint-renderer", "mezzotint-worker",
+            ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),

@@ -98,15 +98,18 @@ extension SettingType where Value == String {
     }
 }
 
-extension SettingType where Value == [String] {
+extension SettingType {
     /// In a file as a list; in one line of text, divided by commas.
-    static func list(of expectation: String, where isValid: @escaping @Sendable (String) -> Bool) -> Self {
+    static func list<Element: Sendable & CustomStringConvertible>(
+        of expectation: String, _ element: @escaping @Sendable (String) -> Element?
+    ) -> Self where Value == [Element] {
         SettingType(
             expectation: "a list of \(expectation)",
             read: { node, _ in
-                guard let items = node.words, items.allSatisfy(isValid) else { return nil }
-                return items
-            }, write: { "[" + $0.joined(separator: ", ") + "]" })
+                guard let words = node.words else { return nil }
+                let elements = words.compactMap(element)
+                return elements.count == words.count ? elements : nil
+            }, write: { "[" + $0.map(\.description).joined(separator: ", ") + "]" })
     }
 }
 

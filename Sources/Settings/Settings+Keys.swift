@@ -1,3 +1,5 @@
+internal import ImageModel
+
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
     package static let keys: [SettingKey] = [
@@ -21,7 +23,7 @@ extension Settings {
             "A slow job that has waited this long gets a permit even while fast ones wait."),
 
         SettingKey(
-            "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", where: AddressRange.isValid),
+            "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", { AddressRange($0) }),
             "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones."
         ),
         SettingKey(
@@ -104,7 +106,7 @@ extension Settings {
             "canonical.aliases", \.canonical.aliases, .aliasGroups,
             "Groups of hosts that serve the same images under the same paths."),
         SettingKey(
-            "canonical.volatile", \.canonical.volatile, .list(of: "query parameter names", where: { !$0.isEmpty }),
+            "canonical.volatile", \.canonical.volatile, .list(of: "query parameter names", { $0.isEmpty ? nil : $0 }),
             "Query parameters that never change the image, such as signatures and expiry stamps."),
         SettingKey(
             "canonical.dialects", \.canonical.dialects, .flag,

@@ -36,7 +36,7 @@ package struct Settings: Sendable, Equatable {
 
     /// How sources are brought here.
     package struct Fetch: Sendable, Equatable {
-        package var allow: [String] = []
+        package var allow: [AddressRange] = []
         package var concurrency = 32
         package var byteLimit = 32 << 20
         package var budget = 256 << 20

@@ -1,9 +1,39 @@
 import Foundation
+import TestPixels
 import TestSupport
 import Testing
 
-@Suite("mezzotint-demo", .timeLimit(.minutes(1)))
+@Suite("mezzotint-demo", .timeLimit(.minutes(2)))
 struct DemoTests {
+    @Test("Every variant of a folder's pictures is on the contact sheet, and smaller ones cost no second fetch")
+    func whole() throws {
+        let folder = try TemporaryFolder()
+        let pictures = folder.url.appending(path: "pictures & more")
+        try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+        for number in 0..<2 {
+            let drawn = Pixels.photograph(width: 400, height: 300, seed: UInt64(number))
+            try Data(drawn.png).write(to: pictures.appending(path: "no. \(number).png"))
+        }
+        try Data("notes".utf8).write(to: pictures.appending(path: "notes.txt"))
+        let out = folder.url.appending(path: "out")
+        let ended = try Built.run("mezzotint-demo", ["--pictures", pictures.path, "--out", out.path, "--jobs", "4"])
+        #expect(ended.status == 0, "\(ended.errors)")
+
+        #expect(ended.output.contains("2 requests came to the origin for 8 jobs."))
+
+        let sheet = try String(contentsOf: out.appending(path: "index.html"), encoding: .utf8)
+        let images = sheet.matches(of: #/<img src="([^"]+)" width="\d+" height="\d+"/#)
+        #expect(images.count == 2 * 6)
+        for image in images {
+            let path = try #require(String(image.1).removingPercentEncoding)
+            let size = try FileManager.default.attributesOfItem(atPath: out.appending(path: path).path)[.size] as? Int
+            #expect((size ?? 0) > 0)
+        }
+        #expect(sheet.components(separatedBy: "class=\"fetched\">fetched").count - 1 == 6)
+        #expect(sheet.components(separatedBy: "class=\"reused\">reused, from ").count - 1 == 6)
+        #expect(sheet.contains("/no.%200.png"))
+    }
+
     @Test("A folder that is not there, or has no pictures in it, is named before anything is done")
     func pictures() throws {
         let folder = try TemporaryFolder()

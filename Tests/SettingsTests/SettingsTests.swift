@@ -167,8 +167,19 @@ struct SettingsLayerTests {
         "Lists and maps may be written in one line, with commas or as YAML",
         arguments: ["127.0.0.0/8,::1/128", "127.0.0.0/8, ::1/128", "[127.0.0.0/8, \"::1/128\"]"])
     func lists(text: String) throws {
-        #expect(try settings(set: ["fetch.allow=" + text]).fetch.allow == ["127.0.0.0/8", "::1/128"])
-        #expect(try settings(environment: ["MEZZOTINT_FETCH_ALLOW": text]).fetch.allow == ["127.0.0.0/8", "::1/128"])
+        #expect(
+            try settings(set: ["fetch.allow=" + text]).fetch.allow.map(\.description) == ["127.0.0.0/8", "::1/128"])
+        #expect(
+            try settings(environment: ["MEZZOTINT_FETCH_ALLOW": text]).fetch.allow.map(\.description) == [
+                "127.0.0.0/8", "::1/128",
+            ])
+    }
+
+    @Test("A range with bits set outside of it is refused, since it is not what it seems to allow")
+    func ranges() throws {
+        #expect(try problems(set: ["fetch.allow=10.0.0.1/8"]).count == 1)
+        #expect(try problems(set: ["fetch.allow=10.0.0.0/33"]).count == 1)
+        #expect(try problems(set: ["fetch.allow="]).isEmpty)
     }
 
     @Test("Alias groups come whole")

@@ -36,10 +36,11 @@ enum Demo {
             "Then smaller ones", jobs: count, of: gallery, at: origin,
             wanting: [.fast: ["640x640-q80.webp"], .slow: ["480x480-q80.jpg", "320y240-q80.jpg"]], by: programs)
 
+        func peak(_ name: String) -> String { Round.bytes(Int(max(first[name], second[name]))) }
         let summary = """
             \(TextTable.text(Round.titles, [first.cells, second.cells]))
             \(origin.requestCount) requests came to the origin for \(2 * count) jobs.
-            Memory: \(second.memory).
+            Memory: worker \(peak("peakMemoryBytes")), renderer \(peak("rendererPeakMemoryBytes")) at most.
             """
         Console.print("\n" + summary)
         try await writeSheet(out, data, summary, began: first.began)

@@ -49,8 +49,6 @@ struct Round {
         ]
     }
 
-    var memory: String { "worker \(bytes("peakMemoryBytes")), renderer \(bytes("rendererPeakMemoryBytes")) at most" }
-
     private func whole(_ name: String) -> String { "\(Int(self[name]))" }
     private func bytes(_ name: String) -> String { Self.bytes(Int(self[name])) }
 

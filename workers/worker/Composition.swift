@@ -78,7 +78,8 @@ extension Settings {
 
     var partitionRules: PartitionRules {
         PartitionRules(
-            reuse: ReuseRules(isEnabled: reuse.enabled, lossBudget: reuse.lossBudget),
+            reuse: ReuseRules(
+                isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),
             retry: RetryPolicy(
                 attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds)),
             maxAge: Int64(store.maxAge.milliseconds))
@@ -86,7 +87,7 @@ extension Settings {
 
     var originConfiguration: OriginConfiguration {
         var origin = OriginConfiguration()
-        origin.allow = fetch.allow.compactMap { AddressRange($0) }
+        origin.allow = fetch.allow
         origin.byteLimit = fetch.byteLimit
         origin.memoryBudget = fetch.budget
         origin.redirects = fetch.redirects
@@ -94,6 +95,7 @@ extension Settings {
         origin.deadlines.connect = fetch.deadlines.connect
         origin.deadlines.firstByte = fetch.deadlines.firstByte
         origin.deadlines.whole = fetch.deadlines.whole
+        origin.connectionsPerHost = fetch.connectionsPerHost
         origin.userAgent = fetch.userAgent
         return origin
     }
