@@ -83,6 +83,15 @@ enum Sources {
         return header + big(names.count, 4) + tags + data
     }()
 
+    /// The same, said to be of grey pixels.
+    static let greyProfile = Array(exchangedProfile[..<16]) + Array("GRAY".utf8) + Array(exchangedProfile[20...])
+
+    /// A JPEG with an embedded profile.
+    static func tagged(_ jpeg: [UInt8], _ profile: [UInt8]) -> [UInt8] {
+        let content = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
+        return Array(jpeg[..<2]) + [0xff, 0xe2] + big(content.count + 2, 2) + content + Array(jpeg[2...])
+    }
+
     /// An iCCP chunk.
     static func profileChunk(_ profile: [UInt8]) -> [UInt8] { Pixels.chunk("iCCP", Array("profile\0\0".utf8) + stored(profile)) }
 
