@@ -19,7 +19,8 @@ extension OpenFile {
         defer { buffer.deallocate() }
         var offset = range.lowerBound
         while offset < range.upperBound {
-            let n = pread(other.descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - offset), off_t(offset))
+            let n = pread(
+                other.descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - offset), off_t(offset))
             if n < 0 && errno == EINTR { continue }
             guard n >= 0 else { throw SystemFailure("read", on: "file", code: errno) }
             guard n > 0 else { return }

@@ -12,12 +12,14 @@ package enum OwnThread {
         defer { attributes.deallocate() }
         pthread_attr_init(attributes)
         pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let code = pthread_create(&thread, attributes, { opaque in
-            let body = Unmanaged<Body>.fromOpaque(opaque!).takeRetainedValue()
-            mz_name_thread(body.name)
-            body.run()
-            return nil
-        }, box.toOpaque())
+        let code = pthread_create(
+            &thread, attributes,
+            { opaque in
+                let body = Unmanaged<Body>.fromOpaque(opaque!).takeRetainedValue()
+                mz_name_thread(body.name)
+                body.run()
+                return nil
+            }, box.toOpaque())
         pthread_attr_destroy(attributes)
         precondition(code == 0, "the system has no thread left for \(name): error \(code)")
     }

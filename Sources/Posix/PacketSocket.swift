@@ -62,7 +62,6 @@ package final class PacketSocket: Sendable {
         }
     }
 
-
     private static func length(of descriptor: Int32) -> Int {
         var facts = stat()
         return fstat(descriptor, &facts) == 0 ? Int(facts.st_size) : 0

@@ -61,7 +61,8 @@ package struct RenderPlan: Sendable, Hashable {
             Wanted(cut: orientation.stored(output.cut, of: facts.size), size: orientation.upright(output.size))
         }
         let canShrink = facts.format == .jpeg && !request.isReuse
-        let shrink = canShrink ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
+        let shrink =
+            canShrink ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
         let decoded = PixelSize(width: max(1, stored.width / shrink), height: max(1, stored.height / shrink))
 
         var steps: [Step] = []
@@ -73,11 +74,14 @@ package struct RenderPlan: Sendable, Hashable {
                     && Double(step.size.height) <= wanted[step.index].cut.height / Double(shrink)
             }
             let base = parent.map { wanted[$0.index] } ?? Wanted(decoded: decoded, shrunk: shrink)
-            steps.append(Step(
-                index: index, base: parent.map { .output($0.index) } ?? .decoded,
-                across: Span(own.cut.x - base.cut.x, own.cut.width, base.scaleX, of: base.size.width, to: own.size.width),
-                down: Span(own.cut.y - base.cut.y, own.cut.height, base.scaleY, of: base.size.height, to: own.size.height),
-                size: own.size, isKept: orientation != .upright))
+            steps.append(
+                Step(
+                    index: index, base: parent.map { .output($0.index) } ?? .decoded,
+                    across: Span(
+                        own.cut.x - base.cut.x, own.cut.width, base.scaleX, of: base.size.width, to: own.size.width),
+                    down: Span(
+                        own.cut.y - base.cut.y, own.cut.height, base.scaleY, of: base.size.height, to: own.size.height),
+                    size: own.size, isKept: orientation != .upright))
         }
         for i in steps.indices {
             let index = steps[i].index

@@ -17,7 +17,8 @@ package enum BareLibvips {
             let output = RenderOutput(
                 format: format, quality: quality, effort: effort, size: PixelSize(width: 1, height: 1),
                 cut: Region(x: 0, y: 0, width: 1, height: 1))
-            let large = try Raster.make { mz_vips_thumbnail(source.baseAddress, source.count, 1280, 1280, 0, $0) }.inMemory()
+            let large = try Raster.make { mz_vips_thumbnail(source.baseAddress, source.count, 1280, 1280, 0, $0) }
+                .inMemory()
             let middle = try large.map { image, out in mz_vips_thumbnail_image(image, 640, 640, 0, out) }.inMemory()
             let small = try middle.map { image, out in mz_vips_thumbnail_image(image, 160, 160, 1, out) }
             var files: [[UInt8]] = []

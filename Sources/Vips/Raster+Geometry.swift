@@ -9,7 +9,8 @@ extension Raster {
         var raster = self
         if across.count != self.size.width || down.count != self.size.height {
             raster = try raster.map { image, out in
-                mz_vips_extract(image, Int32(across.start), Int32(down.start), Int32(across.count), Int32(down.count), out)
+                mz_vips_extract(
+                    image, Int32(across.start), Int32(down.start), Int32(across.count), Int32(down.count), out)
             }
         }
         raster = try raster.reduced(across.exactLength / Double(size.width), down.exactLength / Double(size.height))

@@ -8,7 +8,8 @@ extension VipsEngine {
     func warm() throws(EngineFailure) {
         do throws(RasterFailure) {
             let noise = try Raster.make { mz_vips_noise(96, 64, $0) }
-                .map { image, out in mz_vips_cast(image, VIPS_FORMAT_UCHAR, out) }.map(mz_vips_join3).map(mz_vips_name_srgb)
+                .map { image, out in mz_vips_cast(image, VIPS_FORMAT_UCHAR, out) }.map(mz_vips_join3).map(
+                    mz_vips_name_srgb)
             _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "p3", out) }.inMemory()
             _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "srgb", out) }.inMemory()
             let size = noise.size

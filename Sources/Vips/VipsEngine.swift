@@ -45,7 +45,9 @@ package struct VipsEngine: RenderEngine {
                 raster = try raster.turned(orientation)
                 if output.format == .jpeg, raster.hasAlpha { raster = try raster.flattened() }
                 let bytes = try raster.withoutMetadata().encoded(as: output)
-                results[step.index] = (RenderedOutput(size: raster.size, bytes: bytes.count, hasAlpha: raster.hasAlpha), bytes)
+                results[step.index] = (
+                    RenderedOutput(size: raster.size, bytes: bytes.count, hasAlpha: raster.hasAlpha), bytes
+                )
             } catch {
                 // Where pixels stream from the decoder, its complaints come out here.
                 throw step.isKept ? .output(step.index, reason: error.reason) : .source(reason: error.reason)
@@ -53,7 +55,9 @@ package struct VipsEngine: RenderEngine {
         }
         for index in request.outputs.indices {
             guard let (output, bytes) = results[index] else { throw .output(index, reason: "it was not made") }
-            try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in try write(output, UnsafeRawBufferPointer(bytes)) }
+            try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
+                try write(output, UnsafeRawBufferPointer(bytes))
+            }
         }
     }
 
@@ -85,7 +89,8 @@ extension Raster {
             return try encoded { image, out, bytes in mz_vips_jpegsave(image, quality, isFull, out, bytes) }
         case .png: return try encoded { image, out, bytes in mz_vips_pngsave(image, effort, out, bytes) }
         case .webp:
-            return WebPContainer.bare(try encoded { image, out, bytes in mz_vips_webpsave(image, quality, effort, out, bytes) })
+            return WebPContainer.bare(
+                try encoded { image, out, bytes in mz_vips_webpsave(image, quality, effort, out, bytes) })
         default: throw RasterFailure(reason: "\(output.format.rawValue) is not written")
         }
     }

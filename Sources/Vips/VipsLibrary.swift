@@ -41,12 +41,13 @@ enum VipsLibrary {
     nonisolated(unsafe) private static var lastWarning: String?
 
     private static func silence() {
-        g_log_set_writer_func({ _, fields, count, _ in
-            for field in UnsafeBufferPointer(start: fields, count: Int(count)) where field.length < 0 {
-                guard let key = field.key, strcmp(key, "MESSAGE") == 0, let text = field.value else { continue }
-                VipsLibrary.lastWarning = String(cString: text.assumingMemoryBound(to: CChar.self))
-            }
-            return G_LOG_WRITER_HANDLED
-        }, nil, nil)
+        g_log_set_writer_func(
+            { _, fields, count, _ in
+                for field in UnsafeBufferPointer(start: fields, count: Int(count)) where field.length < 0 {
+                    guard let key = field.key, strcmp(key, "MESSAGE") == 0, let text = field.value else { continue }
+                    VipsLibrary.lastWarning = String(cString: text.assumingMemoryBound(to: CChar.self))
+                }
+                return G_LOG_WRITER_HANDLED
+            }, nil, nil)
     }
 }

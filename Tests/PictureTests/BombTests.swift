@@ -23,12 +23,17 @@ struct BombTests {
         try await expectQuick(Sources.blackPNG(width: 8, height: 8, chunks: [bomb]), PixelSize(width: 8, height: 8))
     }
 
-    @Test("What is over the pixel limit by its header never reaches a child", arguments: [
-        Sources.blackPNG(width: 8, height: 8).replacing(16..<24, with: [0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]),
-        Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0, 0x2f, 0xfe, 0xbf, 0xff, 0x0f] + [UInt8](repeating: 0, count: 9),
-    ] as [[UInt8]])
+    @Test(
+        "What is over the pixel limit by its header never reaches a child",
+        arguments: [
+            Sources.blackPNG(width: 8, height: 8).replacing(16..<24, with: [0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]),
+            Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0, 0x2f, 0xfe, 0xbf, 0xff, 0x0f]
+                + [UInt8](repeating: 0, count: 9),
+        ] as [[UInt8]])
     func pixels(bytes: [UInt8]) throws {
-        #expect { try Workshop.pool.inspect(try Workshop.file(bytes)) } throws: { ($0 as? RenderFailure)?.code == "render.too-many-pixels" }
+        #expect { try Workshop.pool.inspect(try Workshop.file(bytes)) } throws: {
+            ($0 as? RenderFailure)?.code == "render.too-many-pixels"
+        }
     }
 
     @Test("An interlaced picture just inside the memory limit is rendered, within the child's limit")
@@ -37,7 +42,9 @@ struct BombTests {
         configuration.deadlineMilliseconds = 60_000
         let pool = RendererPool(configuration)
         let file = try Workshop.file(Sources.blackPNG(width: 7_000, height: 7_000, channels: 3, isInterlaced: true))
-        let variants = try await Workshop.render(file, in: pool) { [Workshop.order(70, 70, .webp, of: $0.size), Workshop.order(60, 60, .jpeg, of: $0.size)] }
+        let variants = try await Workshop.render(file, in: pool) {
+            [Workshop.order(70, 70, .webp, of: $0.size), Workshop.order(60, 60, .jpeg, of: $0.size)]
+        }
         #expect(variants.count == 2)
         #expect(pool.losses == 0)
         #expect(pool.peakMemoryBytes < 600 << 20)
@@ -49,7 +56,8 @@ struct BombTests {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
         configuration.dataBytes = 160 << 20
         let pool = RendererPool(configuration)
-        let large = try Workshop.file(Sources.blackPNG(width: 7_000, height: 7_000, depth: 8, channels: 4, isInterlaced: true))
+        let large = try Workshop.file(
+            Sources.blackPNG(width: 7_000, height: 7_000, depth: 8, channels: 4, isInterlaced: true))
         await #expect(throws: RenderFailure.self) {
             try await Workshop.render(large, in: pool) { [Workshop.order(70, 70, .webp, of: $0.size)] }
         }
@@ -63,7 +71,9 @@ struct BombTests {
         let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
         try await pool.ready()
         let before = try #require(pool.processes.first?.cpuNanoseconds)
-        let variants = try await Workshop.render(try Workshop.file(bytes), in: pool) { [Workshop.order(size.width, size.height, .png, of: $0.size)] }
+        let variants = try await Workshop.render(try Workshop.file(bytes), in: pool) {
+            [Workshop.order(size.width, size.height, .png, of: $0.size)]
+        }
         #expect(variants[0].size == size)
         #expect(try #require(pool.processes.first?.cpuNanoseconds) - before < 100_000_000)
         await pool.stop()

@@ -17,9 +17,13 @@ struct HazardTests {
     @Test("No metadata comes out: no EXIF, GPS, XMP, IPTC, comment or profile", arguments: formats)
     func metadata(format: ImageFormat) async throws {
         let pixels = Pixels.photograph(width: 200, height: 150, seed: 3)
-        let made = try await Workshop.render(try Workshop.file(pixels.png)) { [Workshop.order(200, 150, .jpeg, of: $0.size)] }
+        let made = try await Workshop.render(try Workshop.file(pixels.png)) {
+            [Workshop.order(200, 150, .jpeg, of: $0.size)]
+        }
         let jpeg = Sources.photographed(try made[0].content.bytes())
-        let png = Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile), Pixels.chunk("eXIf", Sources.tiff(orientation: 1))])
+        let png = Sources.png(
+            pixels,
+            with: [Sources.profileChunk(Sources.exchangedProfile), Pixels.chunk("eXIf", Sources.tiff(orientation: 1))])
         for source in [jpeg, png] {
             // Whole and reduced: they go different ways.
             let variants = try await Workshop.render(try Workshop.file(source)) {
@@ -28,11 +32,15 @@ struct HazardTests {
             for variant in variants {
                 let bytes = try variant.content.bytes()
                 #expect(parts(of: bytes, format).isSubset(of: Self.allowed), "\(format)")
-                for secret in ["Exif", "secret", "xmp", "ICC"] { #expect(!contains(bytes, secret), "\(secret) in \(format)") }
+                for secret in ["Exif", "secret", "xmp", "ICC"] {
+                    #expect(!contains(bytes, secret), "\(secret) in \(format)")
+                }
             }
         }
     }
-    private static let allowed: Set<String> = ["IHDR", "IDAT", "IEND", "PLTE", "pHYs", "VP8 ", "VP8L", "e0", "db", "c0", "c4", "da"]
+    private static let allowed: Set<String> = [
+        "IHDR", "IDAT", "IEND", "PLTE", "pHYs", "VP8 ", "VP8L", "e0", "db", "c0", "c4", "da",
+    ]
 
     @Test(
         "Nor from real cameras' files", .enabled(if: Shared.has("images/photos"), Comment(rawValue: Shared.absent)))
@@ -42,30 +50,40 @@ struct HazardTests {
                 Self.formats.map { Workshop.order(60, 60, $0, of: facts.size) }
             }
             for variant in variants {
-                #expect(try parts(of: variant.content.bytes(), variant.spec.format).isSubset(of: Self.allowed), "\(url.lastPathComponent)")
+                #expect(
+                    try parts(of: variant.content.bytes(), variant.spec.format).isSubset(of: Self.allowed),
+                    "\(url.lastPathComponent)")
             }
         }
     }
 
     /// Seen to fail with a conversion of every picture: levels fall by 2 to 8 (libvips#3491).
-    @Test("An untagged picture keeps its levels", arguments: [[100, 150, 200], [12], [90, 128], [40, 80, 120, 255]] as [[UInt8]])
+    @Test(
+        "An untagged picture keeps its levels",
+        arguments: [[100, 150, 200], [12], [90, 128], [40, 80, 120, 255]] as [[UInt8]])
     func untagged(colour: [UInt8]) async throws {
         let file = try Workshop.file(Sources.flat(colour).png)
         for (width, height) in [(60, 40), (30, 20), (90, 60)] {
             let pixels = try await Workshop.pixels(file, width, height)
             #expect(pixels.channels == colour.count)
-            for channel in colour.indices { #expect(pixels[width / 2, height / 2, channel] == colour[channel], "\(width)") }
+            for channel in colour.indices {
+                #expect(pixels[width / 2, height / 2, channel] == colour[channel], "\(width)")
+            }
         }
     }
 
     /// Seen to fail without `inSRGB`: red stays red. With alpha it is also the shape of libvips#3647's crash.
-    @Test("An embedded profile is applied, once, also with alpha and 16 bits", arguments: [[200, 30, 30], [200, 30, 30, 128]] as [[UInt8]], [8, 16])
+    @Test(
+        "An embedded profile is applied, once, also with alpha and 16 bits",
+        arguments: [[200, 30, 30], [200, 30, 30, 128]] as [[UInt8]], [8, 16])
     func profile(colour: [UInt8], depth: Int) async throws {
         let flat = Sources.flat(colour)
         let chunk = Sources.profileChunk(Sources.exchangedProfile)
         let file = try Workshop.file(depth == 8 ? Sources.png(flat, with: [chunk]) : wide(flat, chunk))
         // Two sizes, so that one is made of the other's pixels.
-        let variants = try await Workshop.render(file) { [Workshop.order(30, 20, .png, of: $0.size), Workshop.order(9, 6, .png, of: $0.size)] }
+        let variants = try await Workshop.render(file) {
+            [Workshop.order(30, 20, .png, of: $0.size), Workshop.order(9, 6, .png, of: $0.size)]
+        }
         for variant in variants {
             let pixels = try #require(Pixels(png: try variant.content.bytes()))
             #expect(pixels[3, 3, 0] < 80 && pixels[3, 3, 1] > 170, "\(pixels.bytes.prefix(4))")
@@ -75,9 +93,13 @@ struct HazardTests {
 
     /// In JPEGs, since libpng drops such profiles by itself. Seen to fail without the check of the profile's colour space
     /// and the way out of `inSRGB` together: libvips finds no profile for grey pixels then (libvips#3399).
-    @Test("A profile that does not fit the pixels, or is damaged, means sRGB", arguments: [[77], [100, 150, 200]] as [[UInt8]], [false, true])
+    @Test(
+        "A profile that does not fit the pixels, or is damaged, means sRGB",
+        arguments: [[77], [100, 150, 200]] as [[UInt8]], [false, true])
     func unfitProfile(colour: [UInt8], isDamaged: Bool) async throws {
-        let made = try await Workshop.render(try Workshop.file(Sources.flat(colour).png)) { [Workshop.order(60, 40, .jpeg, of: $0.size, quality: 100)] }
+        let made = try await Workshop.render(try Workshop.file(Sources.flat(colour).png)) {
+            [Workshop.order(60, 40, .jpeg, of: $0.size, quality: 100)]
+        }
         let damaged = Array(Sources.exchangedProfile.prefix(200)) + [UInt8](repeating: 0xff, count: 300)
         let profile = isDamaged ? damaged : colour.count == 1 ? Sources.exchangedProfile : Sources.greyProfile
         let file = try Workshop.file(Sources.tagged(try made[0].content.bytes(), profile))
@@ -88,7 +110,9 @@ struct HazardTests {
     /// Seen to fail without `fail_on` in the loader: grey halves come out as good pictures.
     @Test("A truncated picture is refused, decoded whole or scaled", arguments: formats, [600, 60])
     func truncated(format: ImageFormat, width: Int) async throws {
-        let whole = try await Workshop.render(try Workshop.file(Pixels.photograph(width: 600, height: 400, seed: 2).png)) {
+        let whole = try await Workshop.render(
+            try Workshop.file(Pixels.photograph(width: 600, height: 400, seed: 2).png)
+        ) {
             [Workshop.order(600, 400, format, of: $0.size)]
         }
         let bytes = try whole[0].content.bytes()
@@ -108,11 +132,15 @@ struct HazardTests {
         }
         var warned = try made[0].content.bytes()
         warned.insert(contentsOf: [1, 2, 3, 4], at: 20)
-        _ = try await Workshop.render(try Workshop.file(warned), in: pool) { [Workshop.order(30, 20, .png, of: $0.size)] }
+        _ = try await Workshop.render(try Workshop.file(warned), in: pool) {
+            [Workshop.order(30, 20, .png, of: $0.size)]
+        }
         var damaged = Pixels.map(width: 60, height: 40).png
         damaged[200] ^= 0xff
         await #expect {
-            try await Workshop.render(try Workshop.file(damaged), in: pool) { [Workshop.order(30, 20, .png, of: $0.size)] }
+            try await Workshop.render(try Workshop.file(damaged), in: pool) {
+                [Workshop.order(30, 20, .png, of: $0.size)]
+            }
         } throws: { ($0 as? RenderFailure)?.code == "render.malformed" && !"\($0)".contains("JPEG") }
         await pool.stop()
     }
@@ -121,7 +149,11 @@ struct HazardTests {
     @Test("What is transparent does not bleed into edges, and JPEG shows white there")
     func transparency() async throws {
         var pixels = Sources.flat([255, 0, 0, 0], width: 64, height: 64)
-        for y in 0..<64 { for x in 0..<29 { pixels.bytes.replaceSubrange((y * 64 + x) * 4..<(y * 64 + x) * 4 + 4, with: [0, 200, 0, 255]) } }
+        for y in 0..<64 {
+            for x in 0..<29 {
+                pixels.bytes.replaceSubrange((y * 64 + x) * 4..<(y * 64 + x) * 4 + 4, with: [0, 200, 0, 255])
+            }
+        }
         let file = try Workshop.file(pixels.png)
         let small = try await Workshop.pixels(file, 16, 16)
         for x in 0..<16 where small[x, 8, 3] > 20 { #expect(small[x, 8, 0] < 12, "column \(x)") }
@@ -141,11 +173,14 @@ struct HazardTests {
     @Test("A small output made of a larger one is the picture that its own decode gives")
     func ladder() async throws {
         let file = try Workshop.file(Pixels.photograph(width: 900, height: 600, seed: 5).png)
-        let both = try await Workshop.render(file) { [Workshop.order(600, 400, .png, of: $0.size), Workshop.order(150, 100, .png, of: $0.size)] }
+        let both = try await Workshop.render(file) {
+            [Workshop.order(600, 400, .png, of: $0.size), Workshop.order(150, 100, .png, of: $0.size)]
+        }
         let small = try #require(Pixels(png: try both[1].content.bytes()))
         let alone = try await Workshop.pixels(file, 150, 100)
         #expect(try #require(small.difference(from: alone)) < 1.5)
-        #expect(try #require(small.difference(from: alone)) < #require(small.difference(from: alone, movedBy: (1, 0))) / 3)
+        #expect(
+            try #require(small.difference(from: alone)) < #require(small.difference(from: alone, movedBy: (1, 0))) / 3)
     }
 
     @Test(

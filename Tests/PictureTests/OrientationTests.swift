@@ -35,7 +35,11 @@ struct OrientationTests {
             [Workshop.order(stored.width, stored.height, format, of: $0.size, quality: 95)]
         }
         var bytes = try made[0].content.bytes()
-        if format == .jpeg { bytes = Sources.photographed(bytes, orientation: orientation) } else { bytes = turnedWebP(bytes, orientation, stored) }
+        if format == .jpeg {
+            bytes = Sources.photographed(bytes, orientation: orientation)
+        } else {
+            bytes = turnedWebP(bytes, orientation, stored)
+        }
         let shown = try await Workshop.pixels(try Workshop.file(bytes), 90, 60)
         #expect(try #require(shown.difference(from: Self.map)) < 3)
     }
@@ -56,9 +60,13 @@ struct OrientationTests {
     }
 
     private func turnedWebP(_ bytes: [UInt8], _ orientation: Int, _ pixels: Pixels) -> [UInt8] {
-        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
         let exif = Sources.tiff(orientation: orientation)
-        let canvas = Array("VP8X".utf8) + little(10, 4) + [8, 0, 0, 0] + little(pixels.width - 1, 3) + little(pixels.height - 1, 3)
+        let canvas =
+            Array("VP8X".utf8) + little(10, 4) + [8, 0, 0, 0] + little(pixels.width - 1, 3)
+            + little(pixels.height - 1, 3)
         let chunks = canvas + Array(bytes[12...]) + Array("EXIF".utf8) + little(exif.count, 4) + exif
         return Array("RIFF".utf8) + little(chunks.count + 4, 4) + Array("WEBP".utf8) + chunks
     }

@@ -9,7 +9,8 @@ internal import Testing
 @Suite("Pictures: what becomes of each file that is damaged, odd or hostile", .timeLimit(.minutes(5)))
 struct OutcomeTests {
     private static let folders = ["formats", "malformed", "orientation", "photos", "pngsuite"]
-    private static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "outcomes.golden.txt")
+    private static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "outcomes.golden.txt")
 
     /// MEZZOTINT_GOLDEN=write writes the file anew: read the difference before it is committed.
     @Test(

@@ -2,10 +2,11 @@ internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
-@testable internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+
+@testable internal import Rendering
 
 @Suite("The pool: a child costs its own render, and nothing else", .timeLimit(.minutes(2)))
 struct PoolTests {
@@ -20,10 +21,12 @@ struct PoolTests {
         await pool.stop()
     }
 
-    @Test("A program that is no renderer is told as such", arguments: [
-        (script: "exit 3", says: "exit status 3"), ("printf nonsense >&3; /bin/sleep 100", "another version"),
-        ("exec /bin/sleep 100", "did not get ready"),
-    ])
+    @Test(
+        "A program that is no renderer is told as such",
+        arguments: [
+            (script: "exit 3", says: "exit status 3"), ("printf nonsense >&3; /bin/sleep 100", "another version"),
+            ("exec /bin/sleep 100", "did not get ready"),
+        ])
     func noRenderer(script: String, says: String) async throws {
         var configuration = try fake(script, isReady: false)
         configuration.startMilliseconds = 300
@@ -48,12 +51,15 @@ struct PoolTests {
         await pool.stop()
     }
 
-    @Test("A child that dies or talks nonsense in a render is told as crashed", arguments: [
-        (script: "kill -SEGV $$", says: "signal 11"), ("exit 9", "exit status 9"), ("printf nonsense >&3; /bin/sleep 100", "out of protocol"),
-        (rendered(width: 9, height: 9, bytes: 1), "not those that were asked"),
-        (rendered(width: 8, height: 8, bytes: 1 << 40), "not those that were asked"),
-        (printed(RenderReply.failed(.output(7, reason: ""))), "not asked"), (printed(.ready), "out of turn"),
-    ])
+    @Test(
+        "A child that dies or talks nonsense in a render is told as crashed",
+        arguments: [
+            (script: "kill -SEGV $$", says: "signal 11"), ("exit 9", "exit status 9"),
+            ("printf nonsense >&3; /bin/sleep 100", "out of protocol"),
+            (rendered(width: 9, height: 9, bytes: 1), "not those that were asked"),
+            (rendered(width: 8, height: 8, bytes: 1 << 40), "not those that were asked"),
+            (printed(RenderReply.failed(.output(7, reason: ""))), "not asked"), (printed(.ready), "out of turn"),
+        ])
     func dying(script: String, says: String) async throws {
         let pool = RendererPool(try fake("/bin/dd bs=65536 count=1 <&3 >/dev/null 2>&1\n\(script)"))
         await expect(pool, "render.crashed", says)
@@ -68,12 +74,18 @@ struct PoolTests {
         let process = try #require(pool.processes.first)
         let idle = try #require(process.cpuNanoseconds)
         let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)
-        async let lost = code { try await Workshop.render(large, lane: .slow, in: pool) { facts in
-            (0..<20).map { Workshop.order(1_490 - $0, 990, .webp, of: facts.size) }
-        } }
+        async let lost = code {
+            try await Workshop.render(large, lane: .slow, in: pool) { facts in
+                (0..<20).map { Workshop.order(1_490 - $0, 990, .webp, of: facts.size) }
+            }
+        }
         // Some hundredths of a second of work show that it has begun; the whole takes many seconds.
         while let now = process.cpuNanoseconds, now < idle + 50_000_000 { await Task.yield() }
-        async let waiting = code { try await Workshop.render(try Workshop.file(source), in: pool) { [Workshop.order(8, 8, .webp, of: $0.size)] } }
+        async let waiting = code {
+            try await Workshop.render(try Workshop.file(source), in: pool) {
+                [Workshop.order(8, 8, .webp, of: $0.size)]
+            }
+        }
         process.kill()
         #expect(await lost == "render.crashed")
         #expect(await waiting == nil)
@@ -118,12 +130,18 @@ struct PoolTests {
         func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
         #expect(try text("environ").isEmpty)
         #expect(try text("status").contains("NoNewPrivs:\t1"))
-        let limits = try text("limits").split(separator: "\n").map { $0.split(separator: "  ", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) } }
-        func limit(_ name: String) -> [String] { limits.first { $0[0] == name }.map { Array($0.dropFirst().prefix(2)) } ?? [] }
+        let limits = try text("limits").split(separator: "\n").map {
+            $0.split(separator: "  ", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        func limit(_ name: String) -> [String] {
+            limits.first { $0[0] == name }.map { Array($0.dropFirst().prefix(2)) } ?? []
+        }
         #expect(limit("Max data size") == ["536870912", "536870912"])
         #expect(limit("Max core file size") == ["0", "0"])
         #expect(limit("Max open files") == ["32", "32"])
-        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3"]))
+        #expect(
+            Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3"])
+        )
         await pool.stop()
     }
 
@@ -137,19 +155,26 @@ struct PoolTests {
         #expect(child.reap() == .status(0))
     }
 
-    @Test("An order that no encoder can carry out is refused before it reaches a child", arguments: [
-        (width: 16_384, height: 10, format: ImageFormat.webp, says: "16383"), (65_501, 10, .jpeg, "65500"), (10_000, 9_000, .png, "limit of 50000000"),
-        (10, 10, .avif, "not written yet"), (0, 10, .png, "show nothing"),
-    ])
+    @Test(
+        "An order that no encoder can carry out is refused before it reaches a child",
+        arguments: [
+            (width: 16_384, height: 10, format: ImageFormat.webp, says: "16383"), (65_501, 10, .jpeg, "65500"),
+            (10_000, 9_000, .png, "limit of 50000000"),
+            (10, 10, .avif, "not written yet"), (0, 10, .png, "show nothing"),
+        ])
     func refused(width: Int, height: Int, format: ImageFormat, says: String) async throws {
         await #expect {
-            try await Workshop.render(try Workshop.file(source)) { [Workshop.order(width, height, format, of: $0.size)] }
+            try await Workshop.render(try Workshop.file(source)) {
+                [Workshop.order(width, height, format, of: $0.size)]
+            }
         } throws: { ($0 as? RenderFailure)?.code == "render.output" && "\($0)".contains(says) }
     }
 
-    @Test("By hand it says what it is", arguments: [
-        ([], 2), (["--config", "x.yaml"], 2), (["serve"], 2), (["--help"], 0),
-    ] as [([String], Int32)])
+    @Test(
+        "By hand it says what it is",
+        arguments: [
+            ([], 2), (["--config", "x.yaml"], 2), (["serve"], 2), (["--help"], 0),
+        ] as [([String], Int32)])
     func byHand(words: [String], status: Int32) throws {
         let process = Process()
         let output = Pipe()
@@ -173,7 +198,9 @@ struct PoolTests {
         // moment, would make the script busy.
         let writer = Process()
         writer.executableURL = URL(filePath: "/bin/sh")
-        writer.arguments = ["-c", #"printf '%s\n' "$1" > "$0" && chmod 755 "$0""#, path, "#!/bin/sh\n\(ready)\n\(script)"]
+        writer.arguments = [
+            "-c", #"printf '%s\n' "$1" > "$0" && chmod 755 "$0""#, path, "#!/bin/sh\n\(ready)\n\(script)",
+        ]
         try writer.run()
         writer.waitUntilExit()
         return RendererConfiguration(program: path, count: 1)
@@ -185,11 +212,14 @@ struct PoolTests {
     }
 
     private static func rendered(width: Int, height: Int, bytes: Int) -> String {
-        printed(.rendered([RenderedOutput(size: PixelSize(width: width, height: height), bytes: bytes, hasAlpha: false)]))
+        printed(
+            .rendered([RenderedOutput(size: PixelSize(width: width, height: height), bytes: bytes, hasAlpha: false)]))
     }
 
     private func render(in pool: RendererPool) async throws {
-        _ = try await Workshop.render(try Workshop.file(source), in: pool) { [Workshop.order(8, 8, .webp, of: $0.size)] }
+        _ = try await Workshop.render(try Workshop.file(source), in: pool) {
+            [Workshop.order(8, 8, .webp, of: $0.size)]
+        }
     }
 
     /// The failure's code; nil where there was none.
@@ -200,7 +230,9 @@ struct PoolTests {
         } catch { return (error as? RenderFailure)?.code ?? "\(error)" }
     }
 
-    private func expect(_ pool: RendererPool, _ code: String, _ says: String..., sourceLocation: SourceLocation = #_sourceLocation) async {
+    private func expect(
+        _ pool: RendererPool, _ code: String, _ says: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
         await #expect(sourceLocation: sourceLocation) { try await render(in: pool) } throws: { error in
             (error as? RenderFailure)?.code == code && says.allSatisfy { "\(error)".contains($0) }
         }

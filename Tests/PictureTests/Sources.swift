@@ -18,7 +18,8 @@ enum Sources {
     static func tiff(orientation: Int) -> [UInt8] {
         var bytes = Array("MM".utf8)
         let fields = [
-            (42, 2), (8, 4), (2, 2), (0x0112, 2), (3, 2), (1, 4), (orientation, 2), (0, 2), (0x8825, 2), (4, 2), (1, 4), (38, 4),
+            (42, 2), (8, 4), (2, 2), (0x0112, 2), (3, 2), (1, 4), (orientation, 2), (0, 2), (0x8825, 2), (4, 2), (1, 4),
+            (38, 4),
             (0, 4), (1, 2), (1, 2), (2, 2), (2, 4), (0x4e00_0000, 4), (0, 4),
         ]
         for (value, count) in fields { bytes += big(value, count) }
@@ -27,10 +28,13 @@ enum Sources {
 
     /// A JPEG as a camera writes it: EXIF with GPS, XMP, IPTC and a comment after the first marker.
     static func photographed(_ jpeg: [UInt8], orientation: Int = 1) -> [UInt8] {
-        func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] { [0xff, marker] + big(content.count + 2, 2) + content }
+        func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+            [0xff, marker] + big(content.count + 2, 2) + content
+        }
         let xmp = "http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x='adobe:ns:meta/'>secret</x:xmpmeta>"
         return Array(jpeg[..<2]) + segment(0xe1, Array("Exif\0\0".utf8) + tiff(orientation: orientation))
-            + segment(0xe1, Array(xmp.utf8)) + segment(0xed, Array("Photoshop 3.0\0secret".utf8)) + segment(0xfe, Array("secret".utf8))
+            + segment(0xe1, Array(xmp.utf8)) + segment(0xed, Array("Photoshop 3.0\0secret".utf8))
+            + segment(0xfe, Array("secret".utf8))
             + Array(jpeg[2...])
     }
 
@@ -72,7 +76,9 @@ enum Sources {
             tags += Array(name.utf8) + big(start + data.count, 4) + big(content.count, 4)
             data += content + [UInt8](repeating: 0, count: (4 - content.count % 4) % 4)
         }
-        for (name, xyz) in primaries { add(name, Array("XYZ ".utf8) + big(0, 4) + xyz.flatMap { big(Int(($0 * 65536).rounded()), 4) }) }
+        for (name, xyz) in primaries {
+            add(name, Array("XYZ ".utf8) + big(0, 4) + xyz.flatMap { big(Int(($0 * 65536).rounded()), 4) })
+        }
         for name in ["rTRC", "gTRC", "bTRC"] { add(name, Array("curv".utf8) + big(0, 4) + big(1, 4) + big(0x0233, 2)) }
         add("desc", Array("desc".utf8) + big(0, 4) + big(2, 4) + Array("x\0".utf8) + [UInt8](repeating: 0, count: 78))
         add("cprt", Array("text".utf8) + big(0, 4) + Array("none\0".utf8))
@@ -93,7 +99,9 @@ enum Sources {
     }
 
     /// An iCCP chunk.
-    static func profileChunk(_ profile: [UInt8]) -> [UInt8] { Pixels.chunk("iCCP", Array("profile\0\0".utf8) + stored(profile)) }
+    static func profileChunk(_ profile: [UInt8]) -> [UInt8] {
+        Pixels.chunk("iCCP", Array("profile\0\0".utf8) + stored(profile))
+    }
 
     /// A zlib stream that stores what it is given, at most 65,535 bytes.
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
@@ -137,10 +145,15 @@ enum Sources {
     }
 
     /// A black PNG of any size, kind and interlacing.
-    static func blackPNG(width: Int, height: Int, depth: Int = 8, channels: Int = 3, isInterlaced: Bool = false, chunks: [[UInt8]] = []) -> [UInt8] {
+    static func blackPNG(
+        width: Int, height: Int, depth: Int = 8, channels: Int = 3, isInterlaced: Bool = false, chunks: [[UInt8]] = []
+    ) -> [UInt8] {
         let kind: [UInt8] = [0, 0, 4, 2, 6]
         let header = big(width, 4) + big(height, 4) + [UInt8(depth), kind[channels], 0, 0, isInterlaced ? 1 : 0]
-        let passes = isInterlaced ? [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)] : [(0, 0, 1, 1)]
+        let passes =
+            isInterlaced
+            ? [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+            : [(0, 0, 1, 1)]
         let length = passes.reduce(0) { sum, pass in
             let columns = (width - pass.0 + pass.2 - 1) / pass.2
             let rows = (height - pass.1 + pass.3 - 1) / pass.3
@@ -155,6 +168,7 @@ enum Sources {
 
     /// A picture of one colour.
     static func flat(_ colour: [UInt8], width: Int = 60, height: Int = 40) -> Pixels {
-        Pixels(width: width, height: height, channels: colour.count, bytes: (0..<width * height).flatMap { _ in colour })
+        Pixels(
+            width: width, height: height, channels: colour.count, bytes: (0..<width * height).flatMap { _ in colour })
     }
 }

@@ -1,8 +1,9 @@
 internal import Ports
-@testable internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+
+@testable internal import Rendering
 
 @Suite("Headers: no input may trap", .timeLimit(.minutes(3)))
 struct HeaderFuzzTests {
@@ -14,7 +15,8 @@ struct HeaderFuzzTests {
         let seeds = [
             Samples.jpeg(width: 640, height: 480, coding: 0xc2, scans: 3, segments: [Samples.exif(6)]),
             Samples.jpeg(width: 640, height: 480, segments: [Samples.exif(3, isBigEndian: false)]),
-            Samples.png(width: 30, height: 20, before: Pixels.chunk("iCCP", profile) + Pixels.chunk("eXIf", Samples.tiff(8))),
+            Samples.png(
+                width: 30, height: 20, before: Pixels.chunk("iCCP", profile) + Pixels.chunk("eXIf", Samples.tiff(8))),
             Samples.webp(width: 30, height: 20, frames: 2, hasAlpha: true, orientation: 5),
             Samples.riff(Samples.chunk("VP8L", [0x2f, 1, 2, 3, 4])),
             [0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8),
@@ -41,21 +43,26 @@ struct HeaderFuzzTests {
             } catch let failure as RenderFailure { refused.insert(failure.code) }
         }
         #expect(accepted > 1_000)
-        #expect(refused.isSuperset(of: ["render.malformed", "render.unrecognised", "render.too-many-pixels", "render.unsupported"]))
+        #expect(
+            refused.isSuperset(of: [
+                "render.malformed", "render.unrecognised", "render.too-many-pixels", "render.unsupported",
+            ]))
     }
 
     @Test("Damaged zlib streams end, within the limit")
     func inflate() {
         // By zlib, with the fixed code and with a dynamic one.
         let fixed: [UInt8] = [
-            0x78, 0xda, 0xf3, 0x4d, 0xad, 0xaa, 0xca, 0x2f, 0xc9, 0xcc, 0x2b, 0x51, 0xf0, 0xc5, 0x64, 0x01, 0x00, 0xae, 0x74,
+            0x78, 0xda, 0xf3, 0x4d, 0xad, 0xaa, 0xca, 0x2f, 0xc9, 0xcc, 0x2b, 0x51, 0xf0, 0xc5, 0x64, 0x01, 0x00, 0xae,
+            0x74,
             0x0b, 0xbd,
         ]
         let dynamic = bytes(
             "78da3d8f8111043108026b15e8bf8677f1f2991b730101f5281e4d66461a79cc5fbfb1a977344e3e4a1fb0cd69abf4c04525e1784672"
                 + "1f3e47e128187484fe6320005327b7414f55d307c0e9f21119972d40592179b971b72dea6cb717b254d7ca3aebcc9da941d7623e"
                 + "e2729a2ec778fe01668f72b2")
-        let text = "cabdcabadaaabbabcacaaabaabaaaccbaaaaaaaaabacddaaabaabbaaaabaccacdbaababbabbaaaabbacbbbcabaacaaabbcbcabacb"
+        let text =
+            "cabdcabadaaabbabcacaaabaabaaaccbaaaaaaaaabacddaaabaabbaaaabaccacdbaababbabbaaaabbacbbbcabaacaaabbcbcabacb"
         #expect(Inflate.prefix(105, ofZlib: dynamic[...]) == Array(text.utf8))
         #expect(Inflate.prefix(100, ofZlib: fixed[...]) == Array("Mezzotint Mezzotint Mezzotint".utf8))
         #expect(Inflate.prefix(4, ofZlib: fixed[...]) == Array("Mezz".utf8))

@@ -1,28 +1,34 @@
 internal import ImageModel
 internal import Ports
 internal import Posix
-@testable internal import Rendering
 internal import TestPixels
 internal import Testing
 
+@testable internal import Rendering
+
 @Suite("Headers: what a picture is, read before anything decodes it", .timeLimit(.minutes(1)))
 struct HeaderTests {
-    @Test("A format is known by its content", arguments: [
-        ([0x47, 0x49, 0x46, 0x38, 0x39, 0x61], ImageFormat.gif),
-        ([0x49, 0x49, 42, 0], .tiff), ([0x4d, 0x4d, 0, 42], .tiff),
-        ([0xff, 0x0a], .jxl), ([0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20, 13, 10], .jxl),
-        ([0, 0, 0, 20] + Array("ftypavif".utf8), .avif), ([0, 0, 0, 20] + Array("ftypheic".utf8), .heic),
-        ([0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8), .avif),
-        (Array("\u{feff} <?xml version='1.0'?><svg/>".utf8), .svg),
-    ] as [([UInt8], ImageFormat)])
+    @Test(
+        "A format is known by its content",
+        arguments: [
+            ([0x47, 0x49, 0x46, 0x38, 0x39, 0x61], ImageFormat.gif),
+            ([0x49, 0x49, 42, 0], .tiff), ([0x4d, 0x4d, 0, 42], .tiff),
+            ([0xff, 0x0a], .jxl), ([0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20, 13, 10], .jxl),
+            ([0, 0, 0, 20] + Array("ftypavif".utf8), .avif), ([0, 0, 0, 20] + Array("ftypheic".utf8), .heic),
+            ([0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8), .avif),
+            (Array("\u{feff} <?xml version='1.0'?><svg/>".utf8), .svg),
+        ] as [([UInt8], ImageFormat)])
     func unsupported(bytes: [UInt8], format: ImageFormat) throws {
         #expect(throws: RenderFailure.unsupported(format)) { try facts(bytes) }
     }
 
-    @Test("What is no picture is refused with its beginning in words", arguments: [
-        ("<html>", "the text “<html>”"), ("404 not\nfound, sorry to say", "the text “404 not found, s”"), ("", "nothing, it is empty"),
-        ("\u{01}\u{02}", "the bytes 01 02"),
-    ])
+    @Test(
+        "What is no picture is refused with its beginning in words",
+        arguments: [
+            ("<html>", "the text “<html>”"), ("404 not\nfound, sorry to say", "the text “404 not found, s”"),
+            ("", "nothing, it is empty"),
+            ("\u{01}\u{02}", "the bytes 01 02"),
+        ])
     func unrecognised(text: String, prefix: String) {
         #expect(throws: RenderFailure.unrecognised(prefix: prefix)) { try facts(Array(text.utf8)) }
     }
@@ -30,9 +36,14 @@ struct HeaderTests {
     @Test("A JPEG's size, orientation and kind come from its markers")
     func jpeg() throws {
         let plain = try facts(Samples.jpeg(width: 640, height: 480))
-        #expect(plain == PictureFacts(format: .jpeg, size: PixelSize(width: 640, height: 480), orientation: 1, frames: 1, hasAlpha: false))
+        #expect(
+            plain
+                == PictureFacts(
+                    format: .jpeg, size: PixelSize(width: 640, height: 480), orientation: 1, frames: 1, hasAlpha: false)
+        )
         for isBig in [true, false] {
-            let turned = try facts(Samples.jpeg(width: 640, height: 480, segments: [Samples.exif(6, isBigEndian: isBig)]))
+            let turned = try facts(
+                Samples.jpeg(width: 640, height: 480, segments: [Samples.exif(6, isBigEndian: isBig)]))
             #expect(turned.size == PixelSize(width: 480, height: 640))
             #expect(turned.orientation == 6)
         }
@@ -41,20 +52,28 @@ struct HeaderTests {
         }
     }
 
-    @Test("A JPEG that cannot be decoded is refused with the reason", arguments: [
-        (Samples.jpeg(width: 9, height: 9, coding: 0xc3), "SOF3"), (Samples.jpeg(width: 9, height: 9, depth: 12), "12 bits"),
-        (Samples.jpeg(width: 9, height: 9, components: 2), "2 components"), (Samples.jpeg(width: 9, height: 0), "9×0"),
-        (Array(Samples.jpeg(width: 9, height: 9).prefix(4)), "before its size"),
-        (Array(Samples.jpeg(width: 9, height: 9).prefix(21)), "before its pixels"),
-    ] as [([UInt8], String)])
+    @Test(
+        "A JPEG that cannot be decoded is refused with the reason",
+        arguments: [
+            (Samples.jpeg(width: 9, height: 9, coding: 0xc3), "SOF3"),
+            (Samples.jpeg(width: 9, height: 9, depth: 12), "12 bits"),
+            (Samples.jpeg(width: 9, height: 9, components: 2), "2 components"),
+            (Samples.jpeg(width: 9, height: 0), "9×0"),
+            (Array(Samples.jpeg(width: 9, height: 9).prefix(4)), "before its size"),
+            (Array(Samples.jpeg(width: 9, height: 9).prefix(21)), "before its pixels"),
+        ] as [([UInt8], String)])
     func badJPEG(bytes: [UInt8], reason: String) {
-        #expect { try facts(bytes) } throws: { ($0 as? RenderFailure)?.code == "render.malformed" && "\($0)".contains(reason) }
+        #expect { try facts(bytes) } throws: {
+            ($0 as? RenderFailure)?.code == "render.malformed" && "\($0)".contains(reason)
+        }
     }
 
     @Test("64 scans are read, 65 are refused; one scan with every component is not searched for more")
     func scans() throws {
         #expect(try facts(Samples.jpeg(width: 9, height: 9, coding: 0xc2, scans: 64)).frames == 1)
-        #expect(throws: RenderFailure.tooManyScans(limit: 64)) { try facts(Samples.jpeg(width: 9, height: 9, coding: 0xc2, scans: 65)) }
+        #expect(throws: RenderFailure.tooManyScans(limit: 64)) {
+            try facts(Samples.jpeg(width: 9, height: 9, coding: 0xc2, scans: 65))
+        }
         #expect(throws: RenderFailure.tooManyScans(limit: 64)) {
             try facts(Samples.jpeg(width: 9, height: 9, scans: 65, scanComponents: 1))
         }
@@ -66,12 +85,19 @@ struct HeaderTests {
         #expect(throws: RenderFailure.tooManyPixels(PixelSize(width: 20_000, height: 20_000), limit: 50_000_000)) {
             try facts(Samples.png(width: 20_000, height: 20_000))
         }
-        #expect(throws: RenderFailure.tooManyPixels(PixelSize(width: 2_147_483_647, height: 2_147_483_647), limit: 50_000_000)) {
+        #expect(
+            throws: RenderFailure.tooManyPixels(
+                PixelSize(width: 2_147_483_647, height: 2_147_483_647), limit: 50_000_000)
+        ) {
             try facts(Samples.png(width: 2_147_483_647, height: 2_147_483_647))
         }
-        #expect(throws: RenderFailure.tooManyFrames(1_001, limit: 1_000)) { try facts(Samples.webp(width: 8, height: 8, frames: 1_001)) }
+        #expect(throws: RenderFailure.tooManyFrames(1_001, limit: 1_000)) {
+            try facts(Samples.webp(width: 8, height: 8, frames: 1_001))
+        }
         let chunks = [UInt8]((0..<65_536).flatMap { _ in Pixels.chunk("tEXt", []) })
-        #expect(throws: RenderFailure.tooManyChunks(limit: 65_536)) { try facts(Samples.png(width: 8, height: 8, before: chunks)) }
+        #expect(throws: RenderFailure.tooManyChunks(limit: 65_536)) {
+            try facts(Samples.png(width: 8, height: 8, before: chunks))
+        }
         // 7000 × 7000 in 16-bit RGBA is 392 MB: line by line it passes, interlaced it must be held whole.
         #expect(try facts(Samples.png(width: 7_000, height: 7_000, depth: 16)).size.width == 7_000)
         #expect { try facts(Samples.png(width: 7_000, height: 7_000, depth: 16, interlace: 1)) } throws: {
@@ -84,14 +110,19 @@ struct HeaderTests {
         let text = Pixels.chunk("tEXt", Array("Comment\0private".utf8))
         let profile = Array("name\0\0".utf8) + Samples.zlib([0, 0, 2, 0] + [UInt8](repeating: 7, count: 508))
         let bomb = Array("name\0\0".utf8) + Samples.zlib([0x10, 0, 0, 0] + [UInt8](repeating: 0, count: 64))
-        let before = text + Pixels.chunk("iCCP", profile) + Pixels.chunk("eXIf", Samples.tiff(8)) + Pixels.chunk("gAMA", [0, 0, 177, 143])
+        let before =
+            text + Pixels.chunk("iCCP", profile) + Pixels.chunk("eXIf", Samples.tiff(8))
+            + Pixels.chunk("gAMA", [0, 0, 177, 143])
         let bytes = Samples.png(width: 30, height: 20, before: before, after: text)
         let picture = try PictureInspector().inspect(Samples.file(bytes))
         #expect(picture.facts.size == PixelSize(width: 20, height: 30))
         #expect(picture.facts.orientation == 8)
         #expect(try Samples.chunks(picture.file.allBytes()) == ["IHDR", "iCCP", "gAMA", "IDAT", "IEND"])
         let hostile = Samples.png(width: 30, height: 20, before: Pixels.chunk("iCCP", bomb))
-        #expect(try Samples.chunks(PictureInspector().inspect(Samples.file(hostile)).file.allBytes()) == ["IHDR", "IDAT", "IEND"])
+        #expect(
+            try Samples.chunks(PictureInspector().inspect(Samples.file(hostile)).file.allBytes()) == [
+                "IHDR", "IDAT", "IEND",
+            ])
     }
 
     @Test("A PNG with nothing to take out goes through as the file that it is")
@@ -103,13 +134,19 @@ struct HeaderTests {
     @Test("A WebP's canvas, alpha, frames and orientation come from its chunks")
     func webp() throws {
         let turned = try facts(Samples.webp(width: 300, height: 200, frames: 3, hasAlpha: true, orientation: 5))
-        #expect(turned == PictureFacts(format: .webp, size: PixelSize(width: 200, height: 300), orientation: 5, frames: 3, hasAlpha: true))
+        #expect(
+            turned
+                == PictureFacts(
+                    format: .webp, size: PixelSize(width: 200, height: 300), orientation: 5, frames: 3, hasAlpha: true))
         let lossless = Samples.riff(Samples.chunk("VP8L", [0x2f] + Samples.little(299 | 199 << 14 | 1 << 28, 4)))
         #expect(try facts(lossless).size == PixelSize(width: 300, height: 200))
         #expect(try facts(lossless).hasAlpha)
-        let lossy = Samples.riff(Samples.chunk("VP8 ", [0, 0, 0, 0x9d, 0x01, 0x2a] + Samples.little(300, 2) + Samples.little(200, 2)))
+        let lossy = Samples.riff(
+            Samples.chunk("VP8 ", [0, 0, 0, 0x9d, 0x01, 0x2a] + Samples.little(300, 2) + Samples.little(200, 2)))
         #expect(try facts(lossy).size == PixelSize(width: 300, height: 200))
     }
 
-    private func facts(_ bytes: [UInt8]) throws -> PictureFacts { try PictureInspector().inspect(Samples.file(bytes)).facts }
+    private func facts(_ bytes: [UInt8]) throws -> PictureFacts {
+        try PictureInspector().inspect(Samples.file(bytes)).facts
+    }
 }

@@ -1,15 +1,19 @@
 internal import ImageModel
 internal import Ports
-@testable internal import Rendering
 internal import TestSupport
 internal import Testing
 
+@testable internal import Rendering
+
 @Suite("The plan of a render: which pixels each output is made from", .timeLimit(.minutes(1)))
 struct RenderPlanTests {
-    @Test("A JPEG is decoded smaller only while every output stays 1.25 times smaller still", arguments: [
-        (longest: 1280, source: 6_400, shrink: 4), (1280, 6_399, 2), (1280, 3_200, 2), (1280, 3_199, 1), (160, 1_600, 8),
-        (160, 1_599, 4), (1280, 1_280, 1),
-    ])
+    @Test(
+        "A JPEG is decoded smaller only while every output stays 1.25 times smaller still",
+        arguments: [
+            (longest: 1280, source: 6_400, shrink: 4), (1280, 6_399, 2), (1280, 3_200, 2), (1280, 3_199, 1),
+            (160, 1_600, 8),
+            (160, 1_599, 4), (1280, 1_280, 1),
+        ])
     func shrink(longest: Int, source: Int, shrink: Int) {
         let size = PixelSize(width: source, height: source / 2)
         let plan = RenderPlan(request(size, [(longest, longest / 2)]))
@@ -17,9 +21,12 @@ struct RenderPlanTests {
         #expect(plan.decoded == PixelSize(width: source / shrink, height: source / 2 / shrink))
     }
 
-    @Test("A donor, and a format that cannot, is decoded in full", arguments: [(ImageFormat.jpeg, true), (.webp, false), (.png, false)])
+    @Test(
+        "A donor, and a format that cannot, is decoded in full",
+        arguments: [(ImageFormat.jpeg, true), (.webp, false), (.png, false)])
     func full(format: ImageFormat, isReuse: Bool) {
-        let plan = RenderPlan(request(PixelSize(width: 8_000, height: 8_000), [(100, 100)], format: format, isReuse: isReuse))
+        let plan = RenderPlan(
+            request(PixelSize(width: 8_000, height: 8_000), [(100, 100)], format: format, isReuse: isReuse))
         #expect(plan.shrink == 1)
     }
 
@@ -32,7 +39,8 @@ struct RenderPlanTests {
 
     @Test("The ladder: half the size comes from the larger output, more than half from the decoder")
     func ladder() {
-        let plan = RenderPlan(request(PixelSize(width: 3_000, height: 2_000), [(160, 107), (1280, 853), (700, 467), (640, 427)]))
+        let plan = RenderPlan(
+            request(PixelSize(width: 3_000, height: 2_000), [(160, 107), (1280, 853), (700, 467), (640, 427)]))
         #expect(plan.steps.map(\.index) == [1, 2, 3, 0])
         #expect(plan.steps.map(\.base) == [.decoded, .decoded, .output(1), .output(3)])
         #expect(plan.keepsDecoded)
@@ -53,10 +61,13 @@ struct RenderPlanTests {
         #expect(steps[2].down == RenderPlan.Span(start: 300, count: 300, exactStart: 300, exactLength: 300))
     }
 
-    @Test("What is cut to be reduced has the wanted middle, to a quarter of a pixel where there is a choice", arguments: [
-        (x: 0.0, width: 900.0, output: 100, start: 0, count: 900), (106.5, 427.4, 160, 106, 428), (106.6, 427.4, 160, 107, 427),
-        (0.2, 99.6, 98, 0, 100), (10.5, 100, 70, 11, 100), (0, 100.4, 100, 0, 100),
-    ])
+    @Test(
+        "What is cut to be reduced has the wanted middle, to a quarter of a pixel where there is a choice",
+        arguments: [
+            (x: 0.0, width: 900.0, output: 100, start: 0, count: 900), (106.5, 427.4, 160, 106, 428),
+            (106.6, 427.4, 160, 107, 427),
+            (0.2, 99.6, 98, 0, 100), (10.5, 100, 70, 11, 100), (0, 100.4, 100, 0, 100),
+        ])
     func middle(x: Double, width: Double, output: Int, start: Int, count: Int) {
         var request = request(PixelSize(width: 1_000, height: 10), [(output, 10)], format: .png)
         request.outputs[0].cut = Region(x: x, y: 0, width: width, height: 10)
@@ -66,7 +77,9 @@ struct RenderPlanTests {
 
     @Test("Nothing is made of an enlarged output")
     func enlarged() {
-        let steps = RenderPlan(request(PixelSize(width: 100, height: 100), [(400, 400), (200, 200), (50, 50)], format: .png)).steps
+        let steps = RenderPlan(
+            request(PixelSize(width: 100, height: 100), [(400, 400), (200, 200), (50, 50)], format: .png)
+        ).steps
         #expect(steps.map(\.base) == [.decoded, .decoded, .decoded])
     }
 
@@ -80,12 +93,14 @@ struct RenderPlanTests {
             request.facts = PictureFacts(format: .jpeg, size: size, orientation: number(8), frames: 1, hasAlpha: false)
             for i in request.outputs.indices {
                 let (x, y) = (Double(number(size.width)) - 0.7, Double(number(size.height)) - 0.7)
-                request.outputs[i].cut = Region(x: x, y: y, width: 0.2 + Double(size.width) - x, height: 0.2 + Double(size.height) - y)
+                request.outputs[i].cut = Region(
+                    x: x, y: y, width: 0.2 + Double(size.width) - x, height: 0.2 + Double(size.height) - y)
             }
             let plan = RenderPlan(request)
             var sizes: [Int: PixelSize] = [:]
             for step in plan.steps {
-                let bounds = if case .output(let index) = step.base { sizes[index] ?? plan.decoded } else { plan.decoded }
+                let bounds =
+                    if case .output(let index) = step.base { sizes[index] ?? plan.decoded } else { plan.decoded }
                 sizes[step.index] = step.size
                 for (span, bound) in [(step.across, bounds.width), (step.down, bounds.height)] {
                     #expect(span.start >= 0 && span.count > 0 && span.start + span.count <= bound)
@@ -99,8 +114,10 @@ struct RenderPlanTests {
         _ size: PixelSize, _ sizes: [(Int, Int)], format: ImageFormat = .jpeg, isReuse: Bool = false
     ) -> RenderRequest {
         RenderRequest(
-            facts: PictureFacts(format: format, size: size, orientation: 1, frames: 1, hasAlpha: false), isReuse: isReuse,
-            deadlineMilliseconds: 1, outputs: sizes.map { width, height in
+            facts: PictureFacts(format: format, size: size, orientation: 1, frames: 1, hasAlpha: false),
+            isReuse: isReuse,
+            deadlineMilliseconds: 1,
+            outputs: sizes.map { width, height in
                 RenderOutput(
                     format: .webp, quality: 80, effort: 2, size: PixelSize(width: width, height: height),
                     cut: Region(whole: size))
@@ -133,7 +150,8 @@ struct OrientationTests {
             for x in 0..<w {
                 let (column, row) = Self.shown(x, y, orientation, w, h)
                 let pixel = Region(x: Double(column), y: Double(row), width: 1, height: 1)
-                #expect(orientation.stored(pixel, of: upright) == Region(x: Double(x), y: Double(y), width: 1, height: 1))
+                #expect(
+                    orientation.stored(pixel, of: upright) == Region(x: Double(x), y: Double(y), width: 1, height: 1))
             }
         }
     }

@@ -9,7 +9,9 @@ enum Samples {
         return file
     }
 
-    static func big(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) } }
+    static func big(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
+    }
     static func little(_ value: Int, _ count: Int) -> [UInt8] { big(value, count).reversed() }
 
     static func jpeg(
@@ -34,7 +36,9 @@ enum Samples {
         return bytes + [0xff, 0xff, 0xd9]
     }
 
-    static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] { [0xff, marker] + big(content.count + 2, 2) + content }
+    static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [0xff, marker] + big(content.count + 2, 2) + content
+    }
 
     /// An APP1 segment that tells an orientation.
     static func exif(_ orientation: Int, isBigEndian: Bool = true) -> [UInt8] {
@@ -45,7 +49,10 @@ enum Samples {
     static func tiff(_ orientation: Int, isBigEndian: Bool = true) -> [UInt8] {
         let number = isBigEndian ? big : little
         var bytes = Array((isBigEndian ? "MM" : "II").utf8)
-        let fields = [(42, 2), (8, 4), (2, 2), (0x010f, 2), (2, 2), (1, 4), (0, 4), (0x0112, 2), (3, 2), (1, 4), (orientation, 2), (0, 2), (0, 4)]
+        let fields = [
+            (42, 2), (8, 4), (2, 2), (0x010f, 2), (2, 2), (1, 4), (0, 4), (0x0112, 2), (3, 2), (1, 4), (orientation, 2),
+            (0, 2), (0, 4),
+        ]
         for (value, count) in fields { bytes += number(value, count) }
         return bytes
     }

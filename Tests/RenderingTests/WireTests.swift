@@ -1,13 +1,15 @@
 internal import ImageModel
 internal import Ports
-@testable internal import Rendering
 internal import TestSupport
 internal import Testing
+
+@testable internal import Rendering
 
 @Suite("The wire between worker and renderer", .timeLimit(.minutes(1)))
 struct WireTests {
     private static let request = RenderRequest(
-        facts: PictureFacts(format: .webp, size: PixelSize(width: 4001, height: 3000), orientation: 6, frames: 3, hasAlpha: true),
+        facts: PictureFacts(
+            format: .webp, size: PixelSize(width: 4001, height: 3000), orientation: 6, frames: 3, hasAlpha: true),
         isReuse: true, deadlineMilliseconds: 10_000,
         outputs: (1...RenderRequest.outputLimit).map { i in
             RenderOutput(
@@ -22,12 +24,14 @@ struct WireTests {
         #expect(try RenderRequest(message: message) == Self.request)
     }
 
-    @Test("A reply comes back as it was", arguments: [
-        RenderReply.ready,
-        .rendered([RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)]),
-        .failed(.source(reason: "Premature end")), .failed(.output(3, reason: "too wide")),
-        .failed(.noSpace(reason: "full")), .failed(.protocolMismatch(reason: "version")),
-    ])
+    @Test(
+        "A reply comes back as it was",
+        arguments: [
+            RenderReply.ready,
+            .rendered([RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)]),
+            .failed(.source(reason: "Premature end")), .failed(.output(3, reason: "too wide")),
+            .failed(.noSpace(reason: "full")), .failed(.protocolMismatch(reason: "version")),
+        ])
     func reply(_ reply: RenderReply) { #expect(RenderReply(message: reply.message) == reply) }
 
     @Test("A field that this version does not know is passed over")
@@ -51,7 +55,9 @@ struct WireTests {
         let messages = [Self.request.message, RenderReply.failed(.output(3, reason: "too wide")).message]
         for _ in 0..<4_000 {
             var message = messages[Int(random.next() % 2)]
-            for _ in 0..<1 + random.next() % 4 { message[Int(random.next() % UInt64(message.count))] = UInt8(truncatingIfNeeded: random.next()) }
+            for _ in 0..<1 + random.next() % 4 {
+                message[Int(random.next() % UInt64(message.count))] = UInt8(truncatingIfNeeded: random.next())
+            }
             message.removeLast(Int(random.next() % 8))
             _ = try? RenderRequest(message: message)
             _ = RenderReply(message: message)

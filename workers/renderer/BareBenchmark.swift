@@ -27,10 +27,14 @@ enum BareBenchmark {
             let start = SystemTime.monotonicNanoseconds
             let cpu = ProcessMemory.cpuNanoseconds
             for (url, content) in files {
-                let made = try content.withUnsafeBytes { try BareLibvips.render($0, format, quality: 80, effort: effort) }
+                let made = try content.withUnsafeBytes {
+                    try BareLibvips.render($0, format, quality: 80, effort: effort)
+                }
                 variants += made.count
                 bytes += made.reduce(0) { $0 + $1.count }
-                if words[4] != "-" { try Data(made[0]).write(to: URL(filePath: "\(words[4])/\(url.lastPathComponent).\(format.suffix)")) }
+                if words[4] != "-" {
+                    try Data(made[0]).write(to: URL(filePath: "\(words[4])/\(url.lastPathComponent).\(format.suffix)"))
+                }
             }
             let seconds = Double(SystemTime.monotonicNanoseconds - start) / 1e9
             let cpuMs = Double(ProcessMemory.cpuNanoseconds - cpu) / 1e6

@@ -1,6 +1,6 @@
-internal import Rendering
 internal import CommandLine
 internal import Posix
+internal import Rendering
 internal import Vips
 
 let renderer = RendererCommand(words: Array(Swift.CommandLine.arguments.dropFirst()))

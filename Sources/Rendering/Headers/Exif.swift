@@ -6,9 +6,13 @@ enum Exif {
     /// The orientation that the TIFF structure at `start` tells; nil where it tells none, or nonsense.
     static func orientation(_ bytes: inout PictureBytes, at start: Int) throws(RenderFailure) -> Orientation? {
         let isBig: Bool
-        if try bytes.has([0x4d, 0x4d, 0, 42], at: start) { isBig = true }
-        else if try bytes.has([0x49, 0x49, 42, 0], at: start) { isBig = false }
-        else { return nil }
+        if try bytes.has([0x4d, 0x4d, 0, 42], at: start) {
+            isBig = true
+        } else if try bytes.has([0x49, 0x49, 42, 0], at: start) {
+            isBig = false
+        } else {
+            return nil
+        }
         func number(_ offset: Int, _ count: Int) throws(RenderFailure) -> Int? {
             isBig ? try bytes.big(offset, count) : try bytes.little(offset, count)
         }

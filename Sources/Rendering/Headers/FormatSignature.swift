@@ -20,7 +20,9 @@ enum FormatSignature {
     }
 
     private static func isTIFF(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
-        for signature: [UInt8] in [[0x49, 0x49, 42, 0], [0x4d, 0x4d, 0, 42], [0x49, 0x49, 43, 0], [0x4d, 0x4d, 0, 43]] {
+        for signature: [UInt8] in [
+            [0x49, 0x49, 42, 0], [0x4d, 0x4d, 0, 42], [0x49, 0x49, 43, 0], [0x4d, 0x4d, 0, 43],
+        ] {
             if try bytes.has(signature, at: 0) { return true }
         }
         return false

@@ -22,7 +22,9 @@ enum JPEGHeader {
                 scans += 1
                 guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
                 // A decoder reads no further than the one scan that has every component.
-                if !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components { return try done() }
+                if !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components {
+                    return try done()
+                }
             default: break
             }
             offset += length
@@ -68,7 +70,9 @@ enum JPEGHeader {
         }
         guard depth == 8 else { throw .malformed(.jpeg, reason: "it has \(depth) bits a sample, and 8 are read") }
         guard [1, 3, 4].contains(components) else { throw .malformed(.jpeg, reason: "it has \(components) components") }
-        return (Frame(coding: coding, components: components),
-            PictureHeader(stored: PixelSize(width: width, height: height)))
+        return (
+            Frame(coding: coding, components: components),
+            PictureHeader(stored: PixelSize(width: width, height: height))
+        )
     }
 }

@@ -34,8 +34,11 @@ enum PNGHeader {
             var wanted = kept.contains(type)
             if type == "iCCP" { wanted = try isModest(&bytes, profile: offset + 8..<max(offset + 8, end - 4), limits) }
             if wanted {
-                if keep[keep.count - 1].upperBound == offset { keep[keep.count - 1] = keep[keep.count - 1].lowerBound..<end }
-                else { keep.append(offset..<end) }
+                if keep[keep.count - 1].upperBound == offset {
+                    keep[keep.count - 1] = keep[keep.count - 1].lowerBound..<end
+                } else {
+                    keep.append(offset..<end)
+                }
             }
             offset = end
             if type == "IEND" { break }
@@ -50,7 +53,9 @@ enum PNGHeader {
             let height = try bytes.big(20, 4), let depth = try bytes[24], let colour = try bytes[25],
             let interlace = try bytes[28]
         else { throw .malformed(.png, reason: "its first chunk is no whole IHDR") }
-        guard width < 1 << 31, height < 1 << 31 else { throw .malformed(.png, reason: "its size is \(width)×\(height)") }
+        guard width < 1 << 31, height < 1 << 31 else {
+            throw .malformed(.png, reason: "its size is \(width)×\(height)")
+        }
         var header = PictureHeader(stored: PixelSize(width: width, height: height))
         header.hasAlpha = colour == 4 || colour == 6
         let samples = [0: 1, 2: 3, 4: 2][colour] ?? 4

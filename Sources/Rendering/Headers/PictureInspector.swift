@@ -31,7 +31,9 @@ package struct PictureInspector: Sendable {
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
             frames: header.frames, hasAlpha: header.hasAlpha)
-        return Picture(facts: facts, file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
+        return Picture(
+            facts: facts,
+            file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
     }
 
     /// The wanted ranges of a file as a file of their own.

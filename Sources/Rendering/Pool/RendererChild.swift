@@ -35,7 +35,8 @@ final class RendererChild {
         guard let first, RenderReply(message: first.bytes) == .ready else {
             if first != nil || !isSpoken { process.kill() }
             let end = process.reap()
-            let told = first != nil ? "it speaks another version" : isSpoken ? "it ended with \(end)" : "it did not get ready"
+            let told =
+                first != nil ? "it speaks another version" : isSpoken ? "it ended with \(end)" : "it did not get ready"
             throw .unavailable(reason: "\(configuration.program) was started, but \(told)")
         }
     }

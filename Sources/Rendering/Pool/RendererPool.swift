@@ -66,7 +66,8 @@ package final class RendererPool: Renderer {
                         effort: configuration.effort.effort(for: order.spec.format, on: lane), size: order.output,
                         cut: order.cut)
                 })
-            variants += try await queue.perform(RenderJob(picture: picture, specs: part.map(\.spec), request: request)).get()
+            variants += try await queue.perform(RenderJob(picture: picture, specs: part.map(\.spec), request: request))
+                .get()
         }
         return variants
     }

@@ -17,12 +17,13 @@ extension RenderReply {
                 fields.add(Wire.Tag.output, part.bytes)
             }
         case .failed(let failure):
-            let (kind, reason) = switch failure {
-            case .source(let reason): ("source", reason)
-            case .output(_, let reason): ("output", reason)
-            case .noSpace(let reason): ("no-space", reason)
-            case .protocolMismatch(let reason): ("protocol", reason)
-            }
+            let (kind, reason) =
+                switch failure {
+                case .source(let reason): ("source", reason)
+                case .output(_, let reason): ("output", reason)
+                case .noSpace(let reason): ("no-space", reason)
+                case .protocolMismatch(let reason): ("protocol", reason)
+                }
             fields.add(Wire.Tag.kind, kind)
             fields.add(Wire.Tag.reason, String(reason.prefix(1000)))
             if case .output(let index, _) = failure { fields.add(Wire.Tag.index, index) }

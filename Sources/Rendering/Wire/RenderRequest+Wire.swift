@@ -70,9 +70,11 @@ extension RenderRequest {
             outputs.append(output)
         }
         guard (1...Self.outputLimit).contains(outputs.count) else {
-            throw .protocolMismatch(reason: "the request has \(outputs.count) outputs, 1 to \(Self.outputLimit) are made")
+            throw .protocolMismatch(
+                reason: "the request has \(outputs.count) outputs, 1 to \(Self.outputLimit) are made")
         }
-        let facts = PictureFacts(format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha)
+        let facts = PictureFacts(
+            format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha)
         self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
     }
 }

@@ -19,7 +19,8 @@ struct BareEngine: BenchmarkEngine {
         let start = Date()
         for part in parts { part.go() }
         var figures = RenderFigures(
-            engine: "libvips", format: format, variants: 0, seconds: 0, cpuMilliseconds: 0, bytes: 0, peakMemoryBytes: 0)
+            engine: "libvips", format: format, variants: 0, seconds: 0, cpuMilliseconds: 0, bytes: 0, peakMemoryBytes: 0
+        )
         for part in parts {
             let numbers = try part.numbers()
             figures.variants += Int(numbers[0])
@@ -52,7 +53,9 @@ struct BareEngine: BenchmarkEngine {
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             process.waitUntilExit()
             let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-            guard numbers.count == 5 else { throw ToolFailure(program: "mezzotint-renderer bench", status: process.terminationStatus) }
+            guard numbers.count == 5 else {
+                throw ToolFailure(program: "mezzotint-renderer bench", status: process.terminationStatus)
+            }
             return numbers
         }
     }

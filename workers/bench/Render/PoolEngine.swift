@@ -53,7 +53,8 @@ struct PoolEngine: BenchmarkEngine {
     private func variants(of url: URL, _ format: ImageFormat, _ pool: RendererPool) async throws -> [RenderedVariant] {
         let picture = try pool.inspect(try OpenFile(reading: url.path))
         let specs = [
-            VariantSpec(width: 1280, height: 1280, format: format), VariantSpec(width: 640, height: 640, format: format),
+            VariantSpec(width: 1280, height: 1280, format: format),
+            VariantSpec(width: 640, height: 640, format: format),
             VariantSpec(width: 160, height: 160, mode: .crop, format: format),
         ]
         let orders = specs.map { spec in

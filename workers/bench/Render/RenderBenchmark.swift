@@ -11,7 +11,9 @@ struct RenderBenchmark {
 
     static let command = Command(
         "render", abstract: "Renders photographs in three sizes beside libvips alone and sharp.",
-        examples: ["mezzotint-bench render --json", "mezzotint-bench render --pictures DIR --engine mezzotint --no-score"],
+        examples: [
+            "mezzotint-bench render --json", "mezzotint-bench render --pictures DIR --engine mezzotint --no-score",
+        ],
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
             Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg"]),
@@ -22,7 +24,8 @@ struct RenderBenchmark {
             Option(flag: "no-score", help: "Leave out SSIMULACRA2, which takes longest."), .json,
         ]
     ) { arguments in
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos") else {
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
+        else {
             throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
         }
         let pictures = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -41,7 +44,8 @@ struct RenderBenchmark {
         for format in formats {
             figures += try await benchmark.run(engines, format, rounds: arguments.number("rounds", in: 1...99) ?? 3)
         }
-        Console.print(arguments.flag("json") ? figures.map(\.json).joined(separator: "\n") : RenderFigures.table(figures))
+        Console.print(
+            arguments.flag("json") ? figures.map(\.json).joined(separator: "\n") : RenderFigures.table(figures))
         return .success
     }
 

@@ -24,7 +24,9 @@ struct Scorer {
                 group.addTask {
                     let variant = folder.appending(path: "\(url.lastPathComponent).\(format.suffix)")
                     let text = try SharedTools.output(tool.path, ["image", reference(url).path, variant.path])
-                    return text.split(separator: " ").last.flatMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+                    return text.split(separator: " ").last.flatMap {
+                        Double($0.trimmingCharacters(in: .whitespacesAndNewlines))
+                    }
                 }
             }
             for try await score in group { if let score { scores.append(score) } }

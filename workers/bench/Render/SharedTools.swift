@@ -20,7 +20,9 @@ enum SharedTools {
         try process.run()
         let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ToolFailure(program: program, status: process.terminationStatus) }
+        guard process.terminationStatus == 0 else {
+            throw ToolFailure(program: program, status: process.terminationStatus)
+        }
         return String(decoding: data, as: UTF8.self)
     }
 }

@@ -10,8 +10,12 @@ struct SharpEngine: BenchmarkEngine {
     private let script: URL
 
     init?(pictures: [URL], jobs: Int, out: URL) {
-        guard let script = SharedTools.part("peers/node/bench.js"), (try? SharedTools.output("node", ["--version"])) != nil else {
-            Console.complain("SKIPPED: sharp is left out, since node or peers/node/bench.js (MEZZOTINT_SHARED, ../shared) is not here.")
+        guard let script = SharedTools.part("peers/node/bench.js"),
+            (try? SharedTools.output("node", ["--version"])) != nil
+        else {
+            Console.complain(
+                "SKIPPED: sharp is left out, since node or peers/node/bench.js (MEZZOTINT_SHARED, ../shared) is not here."
+            )
             return nil
         }
         (self.pictures, self.jobs, self.out, self.script) = (pictures, jobs, out, script)
@@ -45,6 +49,8 @@ struct SharpEngine: BenchmarkEngine {
             """
         _ = try SharedTools.output(
             "node", ["-e", code] + pictures.map(\.path),
-            environment: ["OUT": out.path, "NODE_PATH": script.deletingLastPathComponent().appending(path: "node_modules").path])
+            environment: [
+                "OUT": out.path, "NODE_PATH": script.deletingLastPathComponent().appending(path: "node_modules").path,
+            ])
     }
 }
