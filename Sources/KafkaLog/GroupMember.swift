@@ -5,7 +5,7 @@ internal import Posix
 
 /// The client that is a member of the group, with what belongs to it: pipe, queue of commits, the changelog's topic.
 ///
-/// - Ownership: freed in the right order by `deinit`, which blocks: see `Ending`.
+/// - Ownership: queue and topic are freed by `deinit`, before the client ends.
 /// - Concurrency: the poll thread.
 final class GroupMember {
     let client: KafkaClient
@@ -20,7 +20,7 @@ final class GroupMember {
     init(_ configuration: KafkaConfiguration) throws(LogFailure) {
         self.configuration = configuration
         do throws(SystemFailure) { wake = try WakePipe() } catch { throw .unavailable(reason: error.description) }
-        client = try KafkaClient(configuration, .member)
+        client = try KafkaClient(configuration, .member, wake: wake)
         // A changelog whose position is gone is not read from its beginning in silence: the index would keep rows whose
         // tombstones are no more.
         let options = rd_kafka_topic_conf_new()
@@ -76,11 +76,4 @@ final class GroupMember {
     ///
     /// Never a list of our own: an explicit commit after the partitions are gone is accepted now and then.
     func commitStored() -> Bool { rd_kafka_commit_queue(client.handle, nil, commits, nil, nil).isNone }
-}
-
-/// A member on the way to its end: moved to a thread that may block.
-final class Ending: @unchecked Sendable {
-    private var member: GroupMember?
-    init(member: GroupMember) { self.member = member }
-    func finish() { member = nil }
 }

@@ -1,18 +1,21 @@
 internal import CRdkafka
 internal import Ports
+internal import Posix
 internal import Synchronization
 
 /// One client of librdkafka, with the queue of its events.
 ///
-/// - Ownership: freed by `deinit`, which blocks until librdkafka's threads ended: the last reference is dropped on a
-///   thread of ours, after every message, queue and event of it is gone.
+/// - Ownership: ended by `deinit`, on a thread of its own since that blocks until librdkafka's threads ended. Every
+///   message, queue and event of it must be gone by then.
 /// - Concurrency: librdkafka's handles may be used from any thread.
 final class KafkaClient: @unchecked Sendable {
     let handle: OpaquePointer
     let events: OpaquePointer
-    private let destroyFlags = Mutex<Int32>(0)
+    private let wake: WakePipe?
+    private let endFlags = Mutex<Int32>(0)
 
-    init(_ configuration: KafkaConfiguration, _ kind: ClientKind) throws(LogFailure) {
+    /// `wake`: what its queues write to as long as they live.
+    init(_ configuration: KafkaConfiguration, _ kind: ClientKind, wake: WakePipe? = nil) throws(LogFailure) {
         guard let options = rd_kafka_conf_new() else { throw .unavailable(reason: "librdkafka has no memory") }
         var problems: [String] = []
         for option in configuration.clientOptions(kind) {
@@ -34,7 +37,7 @@ final class KafkaClient: @unchecked Sendable {
             rd_kafka_conf_destroy(options)
             throw .misconfigured(problems: [text + "."])
         }
-        self.handle = handle
+        (self.handle, self.wake) = (handle, wake)
         if kind.isServed { rd_kafka_set_log_queue(handle, nil) }
         if kind.isProducer {
             self.events = rd_kafka_queue_get_main(handle)
@@ -46,11 +49,21 @@ final class KafkaClient: @unchecked Sendable {
 
     deinit {
         rd_kafka_queue_destroy(events)
-        rd_kafka_destroy_flags(handle, destroyFlags.withLock { $0 })
+        let end = End(handle: handle, flags: endFlags.withLock { $0 }, wake: wake)
+        OwnThread.start("kafka end") { end.reach() }
+    }
+
+    /// The handle on its way to the thread that ends it. The pipe goes last: a queue that is closed already may write to
+    /// it until librdkafka's threads have ended, and its number must not be another file's by then.
+    private struct End: @unchecked Sendable {
+        let handle: OpaquePointer
+        let flags: Int32
+        let wake: WakePipe?
+        func reach() { withExtendedLifetime(wake) { rd_kafka_destroy_flags(handle, flags) } }
     }
 
     /// The coordinator does not answer: `deinit` will not wait for it.
-    func abandon() { destroyFlags.withLock { $0 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE } }
+    func abandon() { endFlags.withLock { $0 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE } }
 
     /// The last error that waits, for clients whose events nobody else serves: it says why no broker could be reached,
     /// where the answer to a question says only that time ran out.

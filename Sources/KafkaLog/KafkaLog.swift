@@ -81,6 +81,9 @@ package final class KafkaLog: Log {
         await outside.close()
     }
 
+    /// For tests: whether appends are refused because their owner was away.
+    package var isFenced: Bool { !fence.isOpen }
+
     /// For tests: the producer breaks as it does when a broker has lost its state.
     func breakProducer() { producer.breakFatally() }
 

@@ -161,11 +161,7 @@ package actor KafkaLogConsumer: LogConsumer {
         pulse?.end()
         (self.member, pulse, phase) = (nil, nil, .idle)
         queues = []
-        let ending = Ending(member: member)
-        OwnThread.start("kafka end") {
-            ending.finish()
-            done.resume()
-        }
+        done.resume()
     }
 
     func queue(_ place: KafkaPlace) -> PartitionQueue? {

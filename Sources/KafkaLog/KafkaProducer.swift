@@ -98,7 +98,7 @@ final class KafkaProducer: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// Until the client is fatally broken or closed; its last reference goes with this call.
+    /// Until the client is fatally broken or closed.
     private func live(_ client: ProducerClient) {
         var isSound = true
         while isSound, isOpen { isSound = client.serve(notice) }

@@ -1,6 +1,8 @@
 internal import CRdkafka
+internal import Glibc
 internal import ImageModel
 internal import Ports
+internal import Posix
 
 /// Asks the cluster: bounds, watermarks, topics, owners. All calls block.
 ///
@@ -25,13 +27,17 @@ final class KafkaQuestions: Sendable {
 
     /// The first offset still there and the next one, for each place: two questions to each leader, however many.
     func bounds(_ places: [KafkaPlace]) throws(LogFailure) -> [Range<Int64>] {
-        let first = try offsets(places, Int64(RD_KAFKA_OFFSET_BEGINNING))
-        let next = try offsets(places, Int64(RD_KAFKA_OFFSET_END))
+        let first = try patiently { () throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_BEGINNING)) }
+        let next = try patiently { () throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_END)) }
         return zip(first, next).map { $0..<max($0, $1) }
     }
 
     /// The group's committed offsets; nil where nothing was committed.
     func watermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
+        try patiently { () throws(LogFailure) in try committed(places) }
+    }
+
+    private func committed(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number) }
         try rd_kafka_committed(client.handle, list.pointer, timeout).check("the watermarks of group \(configuration.group)")
@@ -55,6 +61,19 @@ final class KafkaQuestions: Sendable {
             found.append(list.offset(index))
         }
         return found
+    }
+
+    /// A leader that moves (a broker that went, topics that were just made) is asked again until the time is up.
+    private func patiently<R>(_ ask: () throws(LogFailure) -> R) throws(LogFailure) -> R {
+        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        while true {
+            do throws(LogFailure) {
+                return try ask()
+            } catch {
+                guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
+                usleep(50_000)
+            }
+        }
     }
 
     private var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }

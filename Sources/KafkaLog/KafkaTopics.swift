@@ -29,7 +29,8 @@ package enum KafkaTopics {
         let questions = try KafkaQuestions(configuration)
         let plans = TopicPlan.all(configuration, partitions: partitions, replication: replication)
         let there = try questions.topics()
-        let failures = try questions.create(plans.filter { there[$0.name] == nil })
+        let missing = plans.filter { there[$0.name] == nil }
+        let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
         if !refused.isEmpty { throw .topics(problems: refused) }
         // The controller has made them; the broker that we ask learns of it a little later.

@@ -8,7 +8,7 @@ package final class KafkaBroker: Sendable {
     package static let absent = "needs ../shared/services/kafka and Java 17, which are not here"
 
     /// One for all tests that don't harm it; started by whoever comes first, which takes some seconds.
-    package static let shared = Task { try await start() }
+    package static let shared = Task { try await start(settings: ["log.cleaner.backoff.ms=200"]) }
 
     package let bootstrap: String
     private let folder: TemporaryFolder

@@ -1,0 +1,132 @@
+import ImageModel
+import KafkaLog
+import Ports
+import TestSupport
+import Testing
+
+extension KafkaTests {
+    @Suite("A group that changes")
+    struct Rebalance {
+        @Test("Two workers share the partitions of every topic; who stays takes all, and hears of every record again")
+        func sharing() async throws {
+            let bench = try await KafkaBench()
+            let (log, first) = try await bench.worker()
+            try await first.start()
+            await first.own(6)
+            for round in 0..<3 {
+                try await Self.everything("alone \(round)", in: log, reaches: [first])
+
+                let (otherLog, second) = try await bench.worker()
+                let heard = first.listener.count
+                try await second.start()
+                await first.releaseAll(after: heard, count: 6)
+                await first.listener.until { $0.count > heard + 6 && $0.held.count == 3 }
+                await second.own(3)
+                #expect(first.listener.all.held.isDisjoint(with: second.listener.all.held))
+                try await Self.everything("shared \(round)", in: log, reaches: [first, second])
+
+                let before = first.listener.count
+                await second.stop()
+                await otherLog.close()
+                await first.releaseAll(after: before, count: 3)
+                await first.own(6)
+            }
+            try await Self.everything("alone at last", in: log, reaches: [first])
+            for partition in 0..<Int32(6) {
+                let epochs = first.listener.all.epochs(of: PartitionID(partition))
+                #expect(zip(epochs, epochs.dropFirst()).allSatisfy { $0 < $1 })
+            }
+            #expect(!first.listener.all.contains { if case .lost = $0 { true } else { false } })
+            await first.stop()
+            await log.close()
+        }
+
+        /// Appends to each partition of each topic that owners read, finishes it, and nothing else comes.
+        static func everything(_ text: String, in log: KafkaLog, reaches owners: [Owner]) async throws {
+            let topics = Topic.consumed + [.variants]
+            let records = topics.flatMap { topic in (0..<Int32(6)).map { NewRecord.text(topic, $0, text) } }
+            let results = await log.append(records)
+            #expect(results.allSatisfy { $0.offset != nil })
+            for owner in owners {
+                for partition in owner.listener.all.held {
+                    for topic in topics {
+                        // The changelog is read from its beginning at every assignment.
+                        var texts: [String] = []
+                        while texts.last != text {
+                            texts += try await owner.drain(topic, partition, until: 1).map(\.text)
+                        }
+                        #expect(topic == .variants || texts == [text])
+                        let offset = try #require(results[records.firstIndex { $0.topic == topic && $0.partition == partition }!].offset)
+                        if topic != .variants { await owner.commit(topic, partition, offset + 1) }
+                    }
+                }
+            }
+        }
+
+        @Test("What is not released by the deadline is lost, and read again by the next owner")
+        func deadline() async throws {
+            let bench = try await KafkaBench { $0.timing.revoke = .milliseconds(300) }
+            let (log, first) = try await bench.worker()
+            try await first.start()
+            await first.own(6)
+            _ = await log.append((0..<6).map { .text(.jobsFast, $0, "unfinished") })
+            for partition in 0..<Int32(6) { _ = try await first.drain(.jobsFast, PartitionID(partition), until: 1) }
+
+            let heard = first.listener.count
+            let (otherLog, second) = try await bench.worker()
+            try await second.start()
+            await second.own(3)
+            let lost = first.listener.all.dropFirst(heard).filter { if case .lost = $0 { true } else { false } }
+            #expect(lost.count == 6)
+            for partition in second.listener.all.held {
+                #expect(try await second.drain(.jobsFast, partition, until: 1).map(\.text) == ["unfinished"])
+            }
+            for (log, owner) in [(log, first), (otherLog, second)] {
+                await owner.stop()
+                await log.close()
+            }
+        }
+
+        @Test("A poll thread that was away shuts the fence, loses its partitions and gets them back")
+        func stall() async throws {
+            let bench = try await KafkaBench { $0.timing.stall = .milliseconds(400) }
+            let (log, owner) = try await bench.worker()
+            try await owner.start()
+            await owner.own(6)
+            _ = await log.append([.text(.jobsFast, 2, "before")])
+            _ = try await owner.drain(.jobsFast, PartitionID(2), until: 1)
+
+            let heard = owner.listener.count
+            await owner.stayAway(until: { log.isFenced })
+            await owner.listener.until { $0.dropFirst(heard).contains(.lost(PartitionID(2))) }
+            await owner.own(6)
+            try await eventually { await log.append([.text(.jobsFast, 2, "after")])[0].offset != nil }
+            #expect(try await owner.drain(.jobsFast, PartitionID(2), until: 2).map(\.text).prefix(2) == ["before", "after"])
+            await owner.stop()
+            await log.close()
+        }
+
+        @Test("Positions are committed at the first assignment, and people see who owns what")
+        func firstPositions() async throws {
+            let bench = try await KafkaBench { $0.clientID = "worker-7" }
+            let (log, owner) = try await bench.worker()
+            #expect(try await log.owner(of: PartitionID(4)) == nil)
+            try await owner.start()
+            await owner.own(6)
+            try await eventually {
+                for topic in Topic.consumed where try await log.watermark(topic, PartitionID(5)) != 0 { return false }
+                return true
+            }
+            try await eventually { try await log.owner(of: PartitionID(4))?.hasPrefix("worker-7@") ?? false }
+            let groups = try await bench.broker.tool("groups", "--describe", "--group", bench.configuration.group)
+            #expect(groups.contains("\(bench.configuration.prefix)jobs.slow"))
+            await owner.stop()
+            await log.close()
+        }
+    }
+}
+
+extension Owner {
+    /// Blocks the poll thread, as something that never returns would.
+    func stayAway(until isSo: @Sendable () -> Bool) { while !isSo() {} }
+}

@@ -1,0 +1,51 @@
+import ImageModel
+import KafkaLog
+import Ports
+import TestSupport
+import Testing
+
+extension KafkaTests {
+    @Suite("Topics")
+    struct Topics {
+        @Test("Made once, they fit, and making them again changes nothing")
+        func created() async throws {
+            let bench = try await KafkaBench(partitions: 3)
+            #expect(try await KafkaTopics.check(bench.configuration) == [])
+            #expect(try await KafkaTopics.create(bench.configuration, partitions: 5, replication: 1) == [])
+            let log = try await bench.log()
+            #expect(log.partitionCount == 3)
+            await log.close()
+        }
+
+        @Test("Each problem is named: a topic that is missing, counts that differ, a policy that loses rows")
+        func problems() async throws {
+            let bench = try await KafkaBench(partitions: 2)
+            let prefix = bench.configuration.prefix
+            _ = try await bench.broker.tool("topics", "--delete", "--topic", prefix + "dead")
+            _ = try await bench.broker.tool("topics", "--alter", "--topic", prefix + "control", "--partitions", "4")
+            _ = try await bench.broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", prefix + "variants", "--add-config",
+                "cleanup.policy=delete,delete.retention.ms=1000")
+            try await eventually { try await KafkaTopics.check(bench.configuration).count == 4 }
+            let problems = try await KafkaTopics.check(bench.configuration)
+            #expect(problems[0] == "\(prefix)dead is missing.")
+            #expect(problems[1].hasSuffix("\(prefix)control: 4."))
+            #expect(problems[2] == "\(prefix)variants has cleanup.policy=delete, and needs compact.")
+            #expect(problems[3] == "\(prefix)variants has delete.retention.ms=1000, and needs 604800000.")
+            await #expect(throws: LogFailure.self) { try await bench.log() }
+        }
+
+        @Test("More replicas than brokers are refused in the broker's words")
+        func replication() async throws {
+            var configuration = try await KafkaBench(partitions: 1).configuration
+            configuration.prefix += "more."
+            do throws(LogFailure) {
+                _ = try await KafkaTopics.create(configuration, partitions: 1, replication: 3)
+                Issue.record("topics of three replicas were made on one broker")
+            } catch {
+                #expect(error.code == "log.topics")
+                #expect(error.description.contains("\(configuration.prefix)jobs.fast could not be made"))
+            }
+        }
+    }
+}
