@@ -89,12 +89,16 @@ extension Worker: LogListener {
     private func fold(_ owned: OwnedPartition) throws {
         let limit = 2_048
         let records = try ports.consumer.drain(.variants, owned.id, limit: limit)
-        if records.count < limit { owned.readable.remove(.variants) } else { turnSoon() }
+        // Only none means that there is no more: a read also ends at a number of bytes.
+        if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
         if let last = records.last {
             try owned.index.apply(records.compactMap(change), upTo: last.offset + 1)
             feed(.folded(last.offset + 1), to: owned)
         }
-        if !owned.isRestored, records.count < limit || (owned.index.position ?? 0) >= owned.restoreEnd {
+        // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
+        let read = ports.consumer.position(.variants, owned.id)
+        let isAtEnd = read.map { $0 >= owned.restoreEnd } ?? records.isEmpty
+        if !owned.isRestored, isAtEnd || (owned.index.position ?? 0) >= owned.restoreEnd {
             owned.isRestored = true
             logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
         }
@@ -115,7 +119,7 @@ extension Worker: LogListener {
         let limit = min(256, room)
         guard limit > 0 else { return }
         let records = try ports.consumer.drain(topic, owned.id, limit: limit)
-        if records.count < limit { owned.readable.remove(topic) } else { turnSoon() }
+        if records.isEmpty { owned.readable.remove(topic) } else { turnSoon() }
         for record in records { feed(takeUp(record), to: owned) }
     }
 
