@@ -81,6 +81,12 @@ extension PartitionState {
             flight.snapshot.variants.removeAll { $0.spec == row.spec }
             flight.snapshot.variants.append(row)
         }
+        // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
+        if task.source != nil, let fetched = flight.fetched {
+            for row in FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched).unchanged {
+                flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
+            }
+        }
         flight.position = max(flight.position, position)
         flights[id] = flight
         advance(id, now, &effects)
