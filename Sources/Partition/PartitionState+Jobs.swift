@@ -24,7 +24,9 @@ extension PartitionState {
         }
     }
 
-    private mutating func join(_ waiter: Waiter, _ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    private mutating func join(
+        _ waiter: Waiter, _ snapshot: SourceSnapshot, _ id: FlightID, _ effects: inout [PartitionEffect]
+    ) {
         guard var flight = flights[id] else { return }
         let since = min(flight.since, waiter.record.timestamp)
         if waiter.job.lane == .fast, flight.lane == .slow {
@@ -32,7 +34,16 @@ extension PartitionState {
             effects.append(.move(id, .fast, since: since))
         }
         flight.since = since
-        if flight.isOpen { flight.waiters.append(waiter) } else { flight.late.append(waiter) }
+        if flight.isOpen {
+            flight.waiters.append(waiter)
+            // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
+            let gone = waiter.job.variants.filter { spec in
+                flight.results[spec] == nil && !snapshot.variants.contains { $0.spec == spec }
+            }
+            flight.snapshot.variants.removeAll { gone.contains($0.spec) }
+        } else {
+            flight.late.append(waiter)
+        }
         flights[id] = flight
     }
 
@@ -43,7 +54,7 @@ extension PartitionState {
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(unchanged: plan.unchanged, at: now))))
             return
         }
-        if let id = bySource[waiter.job.source] { return join(waiter, id, now, &effects) }
+        if let id = bySource[waiter.job.source] { return join(waiter, snapshot, id, &effects) }
         let id = nextFlight()
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
         let since = waiter.record.timestamp
