@@ -11,7 +11,8 @@ extension Worker: LogListener {
 
     package nonisolated func readable(_ topic: Topic, _ partition: PartitionID) {
         assumeIsolated { worker in
-            guard let owned = worker.partitions[partition] else { return }
+            // Nobody takes up control records yet: readable for ever, they would keep a worker from ever being idle.
+            guard topic != .control, let owned = worker.partitions[partition] else { return }
             owned.readable.insert(topic)
             worker.turnSoon()
         }
