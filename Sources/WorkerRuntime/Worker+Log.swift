@@ -73,7 +73,8 @@ extension Worker: LogListener {
         guard !owned.isLeaving else { return }
         do {
             if owned.readable.contains(.variants) { try fold(owned) }
-            guard owned.isRestored else { return }
+            // While draining, rows only: answers wait for them.
+            guard owned.isRestored, phase == .running else { return }
             for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) {
                 try take(topic, owned)
             }

@@ -90,7 +90,7 @@ package actor Worker {
 
     private func turn() {
         isTurnDue = false
-        guard phase == .running else { return }
+        if case .ended = phase { return }
         for owned in partitions.values { read(owned) }
         settle()
     }
@@ -114,7 +114,8 @@ package actor Worker {
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = SystemTime.monotonicNanoseconds > deadline
-        guard isLate || (underWay == 0 && outbox.isEmpty) else { return }
+        let areFolded = partitions.values.allSatisfy { !$0.isRestored || !$0.readable.contains(.variants) }
+        guard isLate || (underWay == 0 && outbox.isEmpty && areFolded) else { return }
         if isLate {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",
