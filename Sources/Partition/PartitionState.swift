@@ -15,12 +15,13 @@ package struct PartitionState: Sendable {
     /// Flights whose answers wait for the index, by the position they wait for.
     var folding = Heap<Folding>()
     var folded: Int64 = 0
-    private var flightCount = 0
+    private var flightCount: Int
     private var delayCount = 0
     private var random: SplitMix64
 
-    package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64) {
-        (self.partition, self.rules) = (partition, rules)
+    /// `firstFlight`: above every flight of an earlier ownership, whose tasks may still bring results.
+    package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0) {
+        (self.partition, self.rules, flightCount) = (partition, rules, firstFlight)
         random = SplitMix64(state: seed)
     }
 
@@ -32,6 +33,7 @@ package struct PartitionState: Sendable {
     /// Retries that wait for their time; they are unfinished too.
     package var waitingRetries: Int { delayed.count }
     package var nextRetry: Int64? { delayed.first?.due }
+    package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     package var flightIDs: some Sequence<FlightID> { flights.keys }
 
     package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {

@@ -75,7 +75,8 @@ extension Worker {
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
             try? await Task.sleep(for: .milliseconds(500))
         }
-        outbox.returned(failed)
+        // What went away while its answers were on their way is another's to answer.
+        outbox.returned(failed.filter { partitions[$0.partition] != nil })
         for (partition, places) in finished {
             if let owned = partitions[partition] { feed(.settled(places), to: owned) }
         }

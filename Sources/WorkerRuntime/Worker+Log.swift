@@ -41,9 +41,11 @@ extension Worker: LogListener {
                 try index.wipe()
             }
             let start = index.position ?? changelog.lowerBound
+            assignments += 1
             var state = PartitionState(
                 partition, rules: configuration.partition,
-                seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch))
+                seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
+                firstFlight: assignments << 32)
             var none: [PartitionEffect] = []
             state.reduce(.folded(start), at: now, into: &none)
             partitions[partition] = OwnedPartition(

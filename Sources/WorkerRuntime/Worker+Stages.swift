@@ -19,7 +19,8 @@ extension Worker {
 
     private func fetched(_ flight: FlightID, _ source: FetchedSource, _ picture: Picture) {
         tally.fetchedBytes += source.body.length
-        fetched[flight] = (source, picture)
+        // Of a partition that went meanwhile nobody would ever let the body go.
+        if partitions[flight.partition]?.state.has(flight) == true { fetched[flight] = (source, picture) }
         let facts = picture.facts
         done(
             .fetched(

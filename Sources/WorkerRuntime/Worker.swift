@@ -24,6 +24,8 @@ package actor Worker {
     var outbox = Outbox()
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
+    /// How often a partition was assigned; no two ownerships share the number of a flight.
+    var assignments = 0
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var tally = Tally()
