@@ -44,6 +44,11 @@ extension Worker {
                 } catch .output(let spec, let reason) {
                     let note = FailureNote(RenderFailure.output(spec, reason: reason))
                     return await done(.refusedVariant(flight, spec, note))
+                } catch .malformed where !batch.basis.input.isFetched {
+                    // What is stored is damaged, not the source. Its file goes too, or a put would find it and keep it.
+                    try await ports.store.remove(batch.basis.input.location)
+                    try await drop(batch.basis.input, of: flight.partition)
+                    return await done(.donorGone(flight, location: batch.basis.input.location))
                 }
             }
             await feed(.rendered(flight))
@@ -141,6 +146,8 @@ extension Worker {
 }
 
 extension Basis.Input {
+    var isFetched: Bool { if case .fetched = self { true } else { false } }
+
     var location: String {
         switch self {
         case .fetched: ""
