@@ -77,6 +77,10 @@ actor LogWriter {
     func close() {
         inbox.close()
         commitAll()
+        // A group that failed ends that: whoever waits for what is behind it still hears.
+        while case let left = inbox.take(now: 0, isForced: true), !left.batches.isEmpty {
+            for batch in left.batches { batch.answer(batch.rows.map { _ in .refused(.closed) }) }
+        }
         thread.stopPolling()
         open = nil
     }
