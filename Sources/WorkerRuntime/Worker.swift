@@ -81,6 +81,11 @@ package actor Worker {
         tasks.finish()
     }
 
+    /// Flights that are being stored and announced: their pictures take memory and files that no permit counts, so a disk
+    /// slower than the renderers holds back what is begun.
+    private var storing: Int { underWay - scheduler.running(.fetch) - scheduler.running(.render) }
+    private static let storingLimit = 128
+
     nonisolated var now: Int64 { SystemTime.wallMilliseconds }
 
     /// Asks for a turn; asked many times, there is one.
@@ -134,7 +139,7 @@ package actor Worker {
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {
-        if phase == .running {
+        if phase == .running, storing < Self.storingLimit {
             for (kind, flight) in scheduler.grants(at: now) {
                 guard let owned = partitions[flight.partition], !owned.isLeaving else {
                     scheduler.forget(flight)
