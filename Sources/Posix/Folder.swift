@@ -1,3 +1,4 @@
+internal import CPosix
 internal import Glibc
 
 /// Directories.
@@ -11,4 +12,10 @@ package enum Folder {
         try make(String(path[..<slash]))
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw SystemFailure("mkdir", on: path, code: errno) }
     }
+}
+
+/// Files open at one time.
+package enum OpenFileLimit {
+    /// As many as this process may have; shells and services begin with 1,024. Where it fails, the old limit stands.
+    package static func raise() { _ = mz_raise_files() }
 }

@@ -24,6 +24,8 @@ struct WorkerProgram {
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let settings = try Settings.load(arguments)
+        // Each source that waits for a renderer is an open file, and thousands may.
+        OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
         let signals = StopSignals()
         let started = ContinuousClock.now

@@ -151,6 +151,12 @@ static inline int mz_limit(int which, unsigned long long v) {
 static inline int mz_limit_data(unsigned long long v) { return mz_limit(RLIMIT_DATA, v); }
 static inline int mz_limit_core(unsigned long long v) { return mz_limit(RLIMIT_CORE, v); }
 static inline int mz_limit_files(unsigned long long v) { return mz_limit(RLIMIT_NOFILE, v); }
+// The soft limit of open files up to the hard one.
+static inline int mz_raise_files(void) {
+    struct rlimit r;
+    if (getrlimit((__rlimit_resource_t)RLIMIT_NOFILE, &r) != 0) return -1;
+    return mz_limit(RLIMIT_NOFILE, r.rlim_max);
+}
 static inline int mz_malloc_arenas(int n) { return mallopt(M_ARENA_MAX, n); }
 static inline int mz_malloc_keep(int bytes) { return mallopt(M_MMAP_THRESHOLD, bytes) & mallopt(M_TRIM_THRESHOLD, bytes); }
 static inline long long mz_monotonic_ns(void) {
