@@ -61,12 +61,21 @@ extension Worker {
     }
 
     /// The picture to decode; nil if what is stored is gone, or is no picture any more.
-    private nonisolated func input(of batch: Batch, _ body: (source: FetchedSource, picture: Picture)?) async throws(StoreFailure)
+    private nonisolated func input(of batch: Batch, _ body: (source: FetchedSource, picture: Picture)?) async throws
         -> Picture?
     {
         if case .fetched = batch.basis.input { return body?.picture }
         guard let file = try await ports.store.open(batch.basis.input.location) else { return nil }
-        return try? ports.renderer.inspect(file)
+        do throws(RenderFailure) { return try ports.renderer.inspect(file) } catch {
+            switch error {
+            // The machine's fault: it says nothing of what is stored.
+            case .noSpace: throw error
+            // A put would find it under its name and keep it.
+            case .malformed, .unrecognised: try await ports.store.remove(batch.basis.input.location)
+            default: break
+            }
+            return nil
+        }
     }
 
     /// Stores all that was made in one put, and the original of a fetched source with it if it is small enough: the best
