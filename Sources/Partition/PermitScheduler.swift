@@ -113,6 +113,10 @@ package struct PermitScheduler: Sendable {
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Int64) -> [(kind: PermitKind, flight: FlightID)] {
         var granted: [(kind: PermitKind, flight: FlightID)] = []
+        // Before the fast ones: where they never leave a permit idle, it would wait for ever.
+        for kind in [PermitKind.render, .fetch] where waitingFast > 0 && free[kind, default: 0] > 0 {
+            if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) { granted.append(grant(kind, ticket)) }
+        }
         for kind in [PermitKind.render, .fetch] {
             while free[kind, default: 0] > 0, let ticket = first(Queue(kind: kind, lane: .fast)) {
                 granted.append(grant(kind, ticket))
@@ -136,7 +140,11 @@ package struct PermitScheduler: Sendable {
     private func mayGo(_ ticket: Ticket, at now: Int64) -> Bool {
         let isUnderWay = seats[ticket.flight]?.isUnderWay ?? false
         if waitingFast == 0, isUnderWay || slowUnderWay < rules.slow { return true }
-        return now - ticket.since >= rules.slowWait && (aged == nil || aged == ticket.flight)
+        return isAged(ticket, at: now)
+    }
+
+    private func isAged(_ ticket: Ticket, at now: Int64) -> Bool {
+        now - ticket.since >= rules.slowWait && (aged == nil || aged == ticket.flight)
     }
 
     private mutating func grant(_ kind: PermitKind, _ ticket: Ticket) -> (kind: PermitKind, flight: FlightID) {
