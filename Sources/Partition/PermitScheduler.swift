@@ -52,7 +52,11 @@ package struct PermitScheduler: Sendable {
         let since: Int64
         let number: Int
         let flight: FlightID
-        static func < (a: Self, b: Self) -> Bool { (a.since, a.number) < (b.since, b.number) }
+        /// Slow flights under way go first: behind one that may not start yet they would hold its place for ever.
+        let isFirst: Bool
+        static func < (a: Self, b: Self) -> Bool {
+            a.isFirst != b.isFirst ? a.isFirst : (a.since, a.number) < (b.since, b.number)
+        }
     }
 
     private struct Queue: Hashable, Sendable {
@@ -171,7 +175,9 @@ package struct PermitScheduler: Sendable {
         seat.ticket = tickets
         if seat.lane == .fast { waitingFast += 1 }
         queues[Queue(kind: kind, lane: seat.lane), default: Heap()]
-            .push(Ticket(since: since, number: tickets, flight: flight))
+            .push(
+                Ticket(
+                    since: since, number: tickets, flight: flight, isFirst: seat.lane == .slow && seat.isUnderWay))
     }
 
     private mutating func changeLane(_ seat: inout Seat, _ flight: FlightID, to lane: Lane) {
