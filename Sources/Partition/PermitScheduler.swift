@@ -143,7 +143,8 @@ package struct PermitScheduler: Sendable {
 
     private func mayGo(_ ticket: Ticket, at now: Int64) -> Bool {
         let isUnderWay = seats[ticket.flight]?.isUnderWay ?? false
-        if waitingFast == 0, isUnderWay || slowUnderWay < rules.slow { return true }
+        // A permit still free is one that no fast flight waits for: what has begun may take it and give back what it holds.
+        if isUnderWay || (waitingFast == 0 && slowUnderWay < rules.slow) { return true }
         return isAged(ticket, at: now)
     }
 
@@ -158,7 +159,7 @@ package struct PermitScheduler: Sendable {
         if seat.lane == .fast {
             waitingFast -= 1
         } else {
-            if waitingFast > 0 || (!seat.isUnderWay && slowUnderWay >= rules.slow) { aged = flight }
+            if !seat.isUnderWay, waitingFast > 0 || slowUnderWay >= rules.slow { aged = flight }
             if !seat.isUnderWay { slowUnderWay += 1 }
         }
         seat.waits = nil
