@@ -27,6 +27,9 @@ struct WorkerProgram {
         // Each source that waits for a renderer is an open file, and thousands may.
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
+        // An origin that hangs up on TLS, or a reader of our messages that goes, must not end the worker: libcurl is told to
+        // leave signals alone. Children get the default back.
+        signal(SIGPIPE, SIG_IGN)
         let signals = StopSignals()
         let started = ContinuousClock.now
         let composition = try await Composition(settings, untilIdle: arguments.flag("until-idle"), logger: logger)
