@@ -148,7 +148,7 @@ extension PartitionState {
             return waiter.retry(attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
         case .retry, .deadLetter:
             return .dead(
-                attempts: attempts, waiter.outcome(.dead, variants: variants, failure: failure, at: now))
+                attempts: attempts, failure, waiter.outcome(.dead, variants: variants, failure: failure, at: now))
         }
     }
 }

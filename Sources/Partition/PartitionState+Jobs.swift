@@ -8,7 +8,7 @@ extension PartitionState {
         guard waiter.notBefore > now else { return takeUp(waiter, now, &effects) }
         // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
         if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.notBefore - first.due > 60_000 {
-            let note = FailureNote(code: "retry.deferred", message: "Many jobs wait to be tried again.", verdict: .retry)
+            let note = FailureNote(RetryCause.deferred)
             effects.append(.settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
         } else {
             delay(waiter)
@@ -82,10 +82,7 @@ extension PartitionState {
             if case .folding = flight.stage { continue }
             let waiter = flight.waiters[index]
             flights[id]?.waiters.remove(at: index)
-            let note = FailureNote(
-                code: "retry.slow",
-                message: "The job ran longer than \(rules.holdLimit) ms while later ones were done; it goes on through the retry topic.",
-                verdict: .retry)
+            let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             effects.append(
                 .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: now + rules.retry.base, note)))
             return

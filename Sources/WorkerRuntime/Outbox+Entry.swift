@@ -12,9 +12,8 @@ extension Outbox.Entry {
         case .outcome(let outcome):
             count = Tally.Answer(outcome)
             records = [outcome.newRecord(partition: record.partition, key: record.key)]
-        case .dead(let attempts, let outcome):
+        case .dead(let attempts, let cause, let outcome):
             count = Tally.Answer(outcome)
-            let cause = outcome.failure ?? FailureNote(code: "job.unknown", message: "", verdict: .deadLetter)
             let letter = DeadLetter(
                 of: record, id: outcome.job, cause: cause, attempts: attempts,
                 url: outcome.url.isEmpty ? nil : outcome.url, at: now, origin: origin)
