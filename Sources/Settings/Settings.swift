@@ -101,7 +101,7 @@ package struct Settings: Sendable, Equatable {
 
     /// How the worker takes up and lays down work.
     package struct Worker: Sendable, Equatable {
-        package var readAhead = 1024
+        package var readAhead = 256
         package var drain = Duration.seconds(20)
     }
 

@@ -34,19 +34,10 @@ extension Worker {
         do {
             var rendered: [RenderedVariant] = []
             if let batch = task.batch {
-                guard let picture = try await input(of: batch, body) else {
-                    try await drop(batch.basis.input, of: flight.partition)
-                    return await done(.donorGone(flight, location: batch.basis.input.location))
-                }
-                do {
-                    rendered = try await ports.renderer.render(
-                        picture, batch.orders, lane: task.lane, isReuse: batch.basis.isReuse)
-                } catch .output(let spec, let reason) {
-                    let note = FailureNote(RenderFailure.output(spec, reason: reason))
-                    return await done(.refusedVariant(flight, spec, note))
-                } catch .malformed where !batch.basis.input.isFetched {
-                    // What is stored is damaged, not the source. Its file goes too, or a put would find it and keep it.
-                    try await ports.store.remove(batch.basis.input.location)
+                switch try await render(batch, body, task.lane) {
+                case .made(let variants): rendered = variants
+                case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
+                case .unusable:
                     try await drop(batch.basis.input, of: flight.partition)
                     return await done(.donorGone(flight, location: batch.basis.input.location))
                 }
@@ -60,22 +51,47 @@ extension Worker {
         } catch {}
     }
 
-    /// The picture to decode; nil if what is stored is gone, or is no picture any more.
-    private nonisolated func input(of batch: Batch, _ body: (source: FetchedSource, picture: Picture)?) async throws
-        -> Picture?
-    {
-        if case .fetched = batch.basis.input { return body?.picture }
-        guard let file = try await ports.store.open(batch.basis.input.location) else { return nil }
-        do throws(RenderFailure) { return try ports.renderer.inspect(file) } catch {
-            switch error {
+    private enum Rendered {
+        case made([RenderedVariant])
+        /// One of them cannot be written; the others can.
+        case refused(VariantSpec, FailureNote)
+        /// What is stored is gone, or is no picture any more.
+        case unusable
+    }
+
+    private nonisolated func render(
+        _ batch: Batch, _ body: (source: FetchedSource, picture: Picture)?, _ lane: Lane
+    ) async throws -> Rendered {
+        let input = batch.basis.input
+        let picture: Picture
+        if case .fetched = input {
+            guard let body else { return .unusable }
+            picture = body.picture
+        } else {
+            guard let file = try await ports.store.open(input.location) else { return .unusable }
+            switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
+            case .success(let stored): picture = stored
             // The machine's fault: it says nothing of what is stored.
-            case .noSpace: throw error
-            // A put would find it under its name and keep it.
-            case .malformed, .unrecognised: try await ports.store.remove(batch.basis.input.location)
-            default: break
+            case .failure(.noSpace(let reason)): throw RenderFailure.noSpace(reason: reason)
+            case .failure: return try await removed(input)
             }
-            return nil
         }
+        do {
+            return .made(
+                try await ports.renderer.render(picture, batch.orders, lane: lane, isReuse: batch.basis.isReuse))
+        } catch let failure {
+            switch failure {
+            case .output(let spec, _): return .refused(spec, FailureNote(failure))
+            case .malformed where !input.isFetched: return try await removed(input)
+            default: throw failure
+            }
+        }
+    }
+
+    /// What is stored is damaged, not the source. Its file goes too, or a put would find it under its name and keep it.
+    private nonisolated func removed(_ input: Basis.Input) async throws -> Rendered {
+        try await ports.store.remove(input.location)
+        return .unusable
     }
 
     /// Stores all that was made in one put, and the original of a fetched source with it if it is small enough: the best
