@@ -22,6 +22,7 @@ package struct BlobName: Sendable, Hashable {
     }
 }
 
+/// A blob as it lies in the store: what its row records of it.
 package struct StoredBlob: Sendable, Hashable {
     /// Relative to the store's root.
     package let location: String

@@ -24,6 +24,7 @@ package protocol VariantIndexes: Sendable {
     func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?)
 }
 
+/// Why an index could not be opened, read or written; nothing is lost by it, since the changelog has every row.
 package enum IndexFailure: StageFailure, Hashable {
     case corrupt(path: String, reason: String)
     case unavailable(path: String, reason: String)

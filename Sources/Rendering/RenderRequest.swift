@@ -43,6 +43,7 @@ package enum RenderReply: Sendable, Hashable {
     case failed(EngineFailure)
 }
 
+/// One output as the child made it; its bytes lie in the output file, behind those of the outputs before it.
 package struct RenderedOutput: Sendable, Hashable {
     package var size: PixelSize
     package var bytes: Int

@@ -30,6 +30,7 @@ package enum BareLibvips {
     }
 }
 
+/// Why the bare loop stopped, in libvips's words.
 package struct BareFailure: Error {
     package let reason: String
 }

@@ -30,6 +30,7 @@ package final class WebServer: Sendable {
     package func stop() { core.stop() }
 }
 
+/// Why the server does not listen.
 package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
     case cannotListen(port: Int, reason: String)
 
