@@ -10,12 +10,12 @@ package struct PartitionRules: Sendable {
     /// A job that has run so long while later ones are done goes to the retry topic, milliseconds: a watermark that
     /// stands still looks like a stall to those who watch lag.
     package var holdLimit: Int64
-    /// Waiting retries kept in memory.
+    /// Waiting retries kept in memory, for this partition: eight of them together keep ten thousand.
     package var retryHeap: Int
 
     package init(
         reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000, holdLimit: Int64 = 30_000,
-        retryHeap: Int = 10_000
+        retryHeap: Int = 1_250
     ) {
         (self.reuse, self.retry, self.maxAge, self.holdLimit, self.retryHeap) = (reuse, retry, maxAge, holdLimit, retryHeap)
     }
