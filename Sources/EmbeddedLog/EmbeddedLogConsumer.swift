@@ -86,6 +86,8 @@ package actor EmbeddedLogConsumer: LogConsumer {
             positions[place] = start
             try await log.writer.dropTombstones(place.partition, below: start)
         }
+        // Said of everything once: what came before there was anybody to tell.
+        touched.withLock { $0.formUnion(TablePlace.all(Topic.drained, of: log.partitionCount)) }
         thread.poll([bell.watch]) { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 

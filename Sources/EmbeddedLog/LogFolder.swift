@@ -22,12 +22,10 @@ final class LogFolder: Sendable {
     /// Above that a look at all ends would no longer be one statement.
     private static let partitionCounts = 1...256
 
-    /// The lock file's bytes. `turn` is taken before `write` and given up once that is ours, so that a publisher in a
-    /// tight loop cannot keep the worker out.
+    /// The lock file's bytes.
     private enum Lock {
-        static let turn = 0
-        static let write = 1
-        static let owner = 2
+        static let write = 0
+        static let owner = 1
     }
 
     /// Opens the log in `path`, making what is missing.
@@ -90,11 +88,7 @@ final class LogFolder: Sendable {
     private static func withWriteLock<Result>(
         _ locks: FileLock, _ path: String, _ body: () throws(LogFailure) -> Result
     ) throws(LogFailure) -> Result {
-        do throws(SystemFailure) {
-            try locks.lock(Lock.turn)
-            defer { locks.unlock(Lock.turn) }
-            try locks.lock(Lock.write)
-        } catch { throw LogFailure(error, path: path) }
+        do throws(SystemFailure) { try locks.lock(Lock.write) } catch { throw LogFailure(error, path: path) }
         defer { locks.unlock(Lock.write) }
         return try body()
     }

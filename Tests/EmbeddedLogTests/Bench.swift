@@ -1,0 +1,43 @@
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Ports
+import Synchronization
+import TestSupport
+
+/// What the tests of the embedded log share: records, a listener that says what came, the log's files.
+enum Bench {
+    static let p0 = PartitionID(0)
+
+    static func job(_ text: String, in partition: PartitionID = p0, key: String = "key") -> NewRecord {
+        NewRecord(topic: .jobsFast, partition: partition, key: Array(key.utf8), value: Array(text.utf8))
+    }
+
+    static func text(_ record: Record) -> String { String(decoding: record.value ?? [], as: UTF8.self) }
+
+    static func size(_ path: String) -> Int {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    }
+}
+
+/// Counts what is readable and passes it on, for a test to wait for.
+final class Ears: LogListener {
+    let readable: AsyncStream<(Topic, PartitionID)>
+    private let sink: AsyncStream<(Topic, PartitionID)>.Continuation
+    let failure = Mutex<LogFailure?>(nil)
+
+    init() { (readable, sink) = AsyncStream.makeStream() }
+
+    func hear(_ topic: Topic, _ partition: PartitionID) async {
+        for await (t, p) in readable where t == topic && p == partition { return }
+    }
+
+    func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 { changelog.upperBound }
+    func readable(_ topic: Topic, _ partition: PartitionID) { sink.yield((topic, partition)) }
+    func revoked(_ partition: PartitionID, deadline: Int64) {}
+    func lost(_ partition: PartitionID) {}
+    func failed(_ failure: LogFailure) {
+        self.failure.withLock { $0 = failure }
+        sink.finish()
+    }
+}

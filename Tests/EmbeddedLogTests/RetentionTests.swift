@@ -1,0 +1,99 @@
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Ports
+import TestSupport
+import Testing
+
+@Suite("Embedded log: what is kept, and what goes", .timeLimit(.minutes(1)))
+struct RetentionTests {
+    let folder: TemporaryFolder
+    var path: String { folder.file("log") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The time of one owner, who commits `watermarks` of partition 0 and stops.
+    private func own(_ log: EmbeddedLog, _ watermarks: [Topic: Int64] = [:]) async throws {
+        let consumer = EmbeddedLogConsumer(log)
+        try await consumer.start(Ears())
+        for (topic, watermark) in watermarks { consumer.commit(topic, Bench.p0, watermark: watermark) }
+        await consumer.stop()
+    }
+
+    @Test("What the watermark has passed is deleted, also when another owner finds it; the newest record stays")
+    func consumed() async throws {
+        let log = try EmbeddedLog(path)
+        _ = await log.append((0..<20_000).map { Bench.job("\($0)") })
+        try await own(log, [.jobsFast: 12_345])
+        #expect(try await log.bounds(.jobsFast, Bench.p0) == 12_345..<20_000)
+        #expect(try await log.read(.jobsFast, Bench.p0, from: 0, limit: 1).map(Bench.text) == ["12345"])
+        try await own(log, [.jobsFast: 20_000])
+        #expect(try await log.bounds(.jobsFast, Bench.p0) == 19_999..<20_000)
+        #expect(await log.append([Bench.job("next")])[0].offset == 20_000)
+        #expect(try await log.watermark(.jobsFast, Bench.p0) == 20_000)
+        await log.close()
+    }
+
+    @Test("Outcomes are kept up to their number, the newest of them")
+    func outcomes() async throws {
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(outcomesKept: 800))
+        let records = (0..<1_500).map {
+            NewRecord(topic: .outcomes, partition: Bench.p0, key: [1], value: Array("\($0)".utf8))
+        }
+        let consumer = EmbeddedLogConsumer(log)
+        try await consumer.start(Ears())
+        for start in stride(from: 0, to: 1_500, by: 100) { _ = await log.append(Array(records[start..<start + 100])) }
+        await consumer.stop()
+        #expect(try await log.bounds(.outcomes, Bench.p0) == 1_400..<1_500)
+        await log.close()
+    }
+
+    @Test("A discarded dead letter is gone, others of its key stay, and the offsets go on")
+    func discard() async throws {
+        let log = try EmbeddedLog(path)
+        let letters = ["a", "b", "c"].map {
+            NewRecord(topic: .dead, partition: Bench.p0, key: [1], value: Array($0.utf8), headers: [RecordHeader("ce_id", $0)])
+        }
+        _ = await log.append(letters)
+        for name in ["b", "a"] {
+            let read = try await log.read(.dead, Bench.p0, from: 0, limit: 10)
+            let letter = try #require(read.first { Bench.text($0) == name })
+            _ = await log.append([try #require(DeadLetterDiscard.record(of: letter))])
+        }
+        let left = try await log.read(.dead, Bench.p0, from: 0, limit: 10)
+        #expect(left.filter { $0.value != nil }.map(Bench.text) == ["c"])
+        #expect(left.map(\.offset) == [2, 4])
+        await log.close()
+    }
+
+    @Test("Tombstones stay while they are young, or not yet folded; then they go")
+    func tombstones() async throws {
+        func row(_ key: UInt8, _ value: [UInt8]?) -> NewRecord {
+            NewRecord(topic: .variants, partition: Bench.p0, key: [key], value: value)
+        }
+        let young = try EmbeddedLog(path)
+        _ = await young.append([row(1, [1]), row(2, [2]), row(1, nil), row(3, [3])])
+        try await own(young)
+        #expect(try await young.read(.variants, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 2, 3])
+        await young.close()
+        // Older than a limit of no time at all; the listener says that it has folded everything.
+        let old = try EmbeddedLog(path, EmbeddedLogConfiguration(tombstoneMilliseconds: -1))
+        try await own(old)
+        #expect(try await old.read(.variants, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 3])
+        await old.close()
+    }
+
+    @Test("Neither publishers alone nor a backlog that was worked off leave the disk full")
+    func space() async throws {
+        let log = try EmbeddedLog(path)
+        let large = NewRecord(topic: .jobsSlow, partition: Bench.p0, key: [1], value: Array(repeating: 5, count: 1 << 20))
+        for _ in 0..<20 { _ = await log.append(Array(repeating: large, count: 8)) }
+        #expect(Bench.size(path + "/log.sqlite-wal") < 90 << 20)
+        try await own(log, [.jobsSlow: 160])
+        #expect(Bench.size(path + "/log.sqlite-wal") == 0)
+        try await own(log)
+        #expect(Bench.size(path + "/log.sqlite") < 8 << 20)
+        #expect(try await log.bounds(.jobsSlow, Bench.p0) == 159..<160)
+        await log.close()
+    }
+}
