@@ -21,7 +21,7 @@ package struct WorkerConfiguration: Sendable {
     package var owner: String
 
     package init(
-        partition: PartitionRules, permits: PermitRules, canonical: CanonicalRules, readAhead: Int = 512,
+        partition: PartitionRules, permits: PermitRules, canonical: CanonicalRules, readAhead: Int = 256,
         originalsLimit: Int = 1 << 20, drain: Duration = .seconds(20), untilIdle: Bool = false, seed: UInt64, owner: String
     ) {
         (self.partition, self.permits, self.canonical) = (partition, permits, canonical)
