@@ -173,7 +173,7 @@ struct PoolTests {
     @Test(
         "By hand it says what it is",
         arguments: [
-            ([], 2), (["--config", "x.yaml"], 2), (["serve"], 2), (["--help"], 0),
+            ([], 2), (["--config"], 2), (["serve"], 2), (["--help"], 0), (["--config", "x.yaml"], 0),
         ] as [([String], Int32)])
     func byHand(words: [String], status: Int32) throws {
         let process = Process()

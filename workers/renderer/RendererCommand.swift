@@ -34,13 +34,18 @@ struct RendererCommand {
         switch words.first {
         case "serve" where PacketSocket.isSocket(Self.socket): serve()
         case "bench": BareBenchmark.run(Array(words.dropFirst()))
-        case "--help", "-h":
-            Console.print(Self.about)
-            exit(0)
+        case "--help", "-h": explain()
+        // Every program takes it; there is nothing in it for this one.
+        case "--config" where words.count == 2: explain()
         default:
             Console.complain(Self.about)
             exit(2)
         }
+    }
+
+    private func explain() -> Never {
+        Console.print(Self.about)
+        exit(0)
     }
 
     private func serve() -> Never {
