@@ -23,7 +23,9 @@ extension Transfer {
 
         // A cold burst would open a connection each; leaving while resolving would wait for getaddrinfo.
         mz_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        mz_set_long(easy, CURLOPT_PIPEWAIT, 1)
+        // A handshake says whether a connection takes several at once. Without TLS only the first answer does: one that is
+        // slow would hold up all others of its host.
+        mz_set_long(easy, CURLOPT_PIPEWAIT, request.url.lowercased().hasPrefix("https:") ? 1 : 0)
         mz_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         mz_set_long(easy, CURLOPT_MAXAGE_CONN, 60)
         mz_set_long(easy, CURLOPT_BUFFERSIZE, 64 << 10)
@@ -32,7 +34,8 @@ extension Transfer {
         let deadlines = request.deadlines
         mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (deadlines.resolve + deadlines.connect).milliseconds)
         mz_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, deadlines.flowFloor)
-        mz_set_long(easy, CURLOPT_LOW_SPEED_TIME, deadlines.flowSeconds)
+        // The floor counts from the start: it must not cut short the wait for a first byte that is allowed to take longer.
+        mz_set_long(easy, CURLOPT_LOW_SPEED_TIME, max(deadlines.flowSeconds, deadlines.firstByte.milliseconds / 1_000 + 1))
 
         setCallbacks(easy, me)
     }
