@@ -64,7 +64,7 @@ let package = Package(
         room("CommandLine"),
         room("Settings", needs: ["CommandLine", "ImageModel", "CYAML"]),
         room(
-            "WorkerRuntime", needs: ["ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
+            "WorkerRuntime", needs: ["Digest", "ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
         program(
             "mezzotint-worker", in: "worker",
@@ -97,6 +97,11 @@ let package = Package(
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix", "SQLite"]),
+        tests(
+            "Fault",
+            needs: [
+                "Digest", "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+            ]),
         tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),

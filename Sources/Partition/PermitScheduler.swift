@@ -74,6 +74,7 @@ package struct PermitScheduler: Sendable {
     /// The slow flight that was let through for its age.
     private var aged: FlightID?
     private var tickets = 0
+    private var isDraining = false
 
     package init(_ rules: PermitRules) {
         self.rules = rules
@@ -82,8 +83,18 @@ package struct PermitScheduler: Sendable {
 
     package func running(_ kind: PermitKind) -> Int { (kind == .fetch ? rules.fetch : rules.render) - free[kind, default: 0] }
 
+    /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up.
+    package mutating func drain() {
+        isDraining = true
+        for (flight, seat) in seats where !seat.isUnderWay { forget(flight) }
+    }
+
+    /// No flight holds a permit, waits for one, or is between two.
+    package var isIdle: Bool { seats.isEmpty }
+
     /// A flight asks for its next permit. `since` is when its oldest job came: it goes before younger ones of its lane.
     package mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64) {
+        if isDraining, seats[flight] == nil { return }
         var seat = seats[flight] ?? Seat(lane: lane)
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }

@@ -38,7 +38,7 @@ package enum IndexFailure: StageFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .corrupt(let path, let reason): "The index \(path) is damaged (\(reason)). It is rebuilt from the changelog."
+        case .corrupt(let path, let reason): "The index \(path) is damaged (\(reason)). It was set aside: start the worker again, which rebuilds it from the changelog."
         case .unavailable(let path, let reason): "The index \(path) cannot be used: \(reason). Check the data directory and its rights."
         }
     }

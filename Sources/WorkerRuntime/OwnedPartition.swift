@@ -13,6 +13,10 @@ final class OwnedPartition {
     /// Jobs wait until the index holds every row before this changelog position.
     let restoreEnd: Int64
     var isRestored: Bool
+    /// Rows that were read and that the index has not taken yet.
+    var unfolded: [Record] = []
+    /// The index took nothing the last time.
+    var isStuck = false
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable: Set<Topic> = []
     /// Goes to another owner: nothing new is begun.

@@ -27,6 +27,7 @@ extension Worker {
             let body = fetched[flight]
             tasks.yield { await self.make(flight, task, body) }
         case .settle(let record, let settlement):
+            if case .retry(let job, _, _, _, let cause) = settlement { tell(cause, of: job) }
             outbox.add(Outbox.Entry(record, settlement, partitions: ports.log.partitionCount, at: now))
         case .commit(let topic, let watermark):
             ports.consumer.commit(topic, owned.id, watermark: watermark)
@@ -34,13 +35,23 @@ extension Worker {
         }
     }
 
+    /// Why a job is put off: each time for its own sake, and once in ten seconds where it waits for what all jobs need.
+    private func tell(_ cause: FailureNote, of job: Job) {
+        let notes: Logger.Metadata = ["code": .string(cause.code), "job": .string(job.id)]
+        guard cause.verdict == .wait else { return logger.info("\(cause.message)", notes) }
+        guard now - (told[cause.code] ?? 0) >= 10_000 else { return }
+        told[cause.code] = now
+        logger.error("\(cause.message)", notes)
+    }
+
     /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again.
     private func snapshot(for waiter: Waiter, in owned: OwnedPartition) -> SourceSnapshot {
-        do {
+        do throws(IndexFailure) {
             var snapshot = try owned.index.snapshot(of: waiter.job.source)
             snapshot.variants.removeAll { waiter.job.variants.contains($0.spec) && ports.store.isGone($0.location) }
             return snapshot
         } catch {
+            if case .corrupt = error { end(error) }
             // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
             logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
             return SourceSnapshot()

@@ -52,8 +52,7 @@ extension Worker: LogListener {
                 partition, epoch: epoch, index: index, state: state, restoreEnd: changelog.upperBound)
             return start
         } catch {
-            logger.error("\(error)", ["code": .string(error.code)])
-            end(.unreadable(path: "index", reason: error.description))
+            end(error)
             return changelog.lowerBound
         }
     }
@@ -76,29 +75,37 @@ extension Worker: LogListener {
         do {
             if owned.readable.contains(.variants) { try fold(owned) }
             // While draining, rows only: answers wait for them.
-            guard owned.isRestored, phase == .running else { return }
+            guard owned.isRestored, phase.isRunning else { return }
             for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) {
                 try take(topic, owned)
             }
         } catch let failure as LogFailure {
+            if case .unreadable = failure { return end(failure) }
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
-            if case .unreadable = failure { end(failure) }
         } catch let failure as IndexFailure {
+            // A damaged file is set aside by now: the next start makes a new one of the changelog.
+            if case .corrupt = failure { return end(failure) }
+            // Said once; it is tried again at every tick.
+            guard !owned.isStuck else { return }
+            owned.isStuck = true
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
-            end(.unreadable(path: "index", reason: failure.description))
         } catch {}
     }
 
     /// The changelog's tail into the index, rows and position in one transaction.
     private func fold(_ owned: OwnedPartition) throws {
         let limit = 2_048
-        let records = try ports.consumer.drain(.variants, owned.id, limit: limit)
-        // Only none means that there is no more: a read also ends at a number of bytes.
-        if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
+        // What a full disk refused is applied first: it is read from the log only once.
+        if owned.unfolded.isEmpty { owned.unfolded = try ports.consumer.drain(.variants, owned.id, limit: limit) }
+        let records = owned.unfolded
         if let last = records.last {
             try owned.index.apply(records.compactMap(change), upTo: last.offset + 1)
+            owned.unfolded = []
+            owned.isStuck = false
             feed(.folded(last.offset + 1), to: owned)
         }
+        // Only none means that there is no more: a read also ends at a number of bytes.
+        if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
         // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
         let read = ports.consumer.position(.variants, owned.id)
         let isAtEnd = read.map { $0 >= owned.restoreEnd } ?? records.isEmpty

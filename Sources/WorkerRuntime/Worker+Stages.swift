@@ -1,3 +1,4 @@
+internal import Digest
 internal import ImageModel
 internal import Partition
 internal import Planning
@@ -69,6 +70,8 @@ extension Worker {
             picture = body.picture
         } else {
             guard let file = try await ports.store.open(input.location) else { return .unusable }
+            // Other bytes under the name may still decode, to another picture than the source's.
+            guard batch.basis.isStored(as: try digest(of: file, at: input)) else { return try await removed(input) }
             switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
             case .success(let stored): picture = stored
             // The machine's fault: it says nothing of what is stored.
@@ -85,6 +88,12 @@ extension Worker {
             case .malformed where !input.isFetched: return try await removed(input)
             default: throw failure
             }
+        }
+    }
+
+    private nonisolated func digest(of file: OpenFile, at input: Basis.Input) throws(StoreFailure) -> SHA256Digest {
+        do { return SHA256.digest(of: try file.allBytes()) } catch {
+            throw .unreadable(path: input.location, reason: error.description)
         }
     }
 
@@ -167,6 +176,16 @@ extension Worker {
         guard let flight = event.flight, let owned = partitions[flight.partition] else { return }
         feed(event, to: owned)
         if case .rendered = event { settle() }
+    }
+}
+
+extension Basis {
+    /// Whether bytes of this digest are those that were stored.
+    fileprivate func isStored(as digest: SHA256Digest) -> Bool {
+        switch input {
+        case .fetched, .original: SourceVersion(digest) == version
+        case .donor(let row): digest == row.digest
+        }
     }
 }
 

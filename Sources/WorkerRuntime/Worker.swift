@@ -30,6 +30,8 @@ package actor Worker {
     var underWay = 0
     package internal(set) var tally = Tally()
     var phase = Phase.running
+    /// When it was last said what all jobs wait for, by code.
+    var told: [String: Int64] = [:]
     private var isTurnDue = false
     /// Reused between turns.
     var effects: [PartitionEffect] = []
@@ -37,11 +39,14 @@ package actor Worker {
     private let work: AsyncStream<@Sendable () async -> Void>
     let tasks: AsyncStream<@Sendable () async -> Void>.Continuation
 
-    enum Phase: Equatable {
+    enum Phase {
         case running
         /// Nothing new is begun; what runs may finish until this time (monotonic nanoseconds).
         case draining(until: Int64)
-        case ended(LogFailure?)
+        case ended((any StageFailure)?)
+
+        var isRunning: Bool { if case .running = self { true } else { false } }
+        var isEnded: Bool { if case .ended = self { true } else { false } }
     }
 
     package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
@@ -52,8 +57,9 @@ package actor Worker {
         (work, tasks) = AsyncStream.makeStream()
     }
 
-    /// Works until told to stop by `drain()`, until nothing is left if so configured, or until the log fails.
-    package func run() async throws(LogFailure) {
+    /// Works until told to stop by `drain()`, until nothing is left if so configured, or until the log or an index
+    /// fails (`LogFailure`, `IndexFailure`).
+    package func run() async throws {
         try await ports.consumer.start(self)
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tickWhileRunning() }
@@ -68,15 +74,16 @@ package actor Worker {
 
     /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
     package func drain() {
-        guard phase == .running else { return }
+        guard phase.isRunning else { return }
         let time = configuration.drain.components
         let nanoseconds = time.seconds * 1_000_000_000 + time.attoseconds / 1_000_000_000
         phase = .draining(until: SystemTime.monotonicNanoseconds + nanoseconds)
+        scheduler.drain()
         logger.info("The worker is stopping: it finishes what runs.", ["underWay": .int(Int64(underWay))])
     }
 
-    func end(_ failure: LogFailure?) {
-        if case .ended = phase { return }
+    func end(_ failure: any StageFailure) {
+        guard !phase.isEnded else { return }
         phase = .ended(failure)
         tasks.finish()
     }
@@ -97,7 +104,7 @@ package actor Worker {
 
     private func turn() {
         isTurnDue = false
-        if case .ended = phase { return }
+        guard !phase.isEnded else { return }
         for owned in partitions.values { read(owned) }
         settle()
     }
@@ -107,9 +114,9 @@ package actor Worker {
         var quietTicks = 0
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(50))
-            if case .ended = phase { return }
+            guard !phase.isEnded else { return }
             tick()
-            let isQuiet = configuration.untilIdle && phase == .running ? await isIdle() : false
+            let isQuiet = configuration.untilIdle && phase.isRunning ? await isIdle() : false
             quietTicks = isQuiet ? quietTicks + 1 : 0
             if quietTicks >= 2 { drain() }
         }
@@ -121,8 +128,7 @@ package actor Worker {
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = SystemTime.monotonicNanoseconds > deadline
-        let areFolded = partitions.values.allSatisfy { !$0.isRestored || !$0.readable.contains(.variants) }
-        guard isLate || (underWay == 0 && outbox.isEmpty && areFolded) else { return }
+        guard isLate || (underWay == 0 && scheduler.isIdle && outbox.isEmpty) else { return }
         if isLate {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",
@@ -139,7 +145,7 @@ package actor Worker {
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {
-        if phase == .running, storing < Self.storingLimit {
+        if !phase.isEnded, storing < Self.storingLimit {
             for (kind, flight) in scheduler.grants(at: now) {
                 guard let owned = partitions[flight.partition], !owned.isLeaving else {
                     scheduler.forget(flight)

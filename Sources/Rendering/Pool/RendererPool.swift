@@ -81,9 +81,10 @@ package final class RendererPool: Renderer {
     /// The children that run now.
     package var processes: [ChildProcess] { seats.compactMap(\.process) }
 
-    /// Ends the children: what waits fails, what runs is finished within its deadline.
+    /// Ends the children at once: what waits fails, and so does what runs.
     package func stop() async {
         queue.stop()
+        for seat in seats { seat.interrupt() }
         for seat in seats { await seat.ended() }
     }
 }
@@ -102,7 +103,37 @@ final class RenderQueue: Sendable {
     /// A job and who waits for it; no job: the wish to know whether a child can be had.
     struct Entry: Sendable {
         let job: RenderJob?
-        let waiter: CheckedContinuation<Answer, Never>
+        let waiter: Waiter
+    }
+
+    /// Whoever waits for one answer: the first is taken, by whichever of a child and a cancellation comes first.
+    final class Waiter: Sendable {
+        private enum State {
+            case idle
+            case waiting(CheckedContinuation<Answer, Never>)
+            case answered(Answer)
+        }
+        private let state = Mutex(State.idle)
+
+        func wait(_ continuation: CheckedContinuation<Answer, Never>) {
+            let early = state.withLock { state -> Answer? in
+                if case .answered(let answer) = state { return answer }
+                state = .waiting(continuation)
+                return nil
+            }
+            if let early { continuation.resume(returning: early) }
+        }
+
+        func answer(_ answer: Answer) {
+            let waiting = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+                defer { if case .answered = state {} else { state = .answered(answer) } }
+                if case .waiting(let continuation) = state { return continuation }
+                return nil
+            }
+            waiting?.resume(returning: answer)
+        }
+
+        var isAnswered: Bool { state.withLock { if case .answered = $0 { true } else { false } } }
     }
 
     private struct State {
@@ -115,13 +146,20 @@ final class RenderQueue: Sendable {
     private let arrivals = DispatchSemaphore(value: 0)
     private static let stopped = RenderFailure.unavailable(reason: "the worker is stopping")
 
+    /// A task that is cancelled gets its answer at once; a child that works on it goes on alone.
     func perform(_ job: RenderJob?) async -> Answer {
-        await withCheckedContinuation { waiter in
-            let isTaken = state.withLock { state in
-                if !state.isStopped { state.entries.append(Entry(job: job, waiter: waiter)) }
-                return !state.isStopped
+        let waiter = Waiter()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.wait(continuation)
+                let isTaken = state.withLock { state in
+                    if !state.isStopped { state.entries.append(Entry(job: job, waiter: waiter)) }
+                    return !state.isStopped
+                }
+                if isTaken { arrivals.signal() } else { waiter.answer(.failure(Self.stopped)) }
             }
-            if isTaken { arrivals.signal() } else { waiter.resume(returning: .failure(Self.stopped)) }
+        } onCancel: {
+            waiter.answer(.failure(Self.stopped))
         }
     }
 
@@ -145,7 +183,7 @@ final class RenderQueue: Sendable {
             defer { (state.entries, state.first, state.isStopped) = ([], 0, true) }
             return Array(state.entries[state.first...])
         }
-        for entry in left { entry.waiter.resume(returning: .failure(Self.stopped)) }
+        for entry in left { entry.waiter.answer(.failure(Self.stopped)) }
         arrivals.signal()
     }
 }

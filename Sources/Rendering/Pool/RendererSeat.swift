@@ -26,6 +26,9 @@ final class RendererSeat: Sendable {
 
     var losses: Int { state.withLock { $0.losses } }
 
+    /// Ends the child, and with it the render that it has.
+    func interrupt() { state.withLock { $0.process?.kill() } }
+
     /// Returns when the seat's child is gone for good.
     func ended() async {
         await withCheckedContinuation { waiter in
@@ -41,8 +44,9 @@ final class RendererSeat: Sendable {
         // A failure to start is told to the first job, which tries again.
         var child = try? start()
         while let entry = queue.next() {
+            if entry.waiter.isAnswered { continue }
             let answer = perform(entry.job, &child)
-            entry.waiter.resume(returning: answer)
+            entry.waiter.answer(answer)
             retire(&child)
             if child == nil, !answer.isUnavailable { child = try? start() }
         }

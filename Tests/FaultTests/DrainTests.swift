@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import ImageModel
+import TestPixels
+import TestSupport
+import Testing
+
+@Suite("A worker that is told to stop", .timeLimit(.minutes(2)))
+struct DrainTests {
+    private let place: Workplace
+    private let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
+    init() throws { place = try Workplace("fetch.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s") }
+
+    /// Ten jobs of which two wait at the gate, the permits' number.
+    private func begin(_ gate: Gate, _ more: String...) async throws -> RunningProgram {
+        let urls = (0..<10).map { number in
+            place.origin.serve("/\(number).png", .gated(gate, picture))
+            return place.origin.url("/\(number).png")
+        }
+        try place.publish(urls.map { ($0, ["32x32-q80.webp", "16x16-q80.jpg"], .fast) })
+        let worker = more.isEmpty ? try place.worker() : try place.worker(more[0])
+        await gate.arrivals(2)
+        return worker
+    }
+
+    /// The newest word of each partition's owner: whether it left cleanly.
+    private func flags() async throws -> [Bool] {
+        try await place.records(.variants).compactMap { record in
+            if case .epoch(let row) = try ChangelogEntry(record) { row.isClean } else { nil }
+        }
+    }
+
+    @Test("It finishes what runs, leaves what waits, says that it left cleanly, and exits 0", arguments: [SIGTERM, SIGINT])
+    func drain(number: Int32) async throws {
+        let gate = Gate()
+        let worker = try await begin(gate)
+        worker.signal(number)
+        await worker.says("The worker is stopping")
+        gate.open()
+        let ended = try await worker.ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+        let summary = try Summary(ended)
+        #expect(summary["jobs"] == 2 && summary["fetches"] == 2 && summary["stored"] == 4, "\(ended.output)")
+        #expect(try await place.outcomes().map(\.kind) == [.stored, .stored])
+        #expect(try await flags() == Array(repeating: true, count: 8))
+
+        // The others are done at the next start, and none twice.
+        let rest = try await place.work()
+        #expect(rest["jobs"] == 8 && rest["fetches"] == 8)
+        #expect(Set(try await place.outcomes().map(\.job)).count == 10)
+        #expect(place.origin.requestCount == 10)
+    }
+
+    @Test("A second signal ends it at once; nothing is lost, and no clean flag is left")
+    func twice() async throws {
+        let gate = Gate()
+        let worker = try await begin(gate)
+        worker.signal(SIGINT)
+        await worker.says("The worker is stopping")
+        worker.signal(SIGINT)
+        #expect(try await worker.ended().status == 128 + SIGINT)
+        #expect(try await flags().isEmpty)
+        gate.open()
+        #expect(try await place.work()["jobs"] == 10)
+        #expect(try await place.rows().count == 20)
+    }
+
+    @Test("An origin that hangs does not hold it beyond worker.drain")
+    func hangingOrigin() async throws {
+        let gate = Gate()
+        let worker = try await begin(gate, "worker.drain=500ms")
+        worker.signal(SIGTERM)
+        await worker.says("The worker is stopping")
+        let clock = ContinuousClock()
+        let started = clock.now
+        let ended = try await worker.ended()
+        #expect(ended.status == 0 && clock.now - started < .seconds(10), "\(ended.errors)")
+        #expect(ended.errors.contains("The drain deadline passed"))
+        #expect(try await flags().isEmpty)
+        gate.open()
+        #expect(try await place.work()["jobs"] == 10)
+    }
+
+    @Test("A renderer that hangs does not hold it beyond worker.drain")
+    func hangingRenderer() async throws {
+        let gate = Gate()
+        let worker = try await begin(gate, "worker.drain=500ms")
+        let renderers = Children.of(worker.pid)
+        #expect(renderers.count == 2)
+        renderers.forEach { kill($0, SIGSTOP) }
+        worker.signal(SIGTERM)
+        await worker.says("The worker is stopping")
+        gate.open()
+        let clock = ContinuousClock()
+        let started = clock.now
+        let ended = try await worker.ended()
+        // render.deadline is 10 s.
+        #expect(ended.status == 0 && clock.now - started < .seconds(8), "\(ended.errors)")
+        #expect(renderers.allSatisfy { kill($0, 0) != 0 }, "no renderer is left behind")
+        #expect(try await place.work()["jobs"] == 10)
+    }
+}
+
+/// The processes that another has started.
+enum Children {
+    static func of(_ pid: Int32) -> [Int32] {
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return entries.compactMap { Int32($0) }.filter { child in
+            guard let stat = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8),
+                let fields = stat.split(separator: ")").last?.split(separator: " "), fields.count > 1
+            else { return false }
+            return Int32(fields[1]) == pid
+        }
+    }
+}

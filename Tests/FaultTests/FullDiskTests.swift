@@ -1,0 +1,55 @@
+import Foundation
+import ImageModel
+import TestPixels
+import TestSupport
+import Testing
+
+@Suite("A full disk", .timeLimit(.minutes(2)))
+struct FullDiskTests {
+    static let canMount: Bool = {
+        let probe = Process()
+        probe.executableURL = URL(filePath: "/usr/bin/unshare")
+        probe.arguments = ["-m", "/bin/sh", "-c", "mount -t tmpfs none /mnt"]
+        probe.standardError = FileHandle.nullDevice
+        guard (try? probe.run()) != nil else { return false }
+        probe.waitUntilExit()
+        return probe.terminationStatus == 0
+    }()
+
+    /// A worker whose folder `full` is a small disk of its own, filled to the brim until the file `go` is there.
+    private func worker(in place: Workplace, _ megabytes: Int, _ setting: String) throws -> RunningProgram {
+        let script = """
+            mkdir -p data/\(setting) && cp -r data/\(setting) kept && mount -t tmpfs -o size=\(megabytes)m none data/\(setting)
+            cp -r kept/. data/\(setting)/ && dd if=/dev/zero of=data/\(setting)/filler bs=4k 2>/dev/null
+            \(Built.program("mezzotint-worker").path) \(place.words) --json --until-idle &
+            while [ ! -e go ]; do sleep 0.05; done
+            rm data/\(setting)/filler
+            wait $!; status=$?
+            umount data/\(setting) 2>/dev/null
+            exit $status
+            """
+        return try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+    }
+
+    @Test(
+        "Of the store or the index: said, and every job is done when there is room again",
+        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"), arguments: [("store", "store.full"), ("index", "index.")])
+    func full(part: String, code: String) async throws {
+        let place = try Workplace()
+        let urls = place.draw(12)
+        try place.publish(urls.map { ($0, ["48x48-q80.webp"], .fast) })
+        // The index makes its files before the disk is full.
+        if part == "index" {
+            place.origin.serve("/first.png", .bytes(Pixels.photograph(width: 60, height: 40, seed: 1).png, type: "image/png"))
+            try await place.work()
+            try place.publish(urls.map { ($0, ["40x40-q80.jpg"], .fast) }, id: "again")
+        }
+        let worker = try worker(in: place, 4, part)
+        await worker.says(code)
+        #expect(worker.isRunning, "\(worker.errors)")
+        try Data().write(to: place.folder.url.appending(path: "go"))
+        let ended = try await worker.ended()
+        let summary = try Summary(ended)
+        #expect(ended.status == 0 && summary["jobs"] == 12 && summary["failed"] == 0 && summary["dead"] == 0, "\(ended.errors)")
+    }
+}

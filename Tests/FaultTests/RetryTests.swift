@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+import ImageModel
+import Ports
+import TestPixels
+import TestSupport
+import Testing
+
+@Suite("Jobs that fail for now, come to the wrong partition, or come too late", .timeLimit(.minutes(2)))
+struct RetryTests {
+    private let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
+
+    @Test("An origin that comes back: the job is stored, and its attempts counted")
+    func comesBack() async throws {
+        let place = try Workplace()
+        place.origin.serve("/a.png", .status(503), .status(503), picture)
+        try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .slow)])
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1 && summary["fetches"] == 3)
+        let outcome = try #require(try await place.outcomes().first)
+        #expect(outcome.kind == .stored && outcome.attempts == 2 && outcome.lane == .slow && outcome.job == "job-0")
+    }
+
+    @Test("One that does not: after retry.attempts a dead letter with the original bytes, listed, shown and discarded")
+    func dead() async throws {
+        let place = try Workplace("retry.attempts=3")
+        place.origin.serve("/a.png", .status(500))
+        let url = place.origin.url("/a.png")
+        try place.publish([(url, ["32x32-q80.webp"], .fast)])
+        let original = try #require(try await place.records(.jobsFast).first?.value)
+        #expect(try await place.work()["dead"] == 1)
+        #expect(place.origin.requestCount == 3)
+
+        let listed = try place.run("dead", "list", "--json")
+        let letters = try #require(try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary])
+        let letter = try #require(letters.first)
+        #expect(letters.count == 1 && letter["code"] as? String == "fetch.server-error" && letter["attempts"] as? Int == 3)
+        #expect(letter["url"] as? String == url && (letter["message"] as? String)?.contains("500") == true)
+        let id = try #require(letter["id"] as? String)
+        #expect(try place.run("dead", "show", id).output.contains(String(decoding: original, as: UTF8.self)))
+        #expect(try place.run("dead", "discard", id).status == 0)
+        #expect(try place.run("dead", "list", "--json").output.trimmingCharacters(in: .whitespacesAndNewlines) == "[]")
+        #expect(try place.run("dead", "show", id).status == 1)
+    }
+
+    @Test("A retry that waits when the worker stops is done at the next start, and --until-idle waits for it")
+    func kept() async throws {
+        let place = try Workplace("retry.base=2s", "retry.cap=2s")
+        place.origin.serve("/a.png", .status(503), picture)
+        try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .fast)])
+        let worker = try place.worker()
+        await worker.says("fetch.server-error")
+        worker.signal(SIGINT)
+        let ended = try await worker.ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(try Summary(ended)["jobs"] == 0)
+        #expect(try await place.outcomes().isEmpty)
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1)
+        #expect(place.origin.requestCount == 2)
+    }
+
+    @Test("A job whose time is over is answered as expired, without a fetch")
+    func expired() async throws {
+        let place = try Workplace()
+        place.origin.serve("/a.png", picture)
+        let url = place.origin.url("/a.png")
+        let line = "{\"url\":\"\(url)\",\"variants\":[\"10x10.png\"],\"expires\":978307200000}"
+        let published = try place.run("publish", "-", input: line)
+        #expect(published.status == 0, "\(published.errors)")
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 1 && summary["expired"] == 1 && place.origin.requestCount == 0)
+    }
+
+    @Test("A job that a foreign producer put on the wrong partition is done once, on the right one")
+    func rekeyed() async throws {
+        let place = try Workplace()
+        place.origin.serve("/a.png", picture)
+        let url = place.origin.url("/a.png")
+        let right = try CanonicalRules().source(of: url).key.partition(of: 8)
+        let wrong = PartitionID((right.number + 3) % 8)
+        let body = Array("{\"url\":\"\(url)\",\"variants\":[\"32x32-q80.webp\"]}".utf8)
+        try await place.append([NewRecord(topic: .jobsSlow, partition: wrong, key: Array("theirs".utf8), value: body)])
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1 && summary["fetches"] == 1)
+        let outcomes = try await place.records(.outcomes)
+        #expect(outcomes.map(\.partition) == [right])
+        #expect(try OutcomeReport(outcomes[0]).job == "jobs.slow-\(wrong)-0")
+    }
+}
