@@ -19,7 +19,6 @@ struct KillTests {
         let urls = place.draw(40)
         var published = 0
         var kills = 0
-        var inFlight = 0
         while kills < Self.kills {
             // Always enough to do that a kill meets work.
             let jobs = (0..<24).map { _ in
@@ -28,15 +27,13 @@ struct KillTests {
             }
             try place.publish(jobs, id: "round\(kills)")
             published += jobs.count
-            let asked = place.origin.requestCount
             let worker = try place.worker()
             await worker.says("The worker runs")
             // A moment, not a meeting: wherever it lands in fetch, render, store, announce or commit.
             usleep(UInt32.random(in: 0...250_000, using: &random))
             worker.signal(SIGKILL)
-            #expect(try await worker.ended().status == 128 + SIGKILL || !worker.isRunning)
+            _ = try await worker.ended()
             kills += 1
-            inFlight += min(8, place.origin.requestCount - asked)
         }
         try await place.work()
 
@@ -55,12 +52,12 @@ struct KillTests {
             + "\(place.origin.requestCount) fetches")
     }
 
-    @Test("Of the worker, originals kept: no more fetches than sources and what was in flight at the kills")
+    @Test("Of the worker, originals kept: only what was in flight at a kill is fetched again, never what was announced")
     func fetches() async throws {
         var random = SeededRandom(seed: 12)
         let place = try Workplace("fetch.concurrency=4")
         let urls = place.draw(60)
-        var inFlight = 0
+        var announced: [String: Int] = [:]
         for round in 0..<max(3, Self.kills / 4) {
             try place.publish(
                 (0..<80).map { _ in
@@ -72,15 +69,17 @@ struct KillTests {
             usleep(UInt32.random(in: 0...300_000, using: &random))
             worker.signal(SIGKILL)
             _ = try await worker.ended()
-            // Fetched and not announced: fetch permits, and what waits for or holds one of the render permits.
-            inFlight += 4 + 60
+            for record in try await place.records(.variants) {
+                guard case .change(.source(let row)) = try ChangelogEntry(record), let path = URL(string: row.url)?.path else { continue }
+                announced[path] = announced[path] ?? place.origin.requests(of: path)
+            }
         }
-        let before = place.origin.requestCount
         let summary = try await place.work()
         #expect(summary["dead"] == 0 && summary["failed"] == 0)
-        #expect(place.origin.requestCount <= urls.count + inFlight)
-        #expect(place.origin.requestCount - before <= urls.count)
+        #expect(!announced.isEmpty)
+        for (path, count) in announced { #expect(place.origin.requests(of: path) == count, "\(path)") }
         _ = try await place.rows()
+        print("kill -9, originals kept: \(place.origin.requestCount) fetches of \(urls.count) sources")
     }
 
     @Test("Of a publisher: what it acknowledged is all there")
@@ -119,24 +118,30 @@ struct KillTests {
 
     @Test("Of renderers in the middle of a job: the job loses an attempt, and is stored")
     func renderers() async throws {
-        let place = try Workplace("render.processes=1", "retry.attempts=20")
+        let place = try Workplace("render.processes=1")
         let gate = Gate()
-        let urls = place.draw(6, side: 900)
-        place.origin.serve("/0.png", .gated(gate, .status(404)))
-        try place.publish(urls.map { ($0, Self.variants, .fast) })
+        place.origin.serve("/gate.png", .gated(gate, .status(404)))
+        let urls = place.draw(6, side: 600) + [place.origin.url("/gate.png")]
+        try place.publish(urls.reversed().map { ($0, Self.variants, .fast) })
         let worker = try place.worker()
         await gate.arrivals(1)
-        // Stopped, so that a job is surely in it when it dies.
-        for _ in 0..<3 {
+        // Stopped first and given work, so that sooner or later it dies with a job in it; the gate keeps the worker going.
+        var side = 60
+        while worker.isRunning, !worker.errors.contains("render.crashed") {
             guard let child = Children.of(worker.pid).first else { continue }
             kill(child, SIGSTOP)
-            usleep(100_000)
+            side += 1
+            try place.publish([(urls[0], ["\(side)x\(side).png"], .fast)], id: "more\(side)")
+            usleep(50_000)
             kill(child, SIGKILL)
         }
         gate.open()
         let ended = try await worker.ended()
         let summary = try Summary(ended)
-        #expect(ended.status == 0 && summary["jobs"] == 6 && summary["dead"] == 0 && summary["failed"] == 1, "\(ended.errors)")
-        #expect(try await place.rows().count == 20)
+        #expect(ended.status == 0 && summary["dead"] == 0 && summary["failed"] == 1, "\(ended.errors)")
+        let outcomes = try await place.outcomes()
+        #expect(outcomes.contains { $0.attempts > 0 && $0.kind != .failed })
+        #expect(Set(outcomes.filter { $0.kind == .stored || $0.kind == .reused }.map(\.job)).isSuperset(of: (1...6).map { "job-\($0)" }))
+        _ = try await place.rows()
     }
 }
