@@ -19,8 +19,6 @@ final class OwnedPartition {
     var isStuck = false
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable: Set<Topic> = []
-    /// Goes to another owner: nothing new is begun.
-    var isLeaving = false
 
     init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, restoreEnd: Int64) {
         (self.id, self.epoch, self.index, self.state, self.restoreEnd) = (id, epoch, index, state, restoreEnd)

@@ -71,7 +71,6 @@ extension Worker: LogListener {
 
     /// Takes up what has arrived, as far as there is room: rows first, since jobs are planned against them.
     func read(_ owned: OwnedPartition) {
-        guard !owned.isLeaving else { return }
         do {
             if owned.readable.contains(.variants) { try fold(owned) }
             // While draining, rows only: answers wait for them.

@@ -13,9 +13,16 @@ extension Worker {
             let source = try await ports.fetcher.fetch(FetchRequest(url: url, lane: lane))
             let picture = try ports.renderer.inspect(source.body)
             await fetched(flight, source, picture)
-        } catch let failure as any StageFailure {
-            await done(.failed(flight, FailureNote(failure)))
-        } catch {}
+        } catch {
+            await done(.failed(flight, note(of: error)))
+        }
+    }
+
+    /// Stages throw their own failures; anything else must not leave a flight without an end.
+    private nonisolated func note(of error: any Error) -> FailureNote {
+        if let failure = error as? any StageFailure { return FailureNote(failure) }
+        logger.error("A stage ended with an error that is none of its own: \(error)")
+        return FailureNote(StageFault.unexpected("\(error)"))
     }
 
     private func fetched(_ flight: FlightID, _ source: FetchedSource, _ picture: Picture) {
@@ -47,9 +54,9 @@ extension Worker {
             let (source, rows) = try await store(rendered, of: task.batch, task.source, body)
             let position = try await announce(source, rows + task.renewed, on: flight.partition)
             await announced(flight, task, source, rows, position)
-        } catch let failure as any StageFailure {
-            await done(.failed(flight, FailureNote(failure)))
-        } catch {}
+        } catch {
+            await done(.failed(flight, note(of: error)))
+        }
     }
 
     private enum Rendered {
@@ -91,10 +98,17 @@ extension Worker {
         }
     }
 
+    /// Piece by piece: a kept original may be as large as a source, and the worker's heap is not for pictures.
     private nonisolated func digest(of file: OpenFile, at input: Basis.Input) throws(StoreFailure) -> SHA256Digest {
-        do { return SHA256.digest(of: try file.allBytes()) } catch {
+        let hash = SHA256()
+        do throws(SystemFailure) {
+            for offset in stride(from: 0, to: file.length, by: 128 << 10) {
+                try file.bytes(at: offset, count: min(128 << 10, file.length - offset)).withUnsafeBytes(hash.update)
+            }
+        } catch {
             throw .unreadable(path: input.location, reason: error.description)
         }
+        return hash.finish()
     }
 
     /// What is stored is damaged, not the source. Its file goes too, or a put would find it under its name and keep it.

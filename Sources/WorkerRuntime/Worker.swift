@@ -123,7 +123,7 @@ package actor Worker {
     }
 
     private func tick() {
-        for owned in partitions.values where !owned.isLeaving { feed(.tick, to: owned) }
+        for owned in partitions.values { feed(.tick, to: owned) }
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
@@ -135,7 +135,7 @@ package actor Worker {
                 ["underWay": .int(Int64(underWay))])
         }
         phase = .ended(nil)
-        let flags = isLate ? [] : partitions.values.map { epochRow(of: $0, isClean: true) }
+        let flags = isLate ? [] : partitions.values.map { cleanFlag(of: $0) }
         tasks.yield { [ports] in
             // Without the flag the next owner only looks more closely, so a refusal here costs nothing.
             if !flags.isEmpty { _ = await ports.log.append(flags) }
@@ -147,7 +147,7 @@ package actor Worker {
     func settle() {
         if !phase.isEnded, storing < Self.storingLimit {
             for (kind, flight) in scheduler.grants(at: now) {
-                guard let owned = partitions[flight.partition], !owned.isLeaving else {
+                guard let owned = partitions[flight.partition] else {
                     scheduler.forget(flight)
                     continue
                 }
@@ -171,8 +171,8 @@ package actor Worker {
         self.effects = effects
     }
 
-    /// Who owns the partition, for the next owner: without the clean flag it takes over from a crash.
-    func epochRow(of owned: OwnedPartition, isClean: Bool) -> NewRecord {
-        EpochRow(partition: owned.id, epoch: owned.epoch, owner: configuration.owner, isClean: isClean, at: now).newRecord()
+    /// Tells the next owner that nothing was left under way.
+    private func cleanFlag(of owned: OwnedPartition) -> NewRecord {
+        EpochRow(partition: owned.id, epoch: owned.epoch, owner: configuration.owner, isClean: true, at: now).newRecord()
     }
 }

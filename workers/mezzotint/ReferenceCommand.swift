@@ -81,7 +81,7 @@ enum ReferenceCommand {
         let entries = [
             CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
             RenderFailure.catalogue, StoreFailure.catalogue,
-            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue,
+            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, StageFault.catalogue,
         ].joined()
         return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")
     }
