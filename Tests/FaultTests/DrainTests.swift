@@ -12,13 +12,13 @@ struct DrainTests {
     init() throws { place = try Workplace("fetch.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s") }
 
     /// Ten jobs of which two wait at the gate, the permits' number.
-    private func begin(_ gate: Gate, _ more: String...) async throws -> RunningProgram {
+    private func begin(_ gate: Gate, _ drain: String? = nil) async throws -> RunningProgram {
         let urls = (0..<10).map { number in
             place.origin.serve("/\(number).png", .gated(gate, picture))
             return place.origin.url("/\(number).png")
         }
         try place.publish(urls.map { ($0, ["32x32-q80.webp", "16x16-q80.jpg"], .fast) })
-        let worker = more.isEmpty ? try place.worker() : try place.worker(more[0])
+        let worker = try drain.map { try place.worker("worker.drain=\($0)", "render.deadline=60s") } ?? place.worker()
         await gate.arrivals(2)
         return worker
     }
@@ -68,7 +68,7 @@ struct DrainTests {
     @Test("An origin that hangs does not hold it beyond worker.drain")
     func hangingOrigin() async throws {
         let gate = Gate()
-        let worker = try await begin(gate, "worker.drain=500ms")
+        let worker = try await begin(gate, "500ms")
         worker.signal(SIGTERM)
         await worker.says("The worker is stopping")
         let clock = ContinuousClock()
@@ -84,7 +84,7 @@ struct DrainTests {
     @Test("A renderer that hangs does not hold it beyond worker.drain")
     func hangingRenderer() async throws {
         let gate = Gate()
-        let worker = try await begin(gate, "worker.drain=500ms")
+        let worker = try await begin(gate, "500ms")
         let renderers = Children.of(worker.pid)
         #expect(renderers.count == 2)
         renderers.forEach { kill($0, SIGSTOP) }
@@ -94,8 +94,8 @@ struct DrainTests {
         let clock = ContinuousClock()
         let started = clock.now
         let ended = try await worker.ended()
-        // render.deadline is 10 s.
-        #expect(ended.status == 0 && clock.now - started < .seconds(8), "\(ended.errors)")
+        // Half of render.deadline, for a machine that is busy.
+        #expect(ended.status == 0 && clock.now - started < .seconds(30), "\(ended.errors)")
         #expect(renderers.allSatisfy { kill($0, 0) != 0 }, "no renderer is left behind")
         #expect(try await place.work()["jobs"] == 10)
     }

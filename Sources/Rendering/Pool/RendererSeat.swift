@@ -48,7 +48,7 @@ final class RendererSeat: Sendable {
             let answer = perform(entry.job, &child)
             entry.waiter.answer(answer)
             retire(&child)
-            if child == nil, !answer.isUnavailable { child = try? start() }
+            if child == nil, !answer.isUnavailable, !queue.hasStopped { child = try? start() }
         }
         leave(&child)
         let waiters = state.withLock { state in
