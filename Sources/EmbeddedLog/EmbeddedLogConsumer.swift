@@ -38,7 +38,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         do throws(LogFailure) {
             try await begin(listener)
         } catch {
-            log.folder.giveUpOwnership()
+            await giveUp()
             throw error
         }
     }
@@ -60,9 +60,12 @@ package actor EmbeddedLogConsumer: LogConsumer {
 
     package func stop() async {
         guard listener != nil else { return }
-        listener = nil
+        await giveUp()
+    }
+
+    private func giveUp() async {
         thread.stopPolling()
-        (reader, bell) = (nil, nil)
+        (listener, reader, bell) = (nil, nil, nil)
         await log.writer.endOwnership()
         log.folder.giveUpOwnership()
     }

@@ -26,8 +26,6 @@ final class Inbox: Sendable {
 
     private struct Content {
         var batches: [Batch] = []
-        /// Of `batches`; those before it are taken.
-        var next = 0
         var watermarks: [TablePlace: Int64] = [:]
         var watermarksDue: Int64?
         var isClosed = false
@@ -58,16 +56,17 @@ final class Inbox: Sendable {
         content.withLock { content in
             var group = Group()
             var (bytes, rows) = (0, 0)
-            while content.next < content.batches.count, bytes < Self.groupBytes, rows < Self.groupRows {
-                let batch = content.batches[content.next]
-                group.batches.append(batch)
+            let end = content.batches.firstIndex { batch in
+                if bytes >= Self.groupBytes || rows >= Self.groupRows { return true }
                 for row in batch.rows { bytes += row.bytes }
                 rows += batch.rows.count
-                content.next += 1
+                return false
             }
-            if content.next == content.batches.count {
-                content.batches.removeAll(keepingCapacity: content.next < 10_000)
-                content.next = 0
+            if let end {
+                group.batches = Array(content.batches[..<end])
+                content.batches.removeFirst(end)
+            } else {
+                swap(&group.batches, &content.batches)
             }
             if !group.batches.isEmpty || isForced || content.watermarksDue.map({ now >= $0 }) ?? false {
                 swap(&group.watermarks, &content.watermarks)
@@ -86,7 +85,7 @@ final class Inbox: Sendable {
     }
 
     /// When the writer must look again; nil for never, 0 for now.
-    var due: Int64? { content.withLock { $0.next < $0.batches.count ? 0 : $0.watermarksDue } }
+    var due: Int64? { content.withLock { $0.batches.isEmpty ? $0.watermarksDue : 0 } }
 
     func close() { content.withLock { $0.isClosed = true } }
 }

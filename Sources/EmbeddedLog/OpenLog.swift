@@ -12,9 +12,9 @@ final class OpenLog {
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
 
-    /// Pages in the WAL at which it is moved into the file: 8 MiB by the owner. Publishers alone let it grow to 64.
+    /// Pages in the WAL at which it is moved into the file: 16 MiB by the owner. Publishers alone let it grow to 64.
     private static let ownerPages = 2_048
-    private static let othersPages = 16_384
+    private static let othersPages = 8_192
     /// At most so many records are deleted in one transaction.
     private static let trimmedRecords: Int64 = 8_192
     /// A free part of the file below this is left for new records.
