@@ -139,9 +139,11 @@ struct PoolTests {
         #expect(limit("Max data size") == ["536870912", "536870912"])
         #expect(limit("Max core file size") == ["0", "0"])
         #expect(limit("Max open files") == ["32", "32"])
-        #expect(
-            Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3"])
-        )
+        for number in try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd") where !"0123".contains(number) {
+            // What came with the render is let go just after its answer; it may be gone by now.
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\(number)")
+            #expect(file?.hasPrefix("/memfd:") != false, "\(number) is \(file ?? "")")
+        }
         await pool.stop()
     }
 
