@@ -38,11 +38,19 @@ package final class RunningProgram: Sendable {
         let errors = Pipe()
         process.standardError = errors
         let state = SharedState()
+        let silence = DispatchSemaphore(value: 0)
         errors.fileHandleForReading.readabilityHandler = { handle in
             let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil } else { Self.hear(data, state) }
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                silence.signal()
+            } else {
+                Self.hear(data, state)
+            }
         }
         process.terminationHandler = { ended in
+            // Its last words come before its end is told; a child of its own may hold the pipe a little longer.
+            _ = silence.wait(timeout: .now() + 2)
             let reason = ended.terminationReason == .uncaughtSignal ? 128 : 0 as Int32
             Self.end(reason + ended.terminationStatus, state)
         }
