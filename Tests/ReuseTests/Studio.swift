@@ -104,7 +104,7 @@ extension ReuseCase {
         let long = max(studio.source.size.width, studio.source.size.height)
         while cases.count < count, asked < count * 40 {
             asked += 1
-            let spec = VariantSpec.random(upTo: long * 2 / 3, using: &random)
+            let spec = VariantSpec.random(upTo: min(640, long * 2 / 3), using: &random)
             let stored = studio.rows.shuffled(using: &random).prefix(.random(in: 1...studio.rows.count, using: &random))
             let plan = Plan(
                 [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10, rules: ReuseRules())

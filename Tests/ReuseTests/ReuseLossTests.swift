@@ -1,0 +1,86 @@
+import Foundation
+import ImageModel
+import Planning
+import Ports
+import Posix
+import Rendering
+import TestSupport
+import Testing
+
+/// What the loss table promises, held against pictures that it was not measured by: other sizes, modes, qualities and
+/// ratios, at random, over all photographs.
+@Suite("Reuse: the mean loss is within the budget", .serialized, .timeLimit(.minutes(20)))
+struct ReuseLossTests {
+    private static let isHere = Shared.has("tools/ssimulacra2_rs") && Shared.has("images/photos")
+    private static let casesPerPhotograph = 9
+
+    @Test("In every cell of the table, on photographs", .enabled(if: isHere, Comment(rawValue: Shared.absent)))
+    func losses() async throws {
+        let photographs = Shared.pictures("photos")
+        let losses = try await withThrowingTaskGroup(of: [(ReuseCase, Double)].self) { group in
+            for part in 0..<2 {
+                group.addTask {
+                    var losses: [(ReuseCase, Double)] = []
+                    for (number, file) in photographs.enumerated() where number % 2 == part {
+                        losses += try await Self.losses(in: file, seed: UInt64(number))
+                    }
+                    return losses
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(losses.count >= 250)
+        let cells = Dictionary(grouping: losses) { $0.0.cell }.mapValues { $0.map(\.1) }
+        for (cell, found) in cells.sorted(by: { $0.key < $1.key }) {
+            let mean = found.reduce(0, +) / Double(found.count)
+            if ProcessInfo.processInfo.environment["MEZZOTINT_SHOW"] != nil {
+                print(cell, found.count, "mean", (mean * 100).rounded() / 100, "worst", ((found.max() ?? 0) * 100).rounded() / 100)
+            }
+            // A mean of few says little of a cell.
+            if found.count >= 5 { #expect(mean <= ReuseRules().lossBudget, "\(cell): \(mean) over \(found.count) pictures") }
+        }
+        let mean = losses.map(\.1).reduce(0, +) / Double(losses.count)
+        #expect(mean <= ReuseRules().lossBudget / 2, "over all \(losses.count) pictures the mean is \(mean)")
+    }
+
+    private static func losses(in photograph: URL, seed: UInt64) async throws -> [(ReuseCase, Double)] {
+        var random = SeededRandom(seed: seed)
+        var studio = try Studio(OpenFile(reading: photograph.path))
+        let long = min(2600, max(studio.source.size.width, studio.source.size.height))
+        let donors = Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: long, using: &random) }).sorted { "\($0)" < "\($1)" }
+        try await studio.store(donors)
+        let folder = try TemporaryFolder()
+        let cases = ReuseCase.random(studio, count: casesPerPhotograph, using: &random).cases
+        let direct = try await studio.direct(cases.flatMap { $0.fromSource($0.spec.placement(of: studio.source.size)) })
+        var losses: [(ReuseCase, Double)] = []
+        for (i, reuse) in cases.enumerated() {
+            // The measure has no meaning below a few blocks of 8 pixels.
+            guard min(reuse.order.output.width, reuse.order.output.height) >= 32 else { continue }
+            let reused = try await studio.reused(reuse.donor, [reuse.order])
+            let reference = try folder.write(direct[2 * i + 1], "reference")
+            let straight = try await score(folder.write(direct[2 * i], "direct"), reference)
+            losses.append((reuse, straight - (try await score(folder.write(reused[0], "reused"), reference))))
+        }
+        return losses
+    }
+
+    private static func score(_ picture: String, _ reference: String) async throws -> Double {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = Shared.part("tools/ssimulacra2_rs")
+        process.arguments = ["image", reference, picture]
+        process.standardOutput = pipe
+        let said = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Data, any Error>) in
+            process.terminationHandler = { _ in done.resume(returning: pipe.fileHandleForReading.availableData) }
+            do { try process.run() } catch { done.resume(throwing: error) }
+        }
+        return try #require(String(decoding: said, as: UTF8.self).split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) })
+    }
+}
+
+extension TemporaryFolder {
+    fileprivate func write(_ variant: RenderedVariant, _ name: String) throws -> String {
+        let path = file("\(name).\(variant.spec.format.suffix)")
+        try Data(variant.content.bytes()).write(to: URL(filePath: path))
+        return path
+    }
+}
