@@ -10,8 +10,10 @@ import TestSupport
 
 /// A source in a test, and what is stored of it: rendered by real children, recorded in real rows.
 struct Studio: Sendable {
-    /// One pool for all tests: children take long to start.
-    static let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+    /// One pool for all tests: children take long to start, and on a busy machine a test is no deadline.
+    static let pool = RendererPool(
+        RendererConfiguration(
+            program: Built.program("mezzotint-renderer").path, count: 2, deadlineMilliseconds: 120_000))
 
     let picture: Picture
     let source: SourceRow
@@ -31,12 +33,11 @@ struct Studio: Sendable {
         try self.init(OpenFile(pixels.png))
     }
 
-    /// Renders these from the source, as after a fetch, each by itself, and remembers their rows.
+    /// Renders these from the source in one decode, as after a fetch, and remembers their rows.
     mutating func store(_ specs: [VariantSpec]) async throws {
         let plan = FetchedPlan(specs, snapshot: SourceSnapshot(source: source, variants: rows), fetched: source)
         guard let batch = plan.batch else { return }
-        for order in batch.orders {
-            let variant = try await Studio.pool.render(picture, [order], lane: .fast, isReuse: false)[0]
+        for variant in try await Studio.pool.render(picture, batch.orders, lane: .fast, isReuse: batch.basis.isReuse) {
             blobs[variant.spec] = variant.content
             rows.append(
                 batch.basis.row(
@@ -48,6 +49,12 @@ struct Studio: Sendable {
     /// From the source's own bytes, in one decode.
     func direct(_ orders: [RenderOrder]) async throws -> [RenderedVariant] {
         try await Studio.pool.render(picture, orders, lane: .fast, isReuse: false)
+    }
+
+    /// From the source's own bytes decoded in full: what both ways are scored against. A decode at a part of the size is
+    /// as far from it as a good donor is, and would score itself too high.
+    func ideal(_ order: RenderOrder) async throws -> RenderedVariant {
+        try await Studio.pool.render(picture, [order], lane: .fast, isReuse: true)[0]
     }
 
     /// From a stored variant, in one decode.
@@ -89,22 +96,25 @@ struct ReuseCase: Sendable {
         return RenderOrder(spec: spec, output: order.output, cut: order.cut)
     }
 
-    /// The cell of the loss table that let it through.
+    /// Cells of the loss table, a few together: the donor's class, the wanted format, and whether the ratio is small,
+    /// middling or large.
     var cell: String {
         let ratio = DonorRule.ratio(of: order.cut, to: order.output)
-        let upper = LossTable.measured.ratios.first { $0 >= ratio } ?? .infinity
-        return "\(donor.spec.format.rawValue) q\(donor.spec.quality / 5 * 5) to \(spec.format.rawValue) q\(spec.quality / 10 * 10), ratio up to \(upper)"
+        let quality = [95, 90, 80].first { $0 <= donor.spec.quality } ?? 0
+        return "\(donor.spec.format.rawValue) \(quality) to \(spec.format.rawValue), \(ratio <= 1.5 ? "up to 1.5" : ratio <= 3 ? "up to 3" : "above 3")"
     }
 }
 
 extension ReuseCase {
     /// Requests at random against random parts of what is stored, as many as a donor answers.
-    static func random(_ studio: Studio, count: Int, using random: inout SeededRandom) -> (cases: [ReuseCase], asked: Int) {
+    static func random(
+        _ studio: Studio, upTo side: Int = 640, count: Int, using random: inout SeededRandom
+    ) -> (cases: [ReuseCase], asked: Int) {
         var (cases, asked): ([ReuseCase], Int) = ([], 0)
         let long = max(studio.source.size.width, studio.source.size.height)
         while cases.count < count, asked < count * 40 {
             asked += 1
-            let spec = VariantSpec.random(upTo: min(640, long * 2 / 3), using: &random)
+            let spec = VariantSpec.random(upTo: min(side, long * 2 / 3), using: &random)
             let stored = studio.rows.shuffled(using: &random).prefix(.random(in: 1...studio.rows.count, using: &random))
             let plan = Plan(
                 [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10, rules: ReuseRules())
@@ -142,7 +152,8 @@ extension VariantSpec {
         let width = Int.random(in: side / 4...side, using: &random)
         return VariantSpec(
             width: width, height: base.width == base.height ? width : Int.random(in: side / 4...side, using: &random),
-            mode: base.mode, quality: [80, 85, 90, 92, 95, 98].randomElement(using: &random)!, format: base.format,
+            mode: base.mode, quality: [80, 85, 90, 92, 95, 98].randomElement(using: &random)!,
+            format: [.jpeg, .jpeg, .webp, .webp, .png].randomElement(using: &random)!,
             enlarge: base.enlarge, axis: base.axis)
     }
 }

@@ -5,6 +5,6 @@ let program = Command(
     examples: ["mezzotint-bench render --pictures ../shared/images/photos", "mezzotint-bench skip --json"],
     subcommands: [
         RenderBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command, MemoryBenchmark.command,
-        ReuseBenchmark.command,
+        ReuseBenchmark.command, LossBenchmark.command,
     ])
 await program.main()

@@ -1,0 +1,48 @@
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+
+/// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Measured.swift.
+enum LossBenchmark {
+    static let command = Command(
+        "losses", abstract: "Measures what making a variant from a stored one costs, as rows of the loss table.",
+        examples: ["mezzotint-bench losses --count 12", "mezzotint-bench losses --pictures DIR"],
+        options: [
+            Option("pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
+            Option("count", value: "n", help: "Only so many of them, evenly spread."),
+        ]
+    ) { arguments in
+        guard let tool = SharedTools.part("tools/ssimulacra2_rs") else {
+            throw UsageError("There is no ssimulacra2_rs: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
+        }
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos") else {
+            throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
+        }
+        let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
+        try await pool.ready()
+        let large = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { isLarge($0, pool) }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+        guard !large.isEmpty else { throw UsageError("There is no picture of 1920 px or more in \(folder.path).") }
+        let step = max(1, large.count / (try arguments.number("count", in: 1...10_000) ?? large.count))
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-losses-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+
+        var table = LossFigures()
+        for (number, photograph) in large.enumerated() where number % step == 0 {
+            Console.complain("\(number + 1) of \(large.count): \(photograph.lastPathComponent)")
+            table.add(try await LossMeasurement(renderer: pool, tool: tool, folder: scratch).losses(of: photograph))
+        }
+        await pool.stop()
+        Console.print(table.rows.joined(separator: "\n"))
+        return .success
+    }
+
+    private static func isLarge(_ file: URL, _ pool: RendererPool) -> Bool {
+        guard let picture = try? pool.inspect(OpenFile(reading: file.path)) else { return false }
+        return max(picture.facts.size.width, picture.facts.size.height) >= 1920
+    }
+}
