@@ -5,18 +5,23 @@ import TestPixels
 import TestSupport
 import Testing
 
-@Suite("Bad input ends as one outcome with a code and a sentence, and nothing beside it is lost", .timeLimit(.minutes(5)))
+@Suite(
+    "Bad input ends as one outcome with a code and a sentence, and nothing beside it is lost", .timeLimit(.minutes(5)))
 struct BadInputTests {
     /// Whatever can be done wrong in a record of a log, past what `mezzotint publish` refuses.
     static let records: [(body: String, code: String)] = [
-        ("", "job.not-json"), ("{", "job.not-json"), ("null", "job.not-json"), ("[1,2]", "job.not-json"), ("\u{0}", "job.not-json"),
+        ("", "job.not-json"), ("{", "job.not-json"), ("null", "job.not-json"), ("[1,2]", "job.not-json"),
+        ("\u{0}", "job.not-json"),
         (#"{"variants":["10x10.png"]}"#, "job.missing-field"),
         (#"{"url":"http://a.example/a.jpg"}"#, "job.no-variants"),
         (#"{"url":7,"variants":["10x10.png"]}"#, "job.bad-value"),
         (#"{"url":"http://a.example/a.jpg","variants":"10x10.png"}"#, "job.bad-value"),
         (#"{"url":"http://a.example/a.jpg","variants":[10]}"#, "job.bad-value"),
         (#"{"url":"http://a.example/a.jpg","variants":["10x10.png"],"colour":"red"}"#, "job.unknown-field"),
-        (#"{"url":"http://a.example/a.jpg","url":"http://a.example/b.jpg","variants":["10x10.png"]}"#, "job.repeated-field"),
+        (
+            #"{"url":"http://a.example/a.jpg","url":"http://a.example/b.jpg","variants":["10x10.png"]}"#,
+            "job.repeated-field"
+        ),
         (#"{"url":"http://a.example/a.jpg","variants":["10x10.png"],"expires":"soon"}"#, "job.bad-value"),
         (#"{"url":"http://me:secret@a.example/a.jpg","variants":["10x10.png"]}"#, "canonical.userinfo"),
         (#"{"url":"http://a.example/a\u0001.jpg","variants":["10x10.png"]}"#, "canonical."),
@@ -34,13 +39,16 @@ struct BadInputTests {
             try place.publish([(url, ["24x24-q80.webp"], number % 2 == 0 ? .fast : .slow)], id: "good\(number)")
             let bad = Self.records.enumerated().filter { $0.offset % urls.count == number }.map(\.element)
             try await place.append(
-                bad.map { NewRecord(topic: .jobsFast, partition: PartitionID(0), key: [1], value: Array($0.body.utf8)) })
+                bad.map { NewRecord(topic: .jobsFast, partition: PartitionID(0), key: [1], value: Array($0.body.utf8)) }
+            )
         }
         let large = Array("{\"url\":\"".utf8) + [UInt8](repeating: 0x61, count: 10 << 20)
         try await place.append([NewRecord(topic: .jobsSlow, partition: PartitionID(3), key: [2], value: large)])
 
         let summary = try await place.work()
-        #expect(summary["jobs"] == 11 + Self.records.count && summary["dead"] == 1 + Self.records.count && summary["stored"] == 10)
+        #expect(
+            summary["jobs"] == 11 + Self.records.count && summary["dead"] == 1 + Self.records.count
+                && summary["stored"] == 10)
         let outcomes = try await place.outcomes()
         #expect(Set(outcomes.map(\.job)).count == outcomes.count)
         #expect(outcomes.filter { $0.kind == .stored }.count == 10)
@@ -73,7 +81,9 @@ struct BadInputTests {
             ("/inside.jpg", .redirect("http://169.254.169.254/secret"), .failed, "fetch.refused-address"),
         ]
         for item in cases { place.origin.serve(item.path, item.answer) }
-        let jobs = cases.map { (url: place.origin.url($0.path), variants: ["20x20-q80.webp", "20x20.png"], lane: Lane.fast) }
+        let jobs = cases.map {
+            (url: place.origin.url($0.path), variants: ["20x20-q80.webp", "20x20.png"], lane: Lane.fast)
+        }
         try place.publish(jobs + good.map { ($0, ["20x20-q80.webp"], .slow) })
         #expect(try await place.work()["jobs"] == cases.count + good.count)
         let outcomes = try await place.outcomes()
@@ -87,10 +97,12 @@ struct BadInputTests {
     @Test(
         "Every file of malformed, formats and pngsuite ends as the golden file of the pictures says",
         .enabled(
-            if: ["formats", "malformed", "pngsuite"].allSatisfy { Shared.has("images/\($0)") }, Comment(rawValue: Shared.absent)))
+            if: ["formats", "malformed", "pngsuite"].allSatisfy { Shared.has("images/\($0)") },
+            Comment(rawValue: Shared.absent)))
     func pictures() async throws {
         let images = try #require(Shared.part("images"))
-        let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../PictureTests/outcomes.golden.txt")
+        let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../PictureTests/outcomes.golden.txt")
         let lines = try String(contentsOf: golden, encoding: .utf8).split(separator: "\n")
             .filter { line in ["formats/", "malformed/", "pngsuite/"].contains { line.hasPrefix($0) } }
         #expect(lines.count > 300)

@@ -8,8 +8,11 @@ import Testing
 @Suite("A worker that is told to stop", .timeLimit(.minutes(2)))
 struct DrainTests {
     private let place: Workplace
-    private let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
-    init() throws { place = try Workplace("fetch.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s") }
+    private let picture = LocalOrigin.Answer.bytes(
+        Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
+    init() throws {
+        place = try Workplace("fetch.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+    }
 
     /// Ten jobs of which two wait at the gate, the permits' number.
     private func begin(_ gate: Gate, _ drain: String? = nil) async throws -> RunningProgram {
@@ -30,7 +33,9 @@ struct DrainTests {
         }
     }
 
-    @Test("It finishes what runs, leaves what waits, says that it left cleanly, and exits 0", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "It finishes what runs, leaves what waits, says that it left cleanly, and exits 0",
+        arguments: [SIGTERM, SIGINT])
     func drain(number: Int32) async throws {
         let gate = Gate()
         let worker = try await begin(gate)

@@ -25,7 +25,8 @@ struct EnvironmentTests {
     }
 
     private var storeFiles: [URL] {
-        let walk = FileManager.default.enumerator(at: place.folder.url.appending(path: "data/store"), includingPropertiesForKeys: nil)
+        let walk = FileManager.default.enumerator(
+            at: place.folder.url.appending(path: "data/store"), includingPropertiesForKeys: nil)
         return (walk?.allObjects as? [URL] ?? []).filter { ["png", "webp", "jpg"].contains($0.pathExtension) }
     }
 
@@ -52,7 +53,8 @@ struct EnvironmentTests {
 
     @Test("A file in the place of the log, the index or the store is named", arguments: ["log", "index", "store"])
     func fileInTheWay(name: String) async throws {
-        try FileManager.default.createDirectory(at: place.folder.url.appending(path: "data"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: place.folder.url.appending(path: "data"), withIntermediateDirectories: true)
         try Data("x".utf8).write(to: place.folder.url.appending(path: "data/\(name)"))
         try await fails(with: "data/\(name)")
     }
@@ -74,7 +76,11 @@ struct EnvironmentTests {
         try await place.work()
         let folder = place.folder.url.appending(path: "data/index")
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
-            if isDamaged { try Data(repeating: 0x5A, count: 9_000).write(to: file) } else { try FileManager.default.removeItem(at: file) }
+            if isDamaged {
+                try Data(repeating: 0x5A, count: 9_000).write(to: file)
+            } else {
+                try FileManager.default.removeItem(at: file)
+            }
         }
         try publishOne()
         let worker = try place.worker()
@@ -88,14 +94,18 @@ struct EnvironmentTests {
     func repaired() async throws {
         try publishOne()
         try await place.work()
-        for row in try await place.rows() { try FileManager.default.removeItem(atPath: place.folder.file("data/store/\(row.location)")) }
+        for row in try await place.rows() {
+            try FileManager.default.removeItem(atPath: place.folder.file("data/store/\(row.location)"))
+        }
         try publishOne()
         let summary = try await place.work()
         #expect(summary["unchanged"] == 0 && summary["fetches"] == 0 && summary["renders"] == 1)
         #expect(try await place.rows().count == 1)
     }
 
-    @Test("Donors that are gone, cut short or damaged are not used: the source is fetched", arguments: ["gone", "short", "damaged"])
+    @Test(
+        "Donors that are gone, cut short or damaged are not used: the source is fetched",
+        arguments: ["gone", "short", "damaged"])
     func donors(fault: String) async throws {
         try publishOne("160x160-q90.jpg")
         try await place.work()

@@ -33,14 +33,16 @@ struct FullDiskTests {
 
     @Test(
         "Of the store or the index: said, and every job is done when there is room again",
-        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"), arguments: [("store", "store.full"), ("index", "index.")])
+        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"),
+        arguments: [("store", "store.full"), ("index", "index.")])
     func full(part: String, code: String) async throws {
         let place = try Workplace()
         let urls = place.draw(12)
         try place.publish(urls.map { ($0, ["48x48-q80.webp"], .fast) })
         // The index makes its files before the disk is full.
         if part == "index" {
-            place.origin.serve("/first.png", .bytes(Pixels.photograph(width: 60, height: 40, seed: 1).png, type: "image/png"))
+            place.origin.serve(
+                "/first.png", .bytes(Pixels.photograph(width: 60, height: 40, seed: 1).png, type: "image/png"))
             try await place.work()
             try place.publish(urls.map { ($0, ["40x40-q80.jpg"], .fast) }, id: "again")
         }
@@ -50,6 +52,8 @@ struct FullDiskTests {
         try Data().write(to: place.folder.url.appending(path: "go"))
         let ended = try await worker.ended()
         let summary = try Summary(ended)
-        #expect(ended.status == 0 && summary["jobs"] == 12 && summary["failed"] == 0 && summary["dead"] == 0, "\(ended.errors)")
+        #expect(
+            ended.status == 0 && summary["jobs"] == 12 && summary["failed"] == 0 && summary["dead"] == 0,
+            "\(ended.errors)")
     }
 }

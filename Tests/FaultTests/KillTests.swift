@@ -22,8 +22,11 @@ struct KillTests {
         while kills < Self.kills {
             // Always enough to do that a kill meets work.
             let jobs = (0..<24).map { _ in
-                (url: urls.randomElement(using: &random)! + "?round=\(kills / 4)",
-                    variants: [Self.variants.randomElement(using: &random)!], lane: Bool.random(using: &random) ? Lane.fast : .slow)
+                (
+                    url: urls.randomElement(using: &random)! + "?round=\(kills / 4)",
+                    variants: [Self.variants.randomElement(using: &random)!],
+                    lane: Bool.random(using: &random) ? Lane.fast : .slow
+                )
             }
             try place.publish(jobs, id: "round\(kills)")
             published += jobs.count
@@ -40,7 +43,8 @@ struct KillTests {
         let outcomes = try await place.outcomes()
         #expect(Set(outcomes.map(\.job)).count == published)
         for (job, told) in Dictionary(grouping: outcomes, by: \.job) {
-            #expect(told.allSatisfy { [.stored, .reused, .unchanged].contains($0.kind) }, "\(job): \(told.map(\.kind))")
+            #expect(
+                told.allSatisfy { [.stored, .reused, .unchanged].contains($0.kind) }, "\(job): \(told.map(\.kind))")
             #expect(Set(told.map { $0.variants.map(\.location) }).count == 1, "\(job)")
         }
         let rows = try await place.rows()
@@ -48,8 +52,9 @@ struct KillTests {
         for outcome in outcomes {
             for variant in outcome.variants { #expect(variant.location.map(stored.contains) == true) }
         }
-        print("kill -9: \(kills) kills, \(published) jobs, \(outcomes.count) outcomes, \(rows.count) variants, "
-            + "\(place.origin.requestCount) fetches")
+        print(
+            "kill -9: \(kills) kills, \(published) jobs, \(outcomes.count) outcomes, \(rows.count) variants, "
+                + "\(place.origin.requestCount) fetches")
     }
 
     @Test("Of the worker, originals kept: only what was in flight at a kill is fetched again, never what was announced")
@@ -61,8 +66,10 @@ struct KillTests {
         for round in 0..<max(3, Self.kills / 4) {
             try place.publish(
                 (0..<80).map { _ in
-                    (urls.randomElement(using: &random)!, [Self.variants.randomElement(using: &random)!],
-                        Bool.random(using: &random) ? .fast : .slow)
+                    (
+                        urls.randomElement(using: &random)!, [Self.variants.randomElement(using: &random)!],
+                        Bool.random(using: &random) ? .fast : .slow
+                    )
                 }, id: "round\(round)")
             let worker = try place.worker()
             await worker.says("The worker runs")
@@ -70,7 +77,8 @@ struct KillTests {
             worker.signal(SIGKILL)
             _ = try await worker.ended()
             for record in try await place.records(.variants) {
-                guard case .change(.source(let row)) = try ChangelogEntry(record), let path = URL(string: row.url)?.path else { continue }
+                guard case .change(.source(let row)) = try ChangelogEntry(record), let path = URL(string: row.url)?.path
+                else { continue }
                 announced[path] = announced[path] ?? place.origin.requests(of: path)
             }
         }
@@ -112,7 +120,9 @@ struct KillTests {
 
     private static func count(_ log: some Log) async throws -> Int {
         var count: Int64 = 0
-        for number in 0..<Int32(log.partitionCount) { count += try await log.bounds(.jobsFast, PartitionID(number)).upperBound }
+        for number in 0..<Int32(log.partitionCount) {
+            count += try await log.bounds(.jobsFast, PartitionID(number)).upperBound
+        }
         return Int(count)
     }
 
@@ -141,7 +151,9 @@ struct KillTests {
         #expect(ended.status == 0 && summary["dead"] == 0 && summary["failed"] == 1, "\(ended.errors)")
         let outcomes = try await place.outcomes()
         #expect(outcomes.contains { $0.attempts > 0 && $0.kind != .failed })
-        #expect(Set(outcomes.filter { $0.kind == .stored || $0.kind == .reused }.map(\.job)).isSuperset(of: (1...6).map { "job-\($0)" }))
+        #expect(
+            Set(outcomes.filter { $0.kind == .stored || $0.kind == .reused }.map(\.job)).isSuperset(
+                of: (1...6).map { "job-\($0)" }))
         _ = try await place.rows()
     }
 }

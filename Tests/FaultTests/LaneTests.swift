@@ -10,7 +10,8 @@ import Testing
 struct LaneTests {
     @Test("With the slow lane full of origins that hang, fast jobs go through; then slow ones do too")
     func slowLaneFull() async throws {
-        let place = try Workplace("lanes.slow.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        let place = try Workplace(
+            "lanes.slow.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
         let gate = Gate()
         let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 96, height: 72, seed: 2).png, type: "image/png")
         let slow = (0..<12).map { number in
@@ -46,7 +47,8 @@ struct LaneTests {
             try lines.joined(separator: "\n").write(
                 to: place.folder.url.appending(path: "part\(part)"), atomically: true, encoding: .utf8)
             return try RunningProgram(
-                "/bin/sh", ["-c", "\(Built.program("mezzotint").path) publish --set data=data - < part\(part)"], in: place.folder.url)
+                "/bin/sh", ["-c", "\(Built.program("mezzotint").path) publish --set data=data - < part\(part)"],
+                in: place.folder.url)
         }
         for publisher in publishers { #expect(try await publisher.ended().status == 0) }
         worker.signal(SIGTERM)

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Jobs that fail for now, come to the wrong partition, or come too late", .timeLimit(.minutes(2)))
 struct RetryTests {
-    private let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
+    private let picture = LocalOrigin.Answer.bytes(
+        Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
 
     @Test("An origin that comes back: the job is stored, and its attempts counted")
     func comesBack() async throws {
@@ -34,7 +35,8 @@ struct RetryTests {
         let listed = try place.run("dead", "list", "--json")
         let letters = try #require(try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [NSDictionary])
         let letter = try #require(letters.first)
-        #expect(letters.count == 1 && letter["code"] as? String == "fetch.server-error" && letter["attempts"] as? Int == 3)
+        #expect(
+            letters.count == 1 && letter["code"] as? String == "fetch.server-error" && letter["attempts"] as? Int == 3)
         #expect(letter["url"] as? String == url && (letter["message"] as? String)?.contains("500") == true)
         let id = try #require(letter["id"] as? String)
         #expect(try place.run("dead", "show", id).output.contains(String(decoding: original, as: UTF8.self)))

@@ -17,7 +17,9 @@ final class Workplace: Sendable {
     init(_ settings: String..., pictures: URL? = nil) throws {
         folder = try TemporaryFolder()
         origin = try LocalOrigin(folder: pictures)
-        self.settings = (["data=data", "fetch.allow=127.0.0.0/8", "retry.base=50ms", "retry.cap=200ms", "render.processes=2"] + settings)
+        self.settings =
+            (["data=data", "fetch.allow=127.0.0.0/8", "retry.base=50ms", "retry.cap=200ms", "render.processes=2"]
+            + settings)
             .flatMap { ["--set", $0] }
     }
 
@@ -42,7 +44,8 @@ final class Workplace: Sendable {
     func publish(_ jobs: [(url: String, variants: [String], lane: Lane)], id prefix: String = "job") throws {
         let lines = jobs.enumerated().map { number, job in
             let variants = job.variants.map { "\"\($0)\"" }.joined(separator: ",")
-            return "{\"url\":\"\(job.url)\",\"variants\":[\(variants)],\"lane\":\"\(job.lane.rawValue)\",\"id\":\"\(prefix)-\(number)\"}"
+            return
+                "{\"url\":\"\(job.url)\",\"variants\":[\(variants)],\"lane\":\"\(job.lane.rawValue)\",\"id\":\"\(prefix)-\(number)\"}"
         }
         let ended = try run("publish", "-", input: lines.joined(separator: "\n"))
         #expect(ended.status == 0, "\(ended.errors)")
@@ -51,7 +54,8 @@ final class Workplace: Sendable {
     func worker(_ more: String..., untilIdle: Bool = true) throws -> RunningProgram {
         try RunningProgram(
             "mezzotint-worker",
-            settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []), in: folder.url)
+            settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []), in: folder.url
+        )
     }
 
     /// A worker's whole run; its summary.
@@ -72,7 +76,9 @@ final class Workplace: Sendable {
         var records: [Record] = []
         for number in 0..<Int32(log.partitionCount) {
             var next: Int64 = 0
-            while case let some = try await log.read(topic, PartitionID(number), from: next, limit: 10_000), let last = some.last {
+            while case let some = try await log.read(topic, PartitionID(number), from: next, limit: 10_000),
+                let last = some.last
+            {
                 records += some
                 next = last.offset + 1
             }
