@@ -10,7 +10,8 @@ extension Placement {
         let height = min(region.height * scaleY, Double(picture.height))
         return Region(
             x: min(max(0, (region.x - shown.x) * scaleX), Double(picture.width) - width),
-            y: min(max(0, (region.y - shown.y) * scaleY), Double(picture.height) - height), width: width, height: height)
+            y: min(max(0, (region.y - shown.y) * scaleY), Double(picture.height) - height), width: width, height: height
+        )
     }
 }
 

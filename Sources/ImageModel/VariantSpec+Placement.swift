@@ -21,10 +21,12 @@ extension VariantSpec {
             return Placement(output: output, region: Region(across, down))
         }
         // The side that decides the scale is shown whole; the other follows from the wanted shape.
-        let across = fit.followsWidth
+        let across =
+            fit.followsWidth
             ? Span(source.width, over: 1, in: source.width, axis.x)
             : Span(source.height * width, over: height, in: source.width, axis.x)
-        let down = fit.followsWidth
+        let down =
+            fit.followsWidth
             ? Span(source.width * height, over: width, in: source.height, axis.y)
             : Span(source.height, over: 1, in: source.height, axis.y)
         return Placement(output: PixelSize(width: width, height: height), region: Region(across, down))

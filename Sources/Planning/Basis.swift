@@ -43,7 +43,8 @@ package struct Basis: Sendable, Hashable {
     ) -> VariantRow {
         VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: bytes, digest: digest, location: location,
-            madeFrom: madeFrom, sourceSize: sourceSize, region: spec.placement(of: sourceSize).region, hasAlpha: hasAlpha,
+            madeFrom: madeFrom, sourceSize: sourceSize, region: spec.placement(of: sourceSize).region,
+            hasAlpha: hasAlpha,
             storedAt: now, expires: expires)
     }
 }

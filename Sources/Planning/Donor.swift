@@ -9,7 +9,9 @@ package struct Donor: Sendable, Hashable {
     package let loss: Double
 
     /// Holds every rule against a stored variant, cheapest first; the first that fails says why.
-    package init(_ row: VariantRow, for spec: VariantSpec, as placement: Placement, in question: DonorQuestion) throws(DonorRefusal) {
+    package init(_ row: VariantRow, for spec: VariantSpec, as placement: Placement, in question: DonorQuestion)
+        throws(DonorRefusal)
+    {
         guard DonorRule.isOfVersion(row, question.version) else { throw .version }
         guard question.rules.isFresh(until: row.expires, at: question.now) else { throw .stale }
         guard DonorRule.isMadeFromOrigin(row) else { throw .generation }

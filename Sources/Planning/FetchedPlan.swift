@@ -14,7 +14,8 @@ package struct FetchedPlan: Sendable, Hashable {
     ///     changed meanwhile, those are made anew.
     ///   - fetched: the new row of the source.
     package init(_ wanted: [VariantSpec], snapshot: SourceSnapshot, fetched: SourceRow) {
-        let standing = snapshot.variants.filter { $0.version == fetched.version }.map { row in row.renewed(by: fetched) }
+        let standing = snapshot.variants.filter { $0.version == fetched.version }.map { row in row.renewed(by: fetched)
+        }
         unchanged = wanted.compactMap { spec in standing.first { $0.spec == spec } }
         renewed = snapshot.variants.filter { $0.version == fetched.version && $0.expires < fetched.expires }
             .map { row in row.renewed(by: fetched) }

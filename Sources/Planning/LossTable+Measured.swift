@@ -1,13 +1,14 @@
 internal import ImageModel
 
 extension LossTable {
-    /// Measured with our renderer (fast lane: WebP method 2) on 16 photographs of ../shared/images/photos of 1,920 px or
-    /// more, for variants of 480, 160 and 80 px: of the means at each size the worst, a gain counted as none. A loss is the
-    /// score of the variant made from the source less that of the one made from the donor, both against the lossless
-    /// rendering from the source. At ratio 1 it is the worst of two donor qualities of each class (80 and 86, 90 and 93, 95
-    /// and 98), since the same quality twice is kinder than two that differ.
+    /// Measured with our renderer (fast lane: WebP method 2) on 16 photographs of ../shared/images/photos of 1,920 px
+    /// or more, for variants of 480, 160 and 80 px: of the means at each size the worst, a gain counted as none. A loss
+    /// is the score of the variant made from the source less that of the one made from the donor, both against the
+    /// lossless rendering from the source, which was decoded as the first was: that favours the source, by up to a point
+    /// from ratio 3 on, so that the table errs on the safe side. At ratio 1 it is the worst of two donor qualities of
+    /// each class (80 and 86, 90 and 93, 95 and 98), since the same quality twice is kinder than two that differ.
     ///
-    /// `mezzotint-bench losses` measures it anew.
+    /// `mezzotint-bench losses` measures it anew, against the source decoded in full.
     package static let measured = LossTable(
         ratios: [1, 1.05, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 24],
         rows: [

@@ -16,7 +16,9 @@ package struct LossTable: Sendable, Hashable {
         /// In the order of `ratios`; nil where the loss was not measured.
         package let losses: [Double?]
 
-        package init(_ donor: ImageFormat, _ quality: Int, to wanted: ImageFormat, _ wantedQuality: Int, _ losses: [Double?]) {
+        package init(
+            _ donor: ImageFormat, _ quality: Int, to wanted: ImageFormat, _ wantedQuality: Int, _ losses: [Double?]
+        ) {
             (self.donor, self.quality, self.wanted, self.wantedQuality) = (donor, quality, wanted, wantedQuality)
             self.losses = losses
         }
@@ -29,7 +31,9 @@ package struct LossTable: Sendable, Hashable {
     package init(ratios: [Double], rows: [Row]) { (self.ratios, self.rows) = (ratios, rows) }
 
     package func loss(from donor: VariantSpec, to wanted: VariantSpec, ratio: Double) -> Double? {
-        guard let row = row(from: donor, to: wanted), let upper = ratios.firstIndex(where: { $0 >= ratio }) else { return nil }
+        guard let row = row(from: donor, to: wanted), let upper = ratios.firstIndex(where: { $0 >= ratio }) else {
+            return nil
+        }
         if ratios[upper] == ratio { return row.losses[upper] }
         guard upper > 1, let low = row.losses[upper - 1], let high = row.losses[upper] else { return nil }
         return max(low, high)

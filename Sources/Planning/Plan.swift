@@ -38,7 +38,8 @@ package struct Plan: Sendable, Hashable {
 
     /// Everything missing from what is stored, or nil.
     private static func reuses(
-        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ version: SourceVersion, _ now: Int64, _ rules: ReuseRules
+        _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ version: SourceVersion, _ now: Int64,
+        _ rules: ReuseRules
     ) -> [Batch]? {
         if let source = snapshot.source, let original = source.original, rules.isFresh(until: source.expires, at: now) {
             return [Batch(Basis(original: source, at: original), missing)]
@@ -64,7 +65,9 @@ extension Donor {
     package static func best(for spec: VariantSpec, in snapshot: SourceSnapshot, _ question: DonorQuestion) -> Donor? {
         var best: Donor?
         for row in snapshot.variants {
-            guard let donor = try? Donor(row, for: spec, as: spec.placement(of: row.sourceSize), in: question) else { continue }
+            guard let donor = try? Donor(row, for: spec, as: spec.placement(of: row.sourceSize), in: question) else {
+                continue
+            }
             if best.map(donor.isBetter) ?? true { best = donor }
         }
         return best

@@ -58,11 +58,13 @@ struct PlacementTests {
             ("400y200-enlarge", (100, 100), (400, 200), (0, 25, 100, 50)),
         ] as [Case])
     func crop(_ row: Case) {
-        let placement = TestSupport.spec(row.spec + ".jpg").placement(of: PixelSize(width: row.source.0, height: row.source.1))
+        let placement = TestSupport.spec(row.spec + ".jpg").placement(
+            of: PixelSize(width: row.source.0, height: row.source.1))
         #expect(placement.output == PixelSize(width: row.output.0, height: row.output.1))
         let (x, y, width, height) = row.region
         let off = [
-            placement.region.x - x, placement.region.y - y, placement.region.width - width, placement.region.height - height,
+            placement.region.x - x, placement.region.y - y, placement.region.width - width,
+            placement.region.height - height,
         ]
         #expect(off.allSatisfy { abs($0) < 1e-9 })
     }
@@ -71,7 +73,8 @@ struct PlacementTests {
     func always() {
         var random = SeededRandom(seed: 4)
         for _ in 0..<20_000 {
-            let source = PixelSize(width: .random(in: 1...3000, using: &random), height: .random(in: 1...3000, using: &random))
+            let source = PixelSize(
+                width: .random(in: 1...3000, using: &random), height: .random(in: 1...3000, using: &random))
             let spec = VariantSpec(
                 width: .random(in: 0...2000, using: &random), height: .random(in: 0...2000, using: &random),
                 mode: FitMode.allCases.randomElement(using: &random)!, format: .jpeg, enlarge: .random(using: &random),

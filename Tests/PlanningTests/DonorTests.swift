@@ -27,7 +27,8 @@ struct DonorTests {
 
     @Test("A donor shows the same version of the source")
     func version() {
-        #expect(refusal(Example.row("1280x1280-q90.jpg"), for: "640x640.jpg", version: SourceVersion(word: 2)) == .version)
+        #expect(
+            refusal(Example.row("1280x1280-q90.jpg"), for: "640x640.jpg", version: SourceVersion(word: 2)) == .version)
     }
 
     @Test(

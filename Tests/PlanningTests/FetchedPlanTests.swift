@@ -28,7 +28,8 @@ struct FetchedPlanTests {
         #expect(batch.summary == ["1280x1280-q80.jpg from fetched", "320y320-q80.webp from fetched"])
         #expect(batch.orders[1].output == PixelSize(width: 320, height: 320))
         #expect(batch.orders[1].cut == Region(x: 500, y: 0, width: 3000, height: 3000))
-        #expect(batch.basis.madeFrom == .origin && batch.basis.version == fetched.version && batch.basis.expires == 2000)
+        #expect(
+            batch.basis.madeFrom == .origin && batch.basis.version == fetched.version && batch.basis.expires == 2000)
     }
 
     @Test("Another version: all of it is made anew, also what was unchanged before the fetch")
@@ -36,7 +37,10 @@ struct FetchedPlanTests {
         let new = Example.sourceRow(of: (800, 600), version: SourceVersion(word: 2), expires: 2000)
         let plan = plan(["640x640.jpg", "1280x1280.jpg"], [Example.row("640x640.jpg")], fetched: new)
         #expect(plan.unchanged.isEmpty && plan.renewed.isEmpty)
-        #expect(plan.batch?.orders.map(\.output) == [PixelSize(width: 640, height: 480), PixelSize(width: 800, height: 600)])
+        #expect(
+            plan.batch?.orders.map(\.output) == [
+                PixelSize(width: 640, height: 480), PixelSize(width: 800, height: 600),
+            ])
     }
 
     @Test("A row that is fresh for longer than the fetch is left alone")

@@ -59,7 +59,10 @@ struct PlanTests {
     func staleOriginal() {
         let snapshot = SourceSnapshot(source: Example.sourceRow(original: "ab/original.jpg", expires: 5))
         #expect(Plan(["640x640.jpg"], snapshot).summary == ["640x640-q80.jpg fetched"])
-        #expect(Plan(["640x640.jpg"], snapshot, rules: .example(allowsStale: true)).summary == ["640x640-q80.jpg from original"])
+        #expect(
+            Plan(["640x640.jpg"], snapshot, rules: .example(allowsStale: true)).summary == [
+                "640x640-q80.jpg from original"
+            ])
     }
 
     @Test("Each donor is decoded once for all that is made from it")
@@ -102,23 +105,31 @@ struct PlanTests {
             digest: donor.digest, location: "x", at: 50)
         #expect(row.madeFrom == .donor(donor.spec) && row.generation == 2)
         #expect(row.region == Region(x: 500, y: 0, width: 3000, height: 3000))
-        #expect(row.expires == 77 && row.storedAt == 50 && row.version == donor.version && row.sourceSize == donor.sourceSize)
+        #expect(
+            row.expires == 77 && row.storedAt == 50 && row.version == donor.version
+                && row.sourceSize == donor.sourceSize)
     }
 
-    @Test("Each variant is in exactly one place, and no plan both fetches and reuses", arguments: 0..<40 as Range<UInt64>)
+    @Test(
+        "Each variant is in exactly one place, and no plan both fetches and reuses", arguments: 0..<40 as Range<UInt64>)
     func once(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let texts = [
-            "full.png", "1920x1920-q95.jpg", "1280x1280-q80.webp", "1280x1280-q90.jpg", "640x640-q80.jpg", "640y640-q90.jpg",
+            "full.png", "1920x1920-q95.jpg", "1280x1280-q80.webp", "1280x1280-q90.jpg", "640x640-q80.jpg",
+            "640y640-q90.jpg",
             "320x320-q80.webp", "160y160-q80.jpg", "160y160-axis0_0.png", "2000z500-q90.webp",
         ]
         for _ in 0..<200 {
             let stored = texts.shuffled(using: &random).prefix(.random(in: 0...6, using: &random)).map {
-                Example.row($0, version: SourceVersion(word: .random(in: 1...2, using: &random)), expires: .random(in: 5...30, using: &random))
+                Example.row(
+                    $0, version: SourceVersion(word: .random(in: 1...2, using: &random)),
+                    expires: .random(in: 5...30, using: &random))
             }
             let wanted = Array(texts.shuffled(using: &random).prefix(.random(in: 1...6, using: &random)))
             let original = Bool.random(using: &random) ? "o" : nil
-            let source = Bool.random(using: &random) ? Example.sourceRow(original: original, expires: .random(in: 5...30, using: &random)) : nil
+            let source =
+                Bool.random(using: &random)
+                ? Example.sourceRow(original: original, expires: .random(in: 5...30, using: &random)) : nil
             let plan = Plan(wanted, SourceSnapshot(source: source, variants: stored))
             let placed = plan.unchanged.map(\.spec) + plan.reuses.flatMap(\.orders).map(\.spec) + plan.toFetch
             #expect(placed.count == wanted.count)

@@ -15,7 +15,9 @@ struct PixelsTests {
         "Real PNG files of 8 bits are read to the last row",
         .enabled(if: Shared.has("images/pngsuite"), Comment(rawValue: Shared.absent)))
     func real() throws {
-        let files = Shared.pictures("pngsuite").filter { $0.lastPathComponent.wholeMatch(of: /(basn[0246]|f0[0-9]n[02])[a-z0-9]*08\.png/) != nil }
+        let files = Shared.pictures("pngsuite").filter {
+            $0.lastPathComponent.wholeMatch(of: /(basn[0246]|f0[0-9]n[02])[a-z0-9]*08\.png/) != nil
+        }
         #expect(!files.isEmpty)
         for file in files {
             let bytes = [UInt8](try Data(contentsOf: file))
@@ -38,6 +40,8 @@ struct PixelsTests {
     func moved() {
         let picture = Pixels.photograph(width: 200, height: 150, seed: 2)
         #expect(picture.difference(from: picture) == 0)
-        for move in [(1, 0), (0, 1), (-1, 0), (0, -1)] { #expect(picture.difference(from: picture, movedBy: move)! > 3) }
+        for move in [(1, 0), (0, 1), (-1, 0), (0, -1)] {
+            #expect(picture.difference(from: picture, movedBy: move)! > 3)
+        }
     }
 }

@@ -16,7 +16,9 @@ struct ReuseLossTests {
     /// With MEZZOTINT_SHOW each cell's mean and worst are printed.
     private static let isShown = ProcessInfo.processInfo.environment["MEZZOTINT_SHOW"] != nil
 
-    @Test("On photographs, whatever the formats, qualities and sizes", .enabled(if: isHere, Comment(rawValue: Shared.absent)))
+    @Test(
+        "On photographs, whatever the formats, qualities and sizes",
+        .enabled(if: isHere, Comment(rawValue: Shared.absent)))
     func losses() async throws {
         let photographs = Shared.pictures("photos").enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         let losses = try await withThrowingTaskGroup(of: [(ReuseCase, Double)].self) { group in
@@ -36,10 +38,14 @@ struct ReuseLossTests {
         for (cell, found) in cells.sorted(by: { $0.key < $1.key }) {
             let mean = found.reduce(0, +) / Double(found.count)
             if Self.isShown {
-                print("\(cell): \(found.count) pictures, mean \(String(format: "%.2f", mean)), worst \(String(format: "%.2f", found.max() ?? 0))")
+                print(
+                    "\(cell): \(found.count) pictures, mean \(String(format: "%.2f", mean)), worst \(String(format: "%.2f", found.max() ?? 0))"
+                )
             }
             // A mean of few says little of a cell.
-            if found.count >= 5 { #expect(mean <= ReuseRules().lossBudget, "\(cell): \(mean) over \(found.count) pictures") }
+            if found.count >= 5 {
+                #expect(mean <= ReuseRules().lossBudget, "\(cell): \(mean) over \(found.count) pictures")
+            }
         }
         let mean = losses.map(\.1).reduce(0, +) / Double(losses.count)
         #expect(mean <= ReuseRules().lossBudget / 2, "over all \(losses.count) pictures the mean is \(mean)")
@@ -49,7 +55,9 @@ struct ReuseLossTests {
         var random = SeededRandom(seed: seed)
         var studio = try Studio(OpenFile(reading: photograph.path))
         let long = min(2600, max(studio.source.size.width, studio.source.size.height))
-        let donors = Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: long, using: &random) }).sorted { "\($0)" < "\($1)" }
+        let donors = Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: long, using: &random) }).sorted {
+            "\($0)" < "\($1)"
+        }
         try await studio.store(donors)
         let folder = try TemporaryFolder()
         let cases = ReuseCase.random(studio, upTo: 400, count: casesPerPhotograph, using: &random).cases
@@ -77,7 +85,8 @@ struct ReuseLossTests {
             process.terminationHandler = { _ in done.resume(returning: pipe.fileHandleForReading.availableData) }
             do { try process.run() } catch { done.resume(throwing: error) }
         }
-        return try #require(String(decoding: said, as: UTF8.self).split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) })
+        return try #require(
+            String(decoding: said, as: UTF8.self).split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) })
     }
 }
 

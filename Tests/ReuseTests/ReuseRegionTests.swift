@@ -16,7 +16,10 @@ struct ReuseRegionTests {
     /// A source of random shape: sides of 600 to 1,600, now and then much longer than wide.
     private static func size(_ random: inout SeededRandom) -> (Int, Int) {
         let isPanorama = Int.random(in: 0...5, using: &random) == 0
-        let (long, short) = (Int.random(in: 600...1600, using: &random), Int.random(in: isPanorama ? 150...300 : 600...1600, using: &random))
+        let (long, short) = (
+            Int.random(in: 600...1600, using: &random),
+            Int.random(in: isPanorama ? 150...300 : 600...1600, using: &random)
+        )
         return Bool.random(using: &random) ? (long, short) : (short, long)
     }
 
@@ -43,7 +46,9 @@ struct ReuseRegionTests {
         }
     }
 
-    @Test("In pictures like photographs, which agree best where neither is moved: 1,050 cases", arguments: 101...115 as ClosedRange<UInt64>)
+    @Test(
+        "In pictures like photographs, which agree best where neither is moved: 1,050 cases",
+        arguments: 101...115 as ClosedRange<UInt64>)
     func photographs(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let (width, height) = Self.size(&random)
@@ -72,13 +77,17 @@ struct ReuseRegionTests {
     ) async throws {
         var studio = try Studio(pixels)
         let side = max(pixels.width, pixels.height)
-        try await studio.store(Array(Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: side, using: &random) })).sorted { "\($0)" < "\($1)" })
+        try await studio.store(
+            Array(Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: side, using: &random) })).sorted {
+                "\($0)" < "\($1)"
+            })
         let (cases, asked) = ReuseCase.random(studio, count: Self.casesPerSource, using: &random)
         #expect(cases.count == Self.casesPerSource, "of \(asked) requests only these were reused")
         // As jobs do it: several variants from one decode, of the source as of a donor.
         for start in stride(from: 0, to: cases.count, by: 14) {
             let part = Array(cases[start..<min(start + 14, cases.count)])
-            let direct = try await studio.direct(part.flatMap { $0.fromSource($0.spec.placement(of: studio.source.size)) })
+            let direct = try await studio.direct(
+                part.flatMap { $0.fromSource($0.spec.placement(of: studio.source.size)) })
             var reused = [[RenderedVariant]](repeating: [], count: part.count)
             for donor in Set(part.map(\.donor)) {
                 let own = part.indices.filter { part[$0].donor == donor }

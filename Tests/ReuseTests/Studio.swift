@@ -24,7 +24,8 @@ struct Studio: Sendable {
         picture = try Studio.pool.inspect(file)
         let digest = SHA256.digest(of: try file.allBytes())
         source = SourceRow(
-            source: SourceKey(digest), url: "http://origin/picture", version: SourceVersion(digest), size: picture.facts.size,
+            source: SourceKey(digest), url: "http://origin/picture", version: SourceVersion(digest),
+            size: picture.facts.size,
             format: picture.facts.format, bytes: file.length, digest: digest, hasAlpha: picture.facts.hasAlpha,
             original: nil, fetchedAt: 0, expires: 1000)
     }
@@ -92,7 +93,8 @@ struct ReuseCase: Sendable {
 
     private func lossless(_ order: RenderOrder) -> RenderOrder {
         let spec = VariantSpec(
-            width: spec.width, height: spec.height, mode: spec.mode, format: .png, enlarge: spec.enlarge, axis: spec.axis)
+            width: spec.width, height: spec.height, mode: spec.mode, format: .png, enlarge: spec.enlarge,
+            axis: spec.axis)
         return RenderOrder(spec: spec, output: order.output, cut: order.cut)
     }
 
@@ -101,7 +103,8 @@ struct ReuseCase: Sendable {
     var cell: String {
         let ratio = DonorRule.ratio(of: order.cut, to: order.output)
         let quality = [95, 90, 80].first { $0 <= donor.spec.quality } ?? 0
-        return "\(donor.spec.format.rawValue) \(quality) to \(spec.format.rawValue), \(ratio <= 1.5 ? "up to 1.5" : ratio <= 3 ? "up to 3" : "above 3")"
+        return
+            "\(donor.spec.format.rawValue) \(quality) to \(spec.format.rawValue), \(ratio <= 1.5 ? "up to 1.5" : ratio <= 3 ? "up to 3" : "above 3")"
     }
 }
 
@@ -117,7 +120,8 @@ extension ReuseCase {
             let spec = VariantSpec.random(upTo: min(side, long * 2 / 3), using: &random)
             let stored = studio.rows.shuffled(using: &random).prefix(.random(in: 1...studio.rows.count, using: &random))
             let plan = Plan(
-                [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10, rules: ReuseRules())
+                [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10,
+                rules: ReuseRules())
             for batch in plan.reuses {
                 guard case .donor(let row) = batch.basis.input else { continue }
                 cases += batch.orders.map { ReuseCase(spec: spec, donor: row, order: $0) }
@@ -139,9 +143,11 @@ extension VariantSpec {
         let isSquare = Bool.random(using: &random)
         let width = size()
         return VariantSpec(
-            width: width, height: isSquare ? width : Int.random(in: 0...7, using: &random) == 0 ? 0 : size(), mode: mode,
+            width: width, height: isSquare ? width : Int.random(in: 0...7, using: &random) == 0 ? 0 : size(),
+            mode: mode,
             quality: [60, 75, 80, 85, 90, 95].randomElement(using: &random)!,
-            format: [.jpeg, .webp, .png].randomElement(using: &random)!, enlarge: Int.random(in: 0...9, using: &random) == 0,
+            format: [.jpeg, .webp, .png].randomElement(using: &random)!,
+            enlarge: Int.random(in: 0...9, using: &random) == 0,
             axis: Bool.random(using: &random)
                 ? .centre : CropAxis(x: .random(in: 0...10, using: &random), y: .random(in: 0...10, using: &random)))
     }

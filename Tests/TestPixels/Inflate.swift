@@ -87,7 +87,8 @@ struct Inflate {
                 output.append(UInt8(symbol))
                 continue
             }
-            guard symbol < 286, let more = take(Inflate.lengthBits[symbol - 257]), let code = decode(distances), code < 30,
+            guard symbol < 286, let more = take(Inflate.lengthBits[symbol - 257]), let code = decode(distances),
+                code < 30,
                 let beyond = take(code < 2 ? 0 : code / 2 - 1)
             else { return false }
             let length = Inflate.lengthBase[symbol - 257] + more
@@ -110,9 +111,12 @@ struct Inflate {
         return nil
     }
 
-    private static let lengthBits = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0]
+    private static let lengthBits = [
+        0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0,
+    ]
     private static let lengthBase = [
-        3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
+        3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227,
+        258,
     ]
 }
 

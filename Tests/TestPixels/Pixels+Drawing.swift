@@ -23,7 +23,10 @@ extension Pixels {
         }
         let side = Double(max(width, height))
         let discs = (0..<40).map { _ in
-            (random() * Double(width), random() * Double(height), (0.01 + 0.12 * random() * random()) * side, random() * 200, random() * 200, random() * 200)
+            (
+                random() * Double(width), random() * Double(height), (0.01 + 0.12 * random() * random()) * side,
+                random() * 200, random() * 200, random() * 200
+            )
         }
         let lattice = (0..<4096).map { _ in random() }
         func noise(_ x: Double, _ y: Double) -> Double {
@@ -31,7 +34,8 @@ extension Pixels {
             let (u, v) = (x - Double(i), y - Double(j))
             func at(_ i: Int, _ j: Int) -> Double { lattice[(i &* 73 &+ j &* 1_973) & 4095] }
             let (a, b) = (u * u * (3 - 2 * u), v * v * (3 - 2 * v))
-            return (at(i, j) * (1 - a) + at(i + 1, j) * a) * (1 - b) + (at(i, j + 1) * (1 - a) + at(i + 1, j + 1) * a) * b
+            return (at(i, j) * (1 - a) + at(i + 1, j) * a) * (1 - b) + (at(i, j + 1) * (1 - a) + at(i + 1, j + 1) * a)
+                * b
         }
         return draw(width, height) { x, y in
             let (x, y) = (Double(x), Double(y))

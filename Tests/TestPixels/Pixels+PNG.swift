@@ -14,8 +14,10 @@ extension Pixels {
             place += 12 + length
         }
         let stride = width * channels
-        guard let rows = Inflate.zlib(data, expecting: (stride + 1) * height), rows.count == (stride + 1) * height else { return nil }
-        self.init(width: width, height: height, channels: channels, bytes: Pixels.unfiltered(rows, stride: stride, channels))
+        guard let rows = Inflate.zlib(data, expecting: (stride + 1) * height), rows.count == (stride + 1) * height
+        else { return nil }
+        self.init(
+            width: width, height: height, channels: channels, bytes: Pixels.unfiltered(rows, stride: stride, channels))
     }
 
     private static func unfiltered(_ rows: [UInt8], stride: Int, _ channels: Int) -> [UInt8] {
@@ -68,7 +70,9 @@ extension Pixels {
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    private static func word(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+    private static func word(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+    }
 
     /// A chunk with its length and checksum.
     package static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {

@@ -11,14 +11,17 @@ enum LossBenchmark {
         "losses", abstract: "Measures what making a variant from a stored one costs, as rows of the loss table.",
         examples: ["mezzotint-bench losses --count 12", "mezzotint-bench losses --pictures DIR"],
         options: [
-            Option("pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
+            Option(
+                "pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
             Option("count", value: "n", help: "Only so many of them, evenly spread."),
         ]
     ) { arguments in
         guard let tool = SharedTools.part("tools/ssimulacra2_rs") else {
-            throw UsageError("There is no ssimulacra2_rs: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
+            throw UsageError(
+                "There is no ssimulacra2_rs: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
         }
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos") else {
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
+        else {
             throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
         }
         let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))

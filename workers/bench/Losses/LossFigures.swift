@@ -21,7 +21,10 @@ struct LossFormat: Hashable {
 
     /// The class of donors that this one belongs to.
     var donorClass: LossFormat {
-        LossFormat(format: format, quality: LossFormat.donors.filter { $0.format == format && $0.quality <= quality }.map(\.quality).max() ?? 0)
+        LossFormat(
+            format: format,
+            quality: LossFormat.donors.filter { $0.format == format && $0.quality <= quality }.map(\.quality).max() ?? 0
+        )
     }
 }
 
@@ -36,16 +39,22 @@ struct LossFigures {
     /// Of the means by size and by donor within its class the worst, and never a gain; in tenths, rounded up.
     var rows: [String] {
         let ratios = Set(LossMeasurement.plan.flatMap(\.ratios)).sorted()
-        return ["ratios: [\(ratios.map { String(format: "%g", $0) }.joined(separator: ", "))],"] + LossFormat.donors.flatMap { donor in
-            LossFormat.wanted.compactMap { wanted -> String? in
-                let losses = ratios.map { ratio -> Double? in
-                    found.filter { $0.key.ratio == ratio && $0.key.wanted == wanted && $0.key.donor.donorClass == donor }
+        return ["ratios: [\(ratios.map { String(format: "%g", $0) }.joined(separator: ", "))],"]
+            + LossFormat.donors.flatMap { donor in
+                LossFormat.wanted.compactMap { wanted -> String? in
+                    let losses = ratios.map { ratio -> Double? in
+                        found.filter {
+                            $0.key.ratio == ratio && $0.key.wanted == wanted && $0.key.donor.donorClass == donor
+                        }
                         .map { _, losses in losses.reduce(0, +) / Double(losses.count) }.max()
+                    }
+                    guard losses.contains(where: { $0 != nil }) else { return nil }
+                    let row = losses.map {
+                        $0.map { String(format: "%.1f", max(0, ($0 * 10).rounded(.up) / 10)) } ?? "nil"
+                    }
+                    return
+                        "Row(.\(donor.format), \(donor.quality), to: .\(wanted.format), \(wanted.quality), [\(row.joined(separator: ", "))]),"
                 }
-                guard losses.contains(where: { $0 != nil }) else { return nil }
-                let row = losses.map { $0.map { String(format: "%.1f", max(0, ($0 * 10).rounded(.up) / 10)) } ?? "nil" }
-                return "Row(.\(donor.format), \(donor.quality), to: .\(wanted.format), \(wanted.quality), [\(row.joined(separator: ", "))]),"
             }
-        }
     }
 }
