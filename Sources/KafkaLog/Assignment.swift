@@ -17,7 +17,8 @@ struct Assignment: Sendable {
     /// Those of them that were never committed: lag is told from committed offsets, so they are committed at once.
     let firstPositions: [KafkaPlace: Int64]
 
-    /// Asks the cluster; blocks, never on the poll thread.
+    /// Asks the cluster; blocks, never on the poll thread. Without partitions (more workers than there are) it asks
+    /// nothing.
     init(
         number: Int, generation: Int64, partitions: [PartitionID], asking questions: KafkaQuestions
     ) throws(LogFailure) {
@@ -30,7 +31,7 @@ struct Assignment: Sendable {
         let fresh = places.filter { positions[$0] == nil }
         var firstPositions: [KafkaPlace: Int64] = [:]
         // A new group takes up everything that is there.
-        for (place, bounds) in zip(fresh, fresh.isEmpty ? [] : try questions.bounds(fresh)) {
+        for (place, bounds) in zip(fresh, try questions.bounds(fresh)) {
             firstPositions[place] = bounds.lowerBound
         }
         (self.positions, self.firstPositions) = (positions.merging(firstPositions) { old, _ in old }, firstPositions)
@@ -63,8 +64,12 @@ extension KafkaClient {
         try check(error, "the group's generation")
         defer { rd_kafka_mem_free(handle, UnsafeMutableRawPointer(mutating: bytes)) }
         let mark = Array("CGMDv2:".utf8)
-        guard let bytes, count >= mark.count + 4, UnsafeRawBufferPointer(start: bytes, count: mark.count).elementsEqual(mark)
-        else { throw .unavailable(reason: "librdkafka \(KafkaConfiguration.libraryVersion) writes its group in another form") }
+        guard let bytes, count >= mark.count + 4,
+            UnsafeRawBufferPointer(start: bytes, count: mark.count).elementsEqual(mark)
+        else {
+            let version = KafkaConfiguration.libraryVersion
+            throw .unavailable(reason: "librdkafka \(version) writes its group in another form")
+        }
         return Int64(bytes.loadUnaligned(fromByteOffset: mark.count, as: Int32.self))
     }
 }

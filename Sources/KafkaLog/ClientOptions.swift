@@ -57,6 +57,8 @@ extension KafkaConfiguration {
         [
             ("partition.assignment.strategy", "range"), ("session.timeout.ms", "\(timing.session.milliseconds)"),
             ("heartbeat.interval.ms", "\(max(100, timing.session.milliseconds / 10))"),
+            // An anchor that the broker did not know yet at the first look is looked for again.
+            ("topic.metadata.refresh.interval.ms", "30000"),
             ("max.poll.interval.ms", "\(max(60_000, 2 * timing.stall.milliseconds))"),
         ] + fetching
     }
@@ -66,8 +68,8 @@ extension KafkaConfiguration {
     private var fetching: [(name: String, value: String)] {
         [
             ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "100000"),
-            ("queued.max.messages.kbytes", "2048"), ("fetch.message.max.bytes", "\(512 << 10)"),
-            ("fetch.max.bytes", "\(8 << 20)"),
+            ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "\(64 << 10)"),
+            ("fetch.max.bytes", "\(4 << 20)"),
         ]
     }
 }

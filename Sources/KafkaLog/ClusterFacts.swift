@@ -27,10 +27,9 @@ extension KafkaClient {
                 return
             }
             cause = lastError() ?? cause
-            let failure = LogFailure(
-                cause?.code ?? error,
-                reason: "Kafka at \(configuration.bootstrap): \(cause?.text ?? String(cString: rd_kafka_err2str(error)))")
-            if case .denied = failure { throw failure }
+            let text = cause?.text ?? String(cString: rd_kafka_err2str(error))
+            let failure = LogFailure(cause?.code ?? error, reason: "Kafka at \(configuration.bootstrap): \(text)")
+            if case .denied(let reason) = failure { throw .denied(reason: reason + configuration.security.hint) }
             if left <= 0 { throw failure }
         }
     }

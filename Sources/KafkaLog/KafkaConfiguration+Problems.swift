@@ -10,10 +10,15 @@ extension KafkaConfiguration {
         let isLegal = prefix.utf8.allSatisfy(Self.isLegalInTopics)
         if !isLegal || prefix.utf8.count > 200 {
             problems.append(
-                "kafka.prefix \"\(prefix.prefix(80))\" cannot begin a topic's name: letters, digits, '.', '_' and '-' can, 200 at most.")
+                "kafka.prefix \"\(prefix.prefix(80))\" cannot begin a topic's name: letters, digits, '.', '_' and '-' "
+                    + "can, 200 at most.")
         }
-        if group.isEmpty { problems.append("kafka.group is empty: workers of one group share the work, so it needs a name.") }
-        if !(1...1024).contains(partitions) { problems.append("kafka.partitions is \(partitions), not from 1 to 1024.") }
+        if group.isEmpty {
+            problems.append("kafka.group is empty: workers of one group share the work, so it needs a name.")
+        }
+        if !(1...1024).contains(partitions) {
+            problems.append("kafka.partitions is \(partitions), not from 1 to 1024.")
+        }
         if security.usesSASL, security.user.isEmpty || security.password.isEmpty {
             problems.append("kafka.security.user and kafka.security.password are needed with \(security.kind.rawValue).")
         }
@@ -32,12 +37,14 @@ extension KafkaConfiguration {
             let (outcome, text) = withErrorText { rd_kafka_conf_set(trial, name, value, $0, $1) }
             return switch outcome {
             case RD_KAFKA_CONF_OK: nil
-            case RD_KAFKA_CONF_UNKNOWN: "kafka.options.\(name): librdkafka \(Self.libraryVersion) has no option of that name."
+            case RD_KAFKA_CONF_UNKNOWN:
+                "kafka.options.\(name): librdkafka \(Self.libraryVersion) has no option of that name."
             default: "kafka.options.\(name): \(text)."
             }
         }
     }
 
+    package static var hasSoundSCRAM: Bool { rd_kafka_version() >= 0x02_06_01_00 }
     static var libraryVersion: String { String(cString: rd_kafka_version_str()) }
 
     private static func isLegalInTopics(_ byte: UInt8) -> Bool {

@@ -26,6 +26,8 @@ package struct KafkaConfiguration: Sendable, Equatable {
             case sasl = "SASL_PLAINTEXT"
             case saslTLS = "SASL_SSL"
         }
+        /// Debian's librdkafka 2.0.2 sends the client's nonce twice (#4895, cured in 2.6.1): SCRAM works with Kafka 3.x,
+        /// and 4.0 and newer refuse it.
         package enum Mechanism: String, Sendable, CaseIterable {
             case plain = "PLAIN"
             case scramSHA256 = "SCRAM-SHA-256"
@@ -33,7 +35,7 @@ package struct KafkaConfiguration: Sendable, Equatable {
         }
 
         package var kind = Kind.plaintext
-        package var mechanism = Mechanism.scramSHA512
+        package var mechanism = Mechanism.plain
         package var user = ""
         package var password = ""
         /// PEM files; empty: the system's authorities, no certificate of our own.
@@ -43,6 +45,12 @@ package struct KafkaConfiguration: Sendable, Equatable {
 
         package init() {}
         var usesSASL: Bool { kind == .sasl || kind == .saslTLS }
+        /// What a person should know when the password was refused, though it may be right.
+        var hint: String {
+            guard usesSASL, mechanism != .plain, !KafkaConfiguration.hasSoundSCRAM else { return "" }
+            return " (librdkafka \(KafkaConfiguration.libraryVersion) cannot use SCRAM with Kafka 4.0 and newer: "
+                + "use PLAIN over TLS there)"
+        }
         var usesTLS: Bool { kind == .tls || kind == .saslTLS }
     }
 

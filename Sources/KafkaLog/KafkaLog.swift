@@ -30,7 +30,9 @@ package final class KafkaLog: Log {
         questions = try KafkaQuestions(configuration)
         let topics = try questions.topics()
         let problems = KafkaTopics.shapeProblems(topics, configuration)
-        guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else { throw .topics(problems: problems) }
+        guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else {
+            throw .topics(problems: problems)
+        }
         partitionCount = anchor.partitions
         producer = try KafkaProducer(configuration, notice: notice)
         outside = Outside(questions)

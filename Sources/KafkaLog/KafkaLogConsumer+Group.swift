@@ -34,7 +34,9 @@ extension KafkaLogConsumer {
 
     private func decide(_ event: borrowing KafkaEvent, _ member: GroupMember) {
         let number = decision.add(1, ordering: .relaxed).newValue
-        if event.error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, let list = rd_kafka_event_topic_partition_list(event.pointer) {
+        if event.error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS,
+            let list = rd_kafka_event_topic_partition_list(event.pointer)
+        {
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
             phase = .preparing

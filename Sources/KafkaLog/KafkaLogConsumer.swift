@@ -145,14 +145,16 @@ package actor KafkaLogConsumer: LogConsumer {
         }
     }
 
+    /// Often enough, too, that a thread with nothing to do is not taken for one that is stuck.
     private var nextDeadline: Int64 {
+        let pulse = SystemTime.monotonicNanoseconds + log.configuration.timing.stall.nanoseconds / 4
         let own: Int64 = switch phase {
         case .revoking(_, _, let deadline), .committing(let deadline): deadline
         // Nothing wakes us when librdkafka is done with leaving.
         case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
         case .idle, .preparing, .owning: .max
         }
-        return min(nextSweep, own, commitDue ?? .max)
+        return min(nextSweep, pulse, own, commitDue ?? .max)
     }
 
     private func end(_ member: GroupMember, _ done: CheckedContinuation<Void, Never>) {

@@ -27,6 +27,7 @@ final class KafkaQuestions: Sendable {
 
     /// The first offset still there and the next one, for each place: two questions to each leader, however many.
     func bounds(_ places: [KafkaPlace]) throws(LogFailure) -> [Range<Int64>] {
+        if places.isEmpty { return [] }
         let first = try patiently { () throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_BEGINNING)) }
         let next = try patiently { () throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_END)) }
         return zip(first, next).map { $0..<max($0, $1) }
@@ -34,7 +35,8 @@ final class KafkaQuestions: Sendable {
 
     /// The group's committed offsets; nil where nothing was committed.
     func watermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
-        try patiently { () throws(LogFailure) in try committed(places) }
+        if places.isEmpty { return [] }
+        return try patiently { () throws(LogFailure) in try committed(places) }
     }
 
     private func committed(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {

@@ -53,7 +53,8 @@ package enum KafkaTopics {
         if present.isEmpty { return problems }
         let settings = try questions.settings(of: present)
         for name in present {
-            guard let topic = Topic.allCases.first(where: { configuration.name($0) == name }), let fact = facts[name] else { continue }
+            guard let topic = Topic.allCases.first(where: { configuration.name($0) == name }), let fact = facts[name]
+            else { continue }
             problems += settingProblems(topic, fact, settings[name] ?? [:], configuration)
         }
         return problems
@@ -74,7 +75,8 @@ package enum KafkaTopics {
         if counts.count > 1 {
             let list = counts.sorted { $0.key < $1.key }.map { "\($0.value.joined(separator: ", ")): \($0.key)" }
             problems.append(
-                "Every topic needs as many partitions as the others, or the lanes of a source come apart: \(list.joined(separator: "; ")).")
+                "Every topic needs as many partitions as the others, or the lanes of a source come apart: "
+                    + list.joined(separator: "; ") + ".")
         }
         return problems
     }

@@ -63,6 +63,67 @@ extension KafkaTests {
             }
         }
 
+        @Test("What was fetched and not read before a rebalance wakes its owner after it, and so does what comes next")
+        func unread() async throws {
+            let bench = try await KafkaBench()
+            let (log, first) = try await bench.worker()
+            try await first.start()
+            await first.own(6)
+            let places = Topic.consumed.flatMap { topic in (0..<Int32(6)).map { (topic, PartitionID($0)) } }
+            _ = await log.append(places.flatMap { place in
+                (0..<50).map { .text(place.0, place.1.number, "\($0)") }
+            })
+            for place in places { await first.listener.wait(for: .readable(place.0, place.1)) }
+
+            let (otherLog, second) = try await bench.worker()
+            var heard = first.listener.count
+            try await second.start()
+            await first.releaseAll(after: heard, count: 6)
+            await second.own(3)
+            await first.own(3)
+            heard = first.listener.count
+            await second.stop()
+            await otherLog.close()
+            await first.releaseAll(after: heard, count: 3)
+            await first.own(6)
+            for place in places {
+                // Only when told: a look without need would itself empty what keeps a queue from waking anybody.
+                await first.listener.wait(for: .readable(place.0, place.1), after: heard)
+                let records = try await first.drain(place.0, place.1, until: 50)
+                #expect(records.map(\.text) == (0..<50).map(String.init))
+            }
+            for place in places {
+                _ = await log.append([.text(place.0, place.1.number, "next")])
+                #expect(try await first.drain(place.0, place.1, until: 1).map(\.text) == ["next"])
+            }
+            await first.stop()
+            await log.close()
+        }
+
+        @Test("A worker for whom no partition is left waits, and takes over when another goes")
+        func spare() async throws {
+            let bench = try await KafkaBench(partitions: 1)
+            let (log, first) = try await bench.worker()
+            try await first.start()
+            await first.own(1)
+            let (otherLog, second) = try await bench.worker()
+            var heard = first.listener.count
+            try await second.start()
+            await first.releaseAll(after: heard, count: 1)
+            // Either of them: members are sorted by names that librdkafka draws.
+            try await eventually { first.listener.all.held.count + second.listener.all.held.count == 1 }
+            let isFirst = first.listener.all.held.count == 1
+            let (owner, spare) = isFirst ? (first, second) : (second, first)
+            heard = spare.listener.count
+            await owner.stop()
+            await spare.own(1)
+            _ = await log.append([.text(.jobsSlow, 0, "later")])
+            #expect(try await spare.drain(.jobsSlow, PartitionID(0), until: 1).map(\.text) == ["later"])
+            await spare.stop()
+            await log.close()
+            await otherLog.close()
+        }
+
         @Test("What is not released by the deadline is lost, and read again by the next owner")
         func deadline() async throws {
             let bench = try await KafkaBench { $0.timing.revoke = .milliseconds(300) }
@@ -89,7 +150,7 @@ extension KafkaTests {
 
         @Test("A poll thread that was away shuts the fence, loses its partitions and gets them back")
         func stall() async throws {
-            let bench = try await KafkaBench { $0.timing.stall = .milliseconds(400) }
+            let bench = try await KafkaBench { $0.timing.stall = .milliseconds(1_500) }
             let (log, owner) = try await bench.worker()
             try await owner.start()
             await owner.own(6)

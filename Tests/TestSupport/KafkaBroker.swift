@@ -4,7 +4,7 @@ internal import Posix
 
 /// A real Kafka of the test's own, from `../shared`, on free ports of this machine; gone with the test process.
 package final class KafkaBroker: Sendable {
-    /// By hand until a program uses `KafkaLog`: some of these tests still wait for a wake-up that a busy broker sends late.
+    /// By hand until a program uses `KafkaLog`: they take three minutes of both cores.
     package static let isHere =
         ProcessInfo.processInfo.environment["MEZZOTINT_KAFKA"] == "1"
         && Shared.has("services/kafka/kafka") && FileManager.default.fileExists(atPath: "/usr/bin/java")
@@ -12,15 +12,19 @@ package final class KafkaBroker: Sendable {
         "NOT RUN: Kafka is not wired into the worker yet; MEZZOTINT_KAFKA=1 runs it, with ../shared/services/kafka and Java 17"
 
     /// One for all tests that don't harm it; started by whoever comes first, which takes some seconds.
-    package static let shared = Task { try await start(settings: ["log.cleaner.backoff.ms=200"]) }
+    package static let shared = Task { try await start { _ in ["log.cleaner.backoff.ms=200"] } }
 
     package let bootstrap: String
+    /// The first broker's; the eight after the next are free for listeners of a test's own.
+    package let port: Int
     private let folder: TemporaryFolder
     /// Held open as long as this process lives: then its other end wipes the brokers away, however the process ended.
     private let lifeline: PacketSocket
 
-    /// Starts so many brokers. `settings` are lines of server.properties.
-    package static func start(brokers: Int = 1, settings: [String] = []) async throws -> KafkaBroker {
+    /// Starts so many brokers. `settings` are lines of server.properties, for a first port.
+    package static func start(
+        brokers: Int = 1, settings: @escaping @Sendable (Int) -> [String] = { _ in [] }
+    ) async throws -> KafkaBroker {
         try await onOwnThread { try KafkaBroker(brokers: brokers, settings: settings) }
     }
 
@@ -35,16 +39,16 @@ package final class KafkaBroker: Sendable {
         try await Self.onOwnThread { [bootstrap] in try Self.run([name, "--bootstrap-server", bootstrap] + words) }
     }
 
-    private init(brokers: Int, settings: [String]) throws {
+    private init(brokers: Int, settings: (Int) -> [String]) throws {
         folder = try TemporaryFolder()
         let (ours, theirs) = try PacketSocket.pair()
         lifeline = ours
-        let port = try Self.freePorts(brokers)
+        port = try Self.freePorts(brokers)
         _ = try ChildProcess(
             program: "/bin/bash", arguments: ["-c", "read -r -u 3; \"$0\" wipe -d \"$1\" >/dev/null 2>&1", Self.script, folder.path],
             environment: [Self.path], socket: theirs)
         bootstrap = try Self.run(
-            ["start", "-n", "\(brokers)", "-p", "\(port)", "-d", folder.path] + settings.flatMap { ["-o", $0] })
+            ["start", "-n", "\(brokers)", "-p", "\(port)", "-d", folder.path] + settings(port).flatMap { ["-o", $0] })
     }
 
     private static let script = Shared.part("services/kafka/kafka")?.path ?? "/nonexistent"
@@ -78,7 +82,7 @@ package final class KafkaBroker: Sendable {
     private static func freePorts(_ brokers: Int) throws -> Int {
         for _ in 0..<200 {
             let first = Int.random(in: 20_000..<31_000)
-            let wanted = (0..<brokers).flatMap { [first + 10 * $0, first + 10 * $0 + 1] }
+            let wanted = first..<first + 10 * brokers
             if wanted.allSatisfy(isFree) { return first }
         }
         throw Failure(description: "no free ports were found for Kafka")
