@@ -4,12 +4,9 @@ internal import Posix
 
 /// A real Kafka of the test's own, from `../shared`, on free ports of this machine; gone with the test process.
 package final class KafkaBroker: Sendable {
-    /// By hand until a program uses `KafkaLog`: they take three minutes of both cores.
     package static let isHere =
-        ProcessInfo.processInfo.environment["MEZZOTINT_KAFKA"] == "1"
-        && Shared.has("services/kafka/kafka") && FileManager.default.fileExists(atPath: "/usr/bin/java")
-    package static let absent =
-        "NOT RUN: Kafka is not wired into the worker yet; MEZZOTINT_KAFKA=1 runs it, with ../shared/services/kafka and Java 17"
+        Shared.has("services/kafka/kafka") && FileManager.default.fileExists(atPath: "/usr/bin/java")
+    package static let absent = "NOT RUN: needs ../shared/services/kafka and Java 17"
 
     /// One for all tests that don't harm it; started by whoever comes first, which takes some seconds.
     package static let shared = Task { try await start { _ in ["log.cleaner.backoff.ms=200"] } }
@@ -44,13 +41,27 @@ package final class KafkaBroker: Sendable {
         let (ours, theirs) = try PacketSocket.pair()
         lifeline = ours
         port = try Self.freePorts(brokers)
+        let words = ["start", "-n", "\(brokers)", "-p", "\(port)", "-d", folder.path]
+            + settings(port).flatMap { ["-o", $0] }
         _ = try ChildProcess(
-            program: "/bin/bash", arguments: ["-c", "read -r -u 3; \"$0\" wipe -d \"$1\" >/dev/null 2>&1", Self.script, folder.path],
+            program: "/bin/bash", arguments: ["-c", Self.life, Self.script, folder.path] + words,
             environment: [Self.path], socket: theirs)
-        bootstrap = try Self.run(
-            ["start", "-n", "\(brokers)", "-p", "\(port)", "-d", folder.path] + settings(port).flatMap { ["-o", $0] })
+        guard let answer = try lifeline.receive(limit: 64 << 10), answer.bytes.starts(with: Array("127.".utf8)) else {
+            throw Failure(description: "kafka \(words.joined(separator: " ")): it did not start; see \(folder.path)/output")
+        }
+        bootstrap = String(decoding: answer.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Starts the brokers, says so, waits until the other end is gone, and wipes them away: one after another, so that a
+    /// test process that dies meanwhile leaves none behind.
+    private static let life = """
+        trap '' PIPE
+        folder="$1"; shift
+        "$0" "$@" >"$folder/output" 2>&1 </dev/null 3>&-
+        tail -n 1 "$folder/output" >&3
+        read -r -u 3
+        "$0" wipe -d "$folder" >/dev/null 2>&1
+        """
     private static let script = Shared.part("services/kafka/kafka")?.path ?? "/nonexistent"
     private static let path = "PATH=/usr/local/bin:/usr/bin:/bin"
 
