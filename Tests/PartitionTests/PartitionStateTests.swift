@@ -180,6 +180,39 @@ struct PartitionStateTests {
         }
     }
 
+    @Test("A source that changed is made anew in all that was asked of it, also what was counted unchanged before the fetch")
+    func newVersion() throws {
+        var driver = Driver()
+        let old = { (spec: VariantSpec) in
+            VariantRow(
+                source: self.source, spec: spec, version: SourceVersion(word: 6), size: PixelSize(width: 640, height: 320),
+                bytes: 1, digest: SHA256.digest(of: []), location: "\(spec)", madeFrom: .origin,
+                sourceSize: PixelSize(width: 2_000, height: 1_000),
+                region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0, expires: 1_000_000)
+        }
+        let (donor, small) = (
+            old(VariantSpec(width: 640, height: 640, quality: 90, format: .jpeg)), VariantSpec(width: 320, height: 0, format: .jpeg)
+        )
+        driver.stored = SourceSnapshot(variants: [donor])
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [donor.spec, small])))))
+        #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
+        _ = driver.feed(.donorGone(id, location: "none of ours"))
+        _ = driver.feed(.granted(.render, id))
+        // The donor is gone in truth: the source is fetched, and is another by now.
+        driver.stored = SourceSnapshot()
+        _ = driver.feed(.donorGone(id, location: donor.location))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, Self.facts))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.batch?.orders.map(\.spec) == [donor.spec, small])
+        // One that cannot be written does not bring the old rows back.
+        let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
+        _ = driver.feed(.refusedVariant(id, small, note))
+        let again = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(again.batch?.orders.map(\.spec) == [donor.spec])
+        #expect(again.batch?.basis.version == Self.facts.version)
+    }
+
     @Test(
         "What a failure means for the job",
         arguments: [
