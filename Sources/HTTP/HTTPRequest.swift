@@ -47,7 +47,7 @@ package struct HTTPHead: Sendable {
 /// What came of a transfer; the body went to the sink.
 package struct HTTPResponse: Sendable {
     package let head: HTTPHead
-    /// Where a 3xx answer points, made absolute by libcurl; nil elsewhere.
+    /// Where a 3xx answer points, made absolute; nil elsewhere.
     package let redirect: String?
     /// From when the transfer was taken up, pauses left out.
     package let elapsed: Duration

@@ -23,6 +23,8 @@ final class Transfer: @unchecked Sendable {
     private var paused: Int64 = 0
 
     private(set) var head: HTTPHead?
+    /// Where the answer points, if it is a redirect; known from the head on, since its body need not end.
+    private var redirect: String?
     private var headers: [(name: String, value: String)] = []
     private var headBytes = 0
     /// How many more bytes of an unwanted body are read; nil while the body is wanted.
@@ -80,10 +82,16 @@ final class Transfer: @unchecked Sendable {
         guard status >= 200 else { return true }
         let head = HTTPHead(status: status, headers: headers)
         self.head = head
+        if (300..<400).contains(status), let location = head.header("location") {
+            redirect = LinkTarget.absolute(location, from: request.url)
+        }
         let id = id
         switch sink?.begin(head, resume: { [mailbox] in mailbox.post(.resume(id)) }) {
         case .take: break
-        case .discard: discardable = Self.discardLimit
+        case .discard:
+            discardable = Self.discardLimit
+            // Too long to be read only for its connection's sake: it ends here, and `settled` lets the answer stand.
+            if head.contentLength ?? 0 > Self.discardLimit { return false }
         case .pause: pauseNext = true
         case .end, nil:
             ownFailure = .ended
@@ -136,9 +144,7 @@ final class Transfer: @unchecked Sendable {
 
     func result(_ code: CURLcode, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
         if code == CURLE_OK, let head {
-            var redirect: UnsafeMutablePointer<CChar>?
-            mz_get_str(handle?.pointer, CURLINFO_REDIRECT_URL, &redirect)
-            return .success(HTTPResponse(head: head, redirect: redirect.map { String(cString: $0) }, elapsed: elapsed(now)))
+            return .success(HTTPResponse(head: head, redirect: redirect, elapsed: elapsed(now)))
         }
         if let ownFailure { return .failure(ownFailure) }
         if let refused { return .failure(.refusedAddress(refused)) }
@@ -166,7 +172,7 @@ final class Transfer: @unchecked Sendable {
     /// An answer whose body nobody wants stands, however its body ended.
     func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
         if case .failure(let failure) = result, failure != .cancelled, discardable != nil, let head {
-            return .success(HTTPResponse(head: head, redirect: nil, elapsed: elapsed(now)))
+            return .success(HTTPResponse(head: head, redirect: redirect, elapsed: elapsed(now)))
         }
         return result
     }

@@ -39,6 +39,21 @@ struct RedirectTests {
         #expect(try await fetch(origin.url("/start")).body.length == 3)
     }
 
+    @Test("The body of a redirect is not wanted, however long it is", arguments: [1, 65_536, 65_537, 3_000_000])
+    func bodies(length: Int) async throws {
+        let headers = [("Location", "/end")]
+        origin.serve("/start", .status(302, headers: headers, body: Bytes.pattern(length)))
+        #expect(try await fetch(origin.url("/start")).body.length == 3)
+    }
+
+    @Test("A redirect whose body never ends is followed", arguments: ["Content-Length: 70000", "Transfer-Encoding: chunked"])
+    func endless(length: String) async throws {
+        let chunk = "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n1\r\nx\r\n"
+        let endless = try BrokenOrigin(
+            .stall("HTTP/1.1 302 Found\r\nLocation: \(origin.url("/end"))\r\n\(length)\r\n\r\n\(chunk)"))
+        #expect(try await fetch(endless.url()).body.length == 3)
+    }
+
     @Test("A relative target stands beside what it was said by", arguments: [
         (from: "/a/b/start", to: "../../end"), (from: "/a/start", to: "/end"), (from: "/start?q=1", to: "end"),
         (from: "/start", to: "//127.0.0.1:PORT/end"), (from: "/start", to: "end#fragment"),

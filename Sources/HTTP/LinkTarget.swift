@@ -1,0 +1,18 @@
+internal import CCurl
+
+/// Where a link leads that an answer gives.
+enum LinkTarget {
+    /// `location` as libcurl would follow it from `base`; as it is where the two make no URL.
+    static func absolute(_ location: String, from base: String) -> String {
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+        guard let url = curl_url() else { return location }
+        defer { curl_url_cleanup(url) }
+        guard curl_url_set(url, CURLUPART_URL, base, flags) == CURLUE_OK,
+            curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK
+        else { return location }
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text else { return location }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}
