@@ -28,8 +28,10 @@ package struct StoredBlob: Sendable, Hashable {
     package let location: String
     package let bytes: Int
     package let digest: SHA256Digest
-    package init(location: String, bytes: Int, digest: SHA256Digest) {
-        (self.location, self.bytes, self.digest) = (location, bytes, digest)
+    /// Other bytes than were put stood under the name already, and stay: all that is known of them is the name.
+    package let isAnothers: Bool
+    package init(location: String, bytes: Int, digest: SHA256Digest, isAnothers: Bool = false) {
+        (self.location, self.bytes, self.digest, self.isAnothers) = (location, bytes, digest, isAnothers)
     }
 }
 

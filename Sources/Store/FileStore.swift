@@ -96,12 +96,13 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// What is there under a name, read once for its digest.
-    private func existing(_ location: String) throws(StoreFailure) -> StoredBlob? {
+    /// What is there under a name, read once for its digest, and whether it is what is being put.
+    private func existing(_ location: String, insteadOf content: FileSlice) throws(StoreFailure) -> StoredBlob? {
         guard let file = try file(at: location) else { return nil }
         do {
             let digest = try Self.copy(FileSlice(whole: file), to: nil)
-            return StoredBlob(location: location, bytes: file.length, digest: digest)
+            let isAnothers = try Self.copy(content, to: nil) != digest
+            return StoredBlob(location: location, bytes: file.length, digest: digest, isAnothers: isAnothers)
         } catch {
             throw .unreadable(path: location, reason: error.description)
         }
@@ -110,36 +111,38 @@ package final class FileStore: BlobStore {
     /// A blob under its unfinished name.
     private struct Draft {
         let path: String
+        let content: FileSlice
         let file: OpenFile
         let stored: StoredBlob
     }
 
     private func write(_ blobs: [NewBlob]) throws(StoreFailure) -> [StoredBlob] {
-        var drafts: [Draft] = []
-        defer { for draft in drafts { _ = try? FileSystem.remove(draft.path) } }
+        var drafts: [(draft: Draft, place: Int)] = []
+        defer { for (draft, _) in drafts { _ = try? FileSystem.remove(draft.path) } }
         var stored: [StoredBlob] = []
         for blob in blobs {
             let location = Self.location(of: blob.name)
-            if let found = try existing(location) {
+            if let found = try existing(location, insteadOf: blob.content) {
                 stored.append(found)
                 continue
             }
-            drafts.append(try Self.writing(location) { () throws(SystemFailure) in try draft(blob.content, location) })
-            stored.append(drafts[drafts.count - 1].stored)
+            let draft = try Self.writing(location) { () throws(SystemFailure) in try self.draft(blob.content, location) }
+            stored.append(draft.stored)
+            drafts.append((draft, stored.count - 1))
         }
         // Directories first: the files' syncs carry them into the journal.
         for blob in stored { try Self.writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) } }
-        for draft in drafts { try Self.writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() } }
-        for draft in drafts {
+        for (draft, _) in drafts { try Self.writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() } }
+        for (draft, place) in drafts {
             let location = draft.stored.location
             let isFirst = try Self.writing(location) { () throws(SystemFailure) in
                 try FileSystem.link(draft.path, as: "\(root)/\(location)")
             }
             guard !isFirst else { continue }
-            guard let winner = try existing(location) else {
+            guard let winner = try existing(location, insteadOf: draft.content) else {
                 throw .unwritable(path: location, reason: "it came and went while it was being put")
             }
-            for i in stored.indices where stored[i].location == location { stored[i] = winner }
+            stored[place] = winner
         }
         // What was found is synced too: whoever linked it may not have come so far yet.
         try Self.writing(stored.first?.location ?? root) { () throws(SystemFailure) in try tree.sync(above: stored.map(\.location)) }
@@ -152,7 +155,7 @@ package final class FileStore: BlobStore {
         do {
             let digest = try Self.copy(content, to: file)
             file.startWriting()
-            return Draft(path: path, file: file, stored: StoredBlob(location: location, bytes: content.length, digest: digest))
+            return Draft(path: path, content: content, file: file, stored: StoredBlob(location: location, bytes: content.length, digest: digest))
         } catch {
             _ = try? FileSystem.remove(path)
             throw error

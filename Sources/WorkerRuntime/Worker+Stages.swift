@@ -136,9 +136,12 @@ extension Worker {
         if originals > 0 { source?.original = stored[0].location }
         guard let basis = batch?.basis else { return (source, []) }
         let rows = zip(rendered, stored.dropFirst(originals)).map { variant, blob in
-            basis.row(
+            var row = basis.row(
                 of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: now)
+            // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
+            if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
+            return row
         }
         return (source, rows)
     }

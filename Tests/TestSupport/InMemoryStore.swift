@@ -25,7 +25,7 @@ package final class InMemoryStore: BlobStore {
             if blobs[location] == nil { blobs[location] = bytes }
             return blobs[location] ?? bytes
         }
-        return StoredBlob(location: location, bytes: kept.count, digest: SHA256.digest(of: kept))
+        return StoredBlob(location: location, bytes: kept.count, digest: SHA256.digest(of: kept), isAnothers: kept != bytes)
     }
 
     package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {

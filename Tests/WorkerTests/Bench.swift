@@ -83,4 +83,16 @@ final class Bench: Sendable {
         await log.close()
         return reports
     }
+
+    /// The changelog's rows of a source, by spec.
+    func rows(of source: SourceKey) async throws -> [VariantSpec: VariantRow] {
+        let log = try self.log
+        let records = try await log.latest(.variants, source.partition(of: 4), keyPrefix: RecordKey.job(source).bytes)
+        await log.close()
+        var rows: [VariantSpec: VariantRow] = [:]
+        for record in records {
+            if case .change(.variant(let row)) = try ChangelogEntry(record) { rows[row.spec] = row }
+        }
+        return rows
+    }
 }

@@ -1,5 +1,9 @@
+import Digest
 import Foundation
 import ImageModel
+import Ports
+import Posix
+import Store
 import TestPixels
 import TestSupport
 import Testing
@@ -29,5 +33,26 @@ struct MainJobTests {
         let second = try await bench.work(log: again)
         #expect(second.jobs == 1 && second.unchanged == 2 && second.fetches == 0 && second.renders == 0)
         #expect(bench.origin.requestCount == 1)
+    }
+
+    @Test("A file that stood in the store without a row is kept, and its row claims no more than is known")
+    func foundInStore() async throws {
+        let photo = Pixels.photograph(width: 800, height: 600, seed: 1)
+        let (source, version) = (
+            try bench.rules.source(of: bench.url("/a.png")).key, SourceVersion(SHA256.digest(of: photo.png))
+        )
+        let spec = try bench.rules.spec(of: "320x320-q90.jpg")
+        let left = try OpenFile(anonymous: "left")
+        try left.append(Pixels.photograph(width: 320, height: 240, seed: 2).png)
+        let found = try await FileStore(root: bench.folder.file("store"))
+            .put(FileSlice(whole: left), as: BlobName(source, version, spec))
+
+        let log = try bench.log
+        try await bench.publish([(bench.url("/a.png"), ["320x320-q90.jpg", "640x640-q90.jpg"], .fast)], to: log)
+        try await bench.work({ $0.originalsLimit = 0 }, log: log)
+        let rows = try await bench.rows(of: source)
+        #expect(rows[spec]?.digest == found.digest && rows[spec]?.bytes == found.bytes)
+        #expect(rows[spec]?.madeFrom == .donor(spec))
+        #expect(try rows[bench.rules.spec(of: "640x640-q90.jpg")]?.madeFrom == .origin)
     }
 }
