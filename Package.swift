@@ -89,6 +89,10 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Digest", "ImageModel", "Ports", "Posix", "WebServer"],
             path: "Tests/TestSupport"),
+        .target(
+            name: "TestWorkplace",
+            dependencies: ["Digest", "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "TestSupport"],
+            path: "Tests/TestWorkplace"),
         tests(
             "Command",
             needs: [
@@ -100,7 +104,8 @@ let package = Package(
         tests(
             "Fault",
             needs: [
-                "Digest", "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+                "Digest", "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
+                "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
@@ -118,6 +123,12 @@ let package = Package(
         tests("Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("SQLite", needs: ["SQLite"]),
+        tests(
+            "Schema",
+            needs: [
+                "Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
+                "mezzotint-renderer", "mezzotint-worker",
+            ], data: ["validate.py"]),
         tests("Settings", needs: ["Settings", "ImageModel"]),
         tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),
         tests("Telemetry", needs: ["Telemetry"]),

@@ -26,7 +26,11 @@ package struct EpochRow: Sendable, Hashable {
         json.field("clean", isClean)
         json.field("at", at)
         json.endObject()
-        return NewRecord(topic: .variants, partition: partition, key: RecordKey.epoch(partition).bytes, value: json.bytes)
+        return NewRecord(
+            topic: .variants, partition: partition, key: RecordKey.epoch(partition).bytes, value: json.bytes,
+            headers: EventHeader.event(
+                id: "@epoch/\(partition)/\(epoch)-\(isClean ? "left" : "begun")", type: EventHeader.partitionOwned, at: at,
+                traceparent: nil))
     }
 
     init(partition: PartitionID, json: [UInt8]) throws(JSONFailure) {

@@ -47,6 +47,13 @@ package enum EventHeader {
     static let jobFinished = RecordHeader("ce_type", "mezzotint.job.finished.v1")
     static let jobDead = RecordHeader("ce_type", "mezzotint.job.dead.v1")
     static let jobDiscarded = RecordHeader("ce_type", "mezzotint.job.discarded.v1")
+    static let variantStored = RecordHeader("ce_type", "mezzotint.variant.stored.v1")
+    static let sourceFetched = RecordHeader("ce_type", "mezzotint.source.fetched.v1")
+    static let partitionOwned = RecordHeader("ce_type", "mezzotint.partition.owned.v1")
+    /// Every type of event, for the reference page.
+    package static let types = [
+        jobRequested, jobRetried, jobFinished, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
+    ].map(\.text)
     private static let specVersion = RecordHeader("ce_specversion", "1.0")
     private static let contentType = RecordHeader("content-type", "application/json")
 

@@ -3,7 +3,7 @@ internal import JSONText
 
 extension SourceRow {
     /// The row as the changelog has it; the key says which source.
-    package func newRecord(partition: PartitionID) -> NewRecord {
+    package func newRecord(partition: PartitionID, traceparent: String? = nil) -> NewRecord {
         var json = JSONWriter(reserving: 448)
         json.beginObject()
         json.field("url", url)
@@ -20,7 +20,11 @@ extension SourceRow {
         json.field("fetchedAt", fetchedAt)
         json.field("expires", expires)
         json.endObject()
-        return NewRecord(topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes)
+        return NewRecord(
+            topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes,
+            headers: EventHeader.event(
+                id: "\(source.hex)/@source/\(version)-\(expires)", type: EventHeader.sourceFetched, at: fetchedAt,
+                traceparent: traceparent))
     }
 
     /// The tombstone that drops the row.

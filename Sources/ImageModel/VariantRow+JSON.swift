@@ -3,7 +3,7 @@ internal import JSONText
 
 extension VariantRow {
     /// The row as the changelog has it; the key says which variant of which source.
-    package func newRecord(partition: PartitionID) -> NewRecord {
+    package func newRecord(partition: PartitionID, traceparent: String? = nil) -> NewRecord {
         var json = JSONWriter(reserving: 448)
         json.beginObject()
         json.key("version")
@@ -30,7 +30,10 @@ extension VariantRow {
         json.field("expires", expires)
         json.endObject()
         return NewRecord(
-            topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes)
+            topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes,
+            headers: EventHeader.event(
+                id: "\(source.hex)/\(spec)/\(version)-\(expires)", type: EventHeader.variantStored, at: storedAt,
+                traceparent: traceparent))
     }
 
     /// The tombstone that drops the row.

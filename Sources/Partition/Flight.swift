@@ -39,6 +39,8 @@ struct Flight: Sendable {
         return waiters.flatMap(\.job.variants).filter { results[$0] == nil && seen.insert($0).inserted }
     }
 
+    var traceparent: String? { waiters.lazy.compactMap(\.job.traceparent).first }
+
     /// Whether a job may still be added: the source has not been decoded for this flight's variants.
     var isOpen: Bool {
         switch stage {

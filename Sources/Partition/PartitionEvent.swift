@@ -55,6 +55,8 @@ package struct RenderTask: Sendable, Hashable {
     /// Stored variants of the very bytes that were fetched: fresh again, without a render.
     package let renewed: [VariantRow]
     package let lane: Lane
+    /// Of the first of its jobs that has one: what is announced belongs to its trace.
+    package let traceparent: String?
 
     /// Made without a fetch: counts as reused.
     package var isReuse: Bool { source == nil }

@@ -66,10 +66,14 @@ extension PartitionState {
     private func renderTask(of flight: Flight, _ now: Int64) -> RenderTask? {
         if let source = flight.fetched {
             let plan = FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: source)
-            return RenderTask(batch: plan.batch, source: source, renewed: plan.renewed, lane: flight.lane)
+            return RenderTask(
+                batch: plan.batch, source: source, renewed: plan.renewed, lane: flight.lane,
+                traceparent: flight.traceparent)
         }
         let plan = Plan(flight.missing, snapshot: flight.snapshot, now: now, rules: rules.reuse)
-        return plan.reuses.first.map { RenderTask(batch: $0, source: nil, renewed: [], lane: flight.lane) }
+        return plan.reuses.first.map {
+            RenderTask(batch: $0, source: nil, renewed: [], lane: flight.lane, traceparent: flight.traceparent)
+        }
     }
 
     mutating func announced(

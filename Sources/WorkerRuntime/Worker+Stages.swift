@@ -52,7 +52,7 @@ extension Worker {
             }
             await feed(.rendered(flight))
             let (source, rows) = try await store(rendered, of: task.batch, task.source, body)
-            let position = try await announce(source, rows + task.renewed, on: flight.partition)
+            let position = try await announce(source, rows + task.renewed, on: flight.partition, task.traceparent)
             await announced(flight, task, source, rows, position)
         } catch {
             await done(.failed(flight, note(of: error)))
@@ -147,11 +147,11 @@ extension Worker {
     }
 
     /// Rows into the changelog, acknowledged; the position after them.
-    private nonisolated func announce(_ source: SourceRow?, _ rows: [VariantRow], on partition: PartitionID)
-        async throws(LogFailure) -> Int64
-    {
-        let records = (source.map { [$0.newRecord(partition: partition)] } ?? [])
-            + rows.map { $0.newRecord(partition: partition) }
+    private nonisolated func announce(
+        _ source: SourceRow?, _ rows: [VariantRow], on partition: PartitionID, _ traceparent: String?
+    ) async throws(LogFailure) -> Int64 {
+        let records = (source.map { [$0.newRecord(partition: partition, traceparent: traceparent)] } ?? [])
+            + rows.map { $0.newRecord(partition: partition, traceparent: traceparent) }
         return try await append(records)
     }
 

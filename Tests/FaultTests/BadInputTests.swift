@@ -3,6 +3,7 @@ import ImageModel
 import Ports
 import TestPixels
 import TestSupport
+import TestWorkplace
 import Testing
 
 @Suite(

@@ -3,6 +3,7 @@ import Glibc
 import ImageModel
 import TestPixels
 import TestSupport
+import TestWorkplace
 import Testing
 
 @Suite("A worker that is told to stop", .timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import ImageModel
 import Ports
 import TestPixels
 import TestSupport
+import TestWorkplace
 import Testing
 
 @Suite("What is wrong around the worker is said, with what to do", .timeLimit(.minutes(3)))

@@ -2,6 +2,7 @@ import Foundation
 import ImageModel
 import TestPixels
 import TestSupport
+import TestWorkplace
 import Testing
 
 @Suite("A full disk", .timeLimit(.minutes(2)))

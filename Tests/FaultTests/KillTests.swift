@@ -4,6 +4,7 @@ import Glibc
 import ImageModel
 import Ports
 import TestSupport
+import TestWorkplace
 import Testing
 
 /// MEZZOTINT_KILLS says how often; the default is for every run of the tests.

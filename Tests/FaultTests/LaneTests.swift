@@ -4,6 +4,7 @@ import ImageModel
 import Ports
 import TestPixels
 import TestSupport
+import TestWorkplace
 import Testing
 
 @Suite("Lanes and single flight, through real processes", .timeLimit(.minutes(3)))

@@ -4,6 +4,7 @@ import ImageModel
 import Ports
 import TestPixels
 import TestSupport
+import TestWorkplace
 import Testing
 
 @Suite("Jobs that fail for now, come to the wrong partition, or come too late", .timeLimit(.minutes(2)))

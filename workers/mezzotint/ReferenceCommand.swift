@@ -35,19 +35,50 @@ enum ReferenceCommand {
 
         ## Record headers
 
-        Records are CloudEvents in binary mode with JSON bodies; of the headers below, producers of jobs need none.
+        Records are CloudEvents in binary mode with JSON bodies; of the headers below, producers of jobs need none. [asyncapi.json](asyncapi.json) has the keys, headers and bodies of every topic, with a JSON Schema each; [producers.md](producers.md) a producer in Python.
 
         | header | on | means |
         |---|---|---|
         \(headers)
+
+        A tombstone of `variants` has no headers.
+
+        ## Outcome bodies
+
+        | field | is |
+        |---|---|
+        | `job` | The job's id. |
+        | `source` | The source key; absent where the record was no job. |
+        | `url` | As it is fetched; empty where the record named none. |
+        | `lane` | `fast` or `slow`. |
+        | `kind` | One of the outcomes above. |
+        | `attempts` | Attempts made before this one. |
+        | `at` | Milliseconds since 1970. |
+        | `variants` | What became of each: `spec`, `kind` (`stored`, `reused`, `unchanged`, `failed`); of what is stored `location` (relative to the store), `width`, `height`, `bytes` and `madeFrom` (`origin`, or the donor's spec); of what failed `failure`. |
+        | `failure` | `code`, of the table above, and `message`; absent where nothing failed. |
 
         """
     }
 
     private static var headers: String {
         let rows = [
-            (EventHeader.id, "all", "The job's id, unique to the intent; a redelivery repeats it."),
-            (EventHeader.traceparent, "all", "W3C trace context, passed through."),
+            ("ce_specversion", "all", "`1.0`."),
+            (
+                EventHeader.id, "all",
+                "On jobs, retries and dead letters the job's id, unique to the intent; a redelivery repeats it. On outcomes `<job's id>/outcome`; on rows made from what the row says."
+            ),
+            ("ce_source", "all", "`/mezzotint` on what workers write, `/mezzotint/publish` on what `publish` does; a producer's own."),
+            (
+                "ce_type", "all",
+                EventHeader.types.map { "`\($0)`" }.joined(separator: ", ")
+                    + ". The number at the end is the version of the body."
+            ),
+            ("ce_time", "all", "When it happened, as RFC 3339 in UTC."),
+            ("content-type", "all", "`application/json`; a dead letter's bytes are what they were."),
+            (
+                EventHeader.traceparent, "all",
+                "W3C trace context, passed through from a job to its retries, its outcome, its dead letter, and the rows announced for it."
+            ),
             (EventHeader.lane, "retry", "The lane of the job."),
             (EventHeader.attempt, "retry, dead", "Attempts made so far."),
             (EventHeader.notBefore, "retry", "Milliseconds since 1970, before which it is not begun."),

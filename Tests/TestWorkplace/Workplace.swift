@@ -1,20 +1,20 @@
-import Digest
-import EmbeddedLog
-import Foundation
-import ImageModel
-import Ports
-import TestPixels
-import TestSupport
-import Testing
+internal import Digest
+package import EmbeddedLog
+package import Foundation
+package import ImageModel
+package import Ports
+internal import TestPixels
+package import TestSupport
+internal import Testing
 
 /// A data directory with the real programs around it, and an origin on loopback.
-final class Workplace: Sendable {
-    let folder: TemporaryFolder
-    let origin: LocalOrigin
+package final class Workplace: Sendable {
+    package let folder: TemporaryFolder
+    package let origin: LocalOrigin
     /// Settings of every program that is run here.
     private let settings: [String]
 
-    init(_ settings: String..., pictures: URL? = nil) throws {
+    package init(_ settings: String..., pictures: URL? = nil) throws {
         folder = try TemporaryFolder()
         origin = try LocalOrigin(folder: pictures)
         self.settings =
@@ -24,10 +24,10 @@ final class Workplace: Sendable {
     }
 
     /// The settings as a shell takes them.
-    var words: String { settings.joined(separator: " ") }
+    package var words: String { settings.joined(separator: " ") }
 
     /// Draws small pictures, and serves each under `/<number>.png`; their URLs.
-    func draw(_ count: Int, side: Int = 96) -> [String] {
+    package func draw(_ count: Int, side: Int = 96) -> [String] {
         (0..<count).map { number in
             let pixels = Pixels.photograph(width: side + number % 7, height: side * 3 / 4, seed: UInt64(number + 1))
             origin.serve("/\(number).png", .bytes(pixels.png, type: "image/png"))
@@ -35,13 +35,13 @@ final class Workplace: Sendable {
         }
     }
 
-    func run(_ words: String..., input: String = "") throws -> Ended { try run(words, input: input) }
-    func run(_ words: [String], input: String = "") throws -> Ended {
+    package func run(_ words: String..., input: String = "") throws -> Ended { try run(words, input: input) }
+    package func run(_ words: [String], input: String = "") throws -> Ended {
         try Built.run("mezzotint", settings + words, input: Data(input.utf8), in: folder.url)
     }
 
     /// Appends a job a line, as `mezzotint publish` takes them.
-    func publish(_ jobs: [(url: String, variants: [String], lane: Lane)], id prefix: String = "job") throws {
+    package func publish(_ jobs: [(url: String, variants: [String], lane: Lane)], id prefix: String = "job") throws {
         let lines = jobs.enumerated().map { number, job in
             let variants = job.variants.map { "\"\($0)\"" }.joined(separator: ",")
             return
@@ -51,7 +51,7 @@ final class Workplace: Sendable {
         #expect(ended.status == 0, "\(ended.errors)")
     }
 
-    func worker(_ more: String..., untilIdle: Bool = true) throws -> RunningProgram {
+    package func worker(_ more: String..., untilIdle: Bool = true) throws -> RunningProgram {
         try RunningProgram(
             "mezzotint-worker",
             settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []), in: folder.url
@@ -60,7 +60,7 @@ final class Workplace: Sendable {
 
     /// A worker's whole run; its summary.
     @discardableResult
-    func work(_ more: String...) async throws -> Summary {
+    package func work(_ more: String...) async throws -> Summary {
         let worker = try RunningProgram(
             "mezzotint-worker", settings + more.flatMap { ["--set", $0] } + ["--json", "--until-idle"], in: folder.url)
         let ended = try await worker.ended()
@@ -68,10 +68,10 @@ final class Workplace: Sendable {
         return try Summary(ended)
     }
 
-    var log: EmbeddedLog { get throws { try EmbeddedLog(folder.file("data/log")) } }
+    package var log: EmbeddedLog { get throws { try EmbeddedLog(folder.file("data/log")) } }
 
     /// Every record of a topic, partition by partition.
-    func records(_ topic: Topic) async throws -> [Record] {
+    package func records(_ topic: Topic) async throws -> [Record] {
         let log = try self.log
         var records: [Record] = []
         for number in 0..<Int32(log.partitionCount) {
@@ -87,16 +87,16 @@ final class Workplace: Sendable {
         return records
     }
 
-    func append(_ records: [NewRecord]) async throws {
+    package func append(_ records: [NewRecord]) async throws {
         let log = try self.log
         for result in await log.append(records) { #expect(result.offset != nil) }
         await log.close()
     }
 
-    func outcomes() async throws -> [OutcomeReport] { try await records(.outcomes).map { try OutcomeReport($0) } }
+    package func outcomes() async throws -> [OutcomeReport] { try await records(.outcomes).map { try OutcomeReport($0) } }
 
     /// The rows that the changelog holds, and whether every one's file is there with just these bytes.
-    func rows() async throws -> [VariantRow] {
+    package func rows() async throws -> [VariantRow] {
         var rows: [VariantRow] = []
         for record in try await records(.variants) {
             if case .change(.variant(let row)) = try ChangelogEntry(record) { rows.append(row) }
@@ -110,13 +110,13 @@ final class Workplace: Sendable {
 }
 
 /// What a worker's last line says.
-struct Summary {
+package struct Summary {
     private let numbers: [String: Double]
 
-    init(_ ended: Ended) throws {
+    package init(_ ended: Ended) throws {
         let line = try #require(ended.lines.last, "\(ended.errors)")
         numbers = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Double])
     }
 
-    subscript(_ name: String) -> Int { numbers[name].map { Int($0) } ?? -1 }
+    package subscript(_ name: String) -> Int { numbers[name].map { Int($0) } ?? -1 }
 }

@@ -1,0 +1,82 @@
+import Digest
+import Foundation
+import ImageModel
+import Testing
+
+@Suite("The schemas of records", .timeLimit(.minutes(1)))
+struct RecordTests {
+    private static let key = String(repeating: "0a", count: 32)
+    private static let body = #"{"url":"http://a.example/b.jpg","variants":["640x480-q80.webp"]}"#
+
+    private func record(
+        _ topic: Topic, _ value: String?, key: String = key, _ headers: [(String, String)] = []
+    ) -> NewRecord {
+        NewRecord(
+            topic: topic, partition: PartitionID(0), key: Array(key.utf8), value: value.map { Array($0.utf8) },
+            headers: headers.map { RecordHeader($0.0, $0.1) })
+    }
+
+    @Test(
+        "Take what a producer may write",
+        arguments: [
+            body, #"{"url":"HTTPS://a.example/?imageView=1&thumbnail=80x80"}"#,
+            #"{"url":"http://a.example/","variants":["full.png","80y80-q70-axis2_5.jpg"],"id":"ä","expires":1,"lane":"slow"}"#,
+        ])
+    func job(body: String) async throws {
+        #expect(try await Validator.check([record(.jobsFast, body), record(.jobsSlow, body, [("ce_id", "1")])]) == [])
+    }
+
+    @Test(
+        "Take control records",
+        arguments: [
+            #"{"kind":"promote","id":"1","job":\#(body)}"#, #"{"kind":"demote","id":"1"}"#,
+            #"{"kind":"cancel","id":"1"}"#, #"{"kind":"purge"}"#,
+        ])
+    func control(body: String) async throws {
+        #expect(try await Validator.check([record(.control, body)]) == [])
+    }
+
+    @Test(
+        "Refuse what no worker would take, or write",
+        arguments: [
+            (topic: Topic.jobsFast, body: #"{"variants":["10x10.png"]}"#), (.jobsFast, #"{"url":"ftp://a.example/"}"#),
+            (.jobsFast, #"{"url":"http://a.example/","variants":[]}"#), (.jobsFast, #"{"url":"http://a.example/ b"}"#),
+            (.jobsFast, #"{"url":"http://a.example/","variant":["10x10.png"]}"#), (.jobsFast, "null"),
+            (.jobsFast, #"{"url":"http://a.example/","variants":["10X10.png"]}"#),
+            (.jobsFast, #"{"url":"http://a.example/","expires":"soon"}"#),
+            (.control, #"{"kind":"promote","id":"1"}"#), (.control, #"{"kind":"raise","id":"1"}"#),
+            (.retry, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
+        ])
+    func refused(topic: Topic, body: String) async throws {
+        #expect(try await Validator.check([record(topic, body)]).count == 1)
+    }
+
+    @Test("Tell a key that is none, and a header that is none, apart from the body")
+    func parts() async throws {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        #expect(try await Validator.check([record(.jobsFast, Self.body, [("traceparent", trace)])]) == [])
+        let headers = try await Validator.check([record(.jobsFast, Self.body, [("traceparent", "00-1")])])
+        #expect(headers.first?.contains("headers traceparent") == true)
+        let keys = try await Validator.check([record(.jobsFast, Self.body, key: "a")])
+        #expect(keys.first?.contains("key ") == true)
+    }
+
+    @Test("Take what a drained worker, a discarded letter and a dropped row leave")
+    func rare() async throws {
+        let source = SourceKey(SHA256.digest(of: [1]))
+        let epoch = EpochRow(partition: PartitionID(3), epoch: 9, owner: "host 1", isClean: true, at: 1)
+        let huge = Record(
+            topic: .jobsFast, partition: PartitionID(0), offset: 4, timestamp: 1, key: [], value: [UInt8](repeating: 97, count: 1 << 20),
+            headers: [])
+        let letter = DeadLetter(
+            of: huge, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter), attempts: 0,
+            url: nil, at: 1)
+        let partition = PartitionID(0)
+        #expect(
+            try await Validator.check([
+                epoch.newRecord(), letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2),
+                SourceRow.drop(source, partition: partition),
+                VariantRow.drop(VariantSpec(width: 10, height: 10, format: .png), of: source, partition: partition),
+            ]) == [])
+    }
+}
