@@ -66,16 +66,20 @@ let package = Package(
         room(
             "WorkerRuntime", needs: ["Digest", "ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
+        .target(
+            name: "LogChoice", dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Settings"], path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "ImageModel", "Ports", "WorkerRuntime", "EmbeddedLog", "Index", "Origin", "Rendering", "Store",
+                "ImageModel", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Rendering", "Store",
                 "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
             ]),
         program("mezzotint-renderer", in: "renderer", needs: ["ImageModel", "Rendering", "Vips", "CommandLine", "Posix"]),
         program(
             "mezzotint", in: "mezzotint",
-            needs: ["ImageModel", "Digest", "JSONText", "Ports", "EmbeddedLog", "CommandLine", "Settings", "Posix"]),
+            needs: [
+                "ImageModel", "Digest", "JSONText", "KafkaLog", "LogChoice", "Ports", "CommandLine", "Settings", "Posix",
+            ]),
         program(
             "mezzotint-bench", in: "bench",
             needs: [

@@ -2,6 +2,12 @@ internal import CRdkafka
 internal import Ports
 internal import Posix
 
+/// What a cluster says of itself.
+struct ClusterFacts: Sendable {
+    var brokers = 0
+    var topics: [String: TopicFacts] = [:]
+}
+
 /// What a cluster says of a topic.
 struct TopicFacts: Sendable, Equatable {
     var partitions: Int
@@ -13,8 +19,8 @@ struct TopicFacts: Sendable, Equatable {
 extension KafkaClient {
     /// Asks for every topic of the cluster, and again until the deadline while no broker answers. Blocks.
     func learnCluster(
-        _ configuration: KafkaConfiguration, _ body: ([String: TopicFacts]) -> Void
-    ) throws(LogFailure) {
+        _ configuration: KafkaConfiguration
+    ) throws(LogFailure) -> ClusterFacts {
         let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
         var cause: (code: rd_kafka_resp_err_t, text: String)?
         while true {
@@ -22,9 +28,8 @@ extension KafkaClient {
             var found: UnsafePointer<rd_kafka_metadata>?
             let error = rd_kafka_metadata(handle, 1, nil, &found, Int32(clamping: max(1, min(left, 2_000))))
             if error.isNone, let found {
-                body(Self.facts(found.pointee))
-                rd_kafka_metadata_destroy(found)
-                return
+                defer { rd_kafka_metadata_destroy(found) }
+                return Self.facts(found.pointee)
             }
             cause = lastError() ?? cause
             let text = cause?.text ?? String(cString: rd_kafka_err2str(error))
@@ -34,15 +39,15 @@ extension KafkaClient {
         }
     }
 
-    private static func facts(_ metadata: rd_kafka_metadata) -> [String: TopicFacts] {
-        var topics: [String: TopicFacts] = [:]
+    private static func facts(_ metadata: rd_kafka_metadata) -> ClusterFacts {
+        var facts = ClusterFacts(brokers: Int(metadata.broker_cnt))
         for index in 0..<Int(metadata.topic_cnt) {
             let topic = metadata.topics[index]
             let partitions = (0..<Int(topic.partition_cnt)).map { topic.partitions[$0] }
-            topics[String(cString: topic.topic)] = TopicFacts(
+            facts.topics[String(cString: topic.topic)] = TopicFacts(
                 partitions: partitions.count, replicas: partitions.map { Int($0.replica_cnt) }.min() ?? 0,
                 error: topic.err.isNone ? nil : String(cString: rd_kafka_err2str(topic.err)))
         }
-        return topics
+        return facts
     }
 }

@@ -1,45 +1,68 @@
 internal import CRdkafka
+internal import Glibc
 
 extension KafkaConfiguration {
-    /// Everything that is wrong with it, a sentence each, with the name of the setting. Empty if it can be used.
-    package var problems: [String] {
-        var problems: [String] = []
+    /// One thing that is wrong: of which setting, and what to do.
+    package struct Problem: Sendable, Hashable, CustomStringConvertible {
+        package let key: String
+        package let message: String
+        package var description: String { "\(key) \(message)" }
+        init(_ key: String, _ message: String) { (self.key, self.message) = (key, message) }
+    }
+
+    /// Everything that is wrong with it; empty if it can be used.
+    package var problems: [Problem] {
+        var problems: [Problem] = []
         if bootstrap.split(separator: ",").isEmpty {
-            problems.append("kafka.bootstrap is empty: name at least one broker as host:port.")
+            problems.append(Problem("kafka.bootstrap", "is empty: name at least one broker as host:port."))
         }
         let isLegal = prefix.utf8.allSatisfy(Self.isLegalInTopics)
         if !isLegal || prefix.utf8.count > 200 {
             problems.append(
-                "kafka.prefix \"\(prefix.prefix(80))\" cannot begin a topic's name: letters, digits, '.', '_' and '-' "
-                    + "can, 200 at most.")
+                Problem(
+                    "kafka.prefix",
+                    "\"\(prefix.prefix(80))\" cannot begin a topic's name: letters, digits, '.', '_' and '-' can, 200 at most."
+                ))
         }
         if group.isEmpty {
-            problems.append("kafka.group is empty: workers of one group share the work, so it needs a name.")
+            problems.append(Problem("kafka.group", "is empty: workers of one group share the work, so it needs a name."))
         }
         if !(1...1024).contains(partitions) {
-            problems.append("kafka.partitions is \(partitions), not from 1 to 1024.")
+            problems.append(Problem("kafka.partitions", "is \(partitions), not from 1 to 1024."))
         }
         if security.usesSASL, security.user.isEmpty || security.password.isEmpty {
-            problems.append("kafka.security.user and kafka.security.password are needed with \(security.kind.rawValue).")
+            problems.append(
+                Problem("kafka.security.user", "is needed with \(security.kind.rawValue), and kafka.security.password too."))
         }
         if security.certificate.isEmpty != security.key.isEmpty {
-            problems.append("kafka.security.certificate and kafka.security.key belong together: set both or none.")
+            problems.append(
+                Problem("kafka.security.certificate", "belongs together with kafka.security.key: set both or none."))
         }
-        return problems + optionProblems
+        return problems + fileProblems + optionProblems
+    }
+
+    private var fileProblems: [Problem] {
+        let files = [
+            ("authorities", security.authorities), ("certificate", security.certificate), ("key", security.key),
+        ]
+        return files.compactMap { name, path in
+            if path.isEmpty || access(path, R_OK) == 0 { return nil }
+            return Problem("kafka.security." + name, "cannot be read at \(path): \(String(cString: strerror(errno))).")
+        }
     }
 
     /// Each option is tried on librdkafka, which knows its names and ranges.
-    private var optionProblems: [String] {
+    private var optionProblems: [Problem] {
         guard let trial = rd_kafka_conf_new() else { return [] }
         defer { rd_kafka_conf_destroy(trial) }
         return options.sorted { $0.key < $1.key }.compactMap { name, value in
-            if let reason = Self.reserved[name] { return "kafka.options.\(name) cannot be set: \(reason)." }
+            if let reason = Self.reserved[name] { return Problem("kafka.options", "\(name) cannot be set: \(reason).") }
             let (outcome, text) = withErrorText { rd_kafka_conf_set(trial, name, value, $0, $1) }
             return switch outcome {
             case RD_KAFKA_CONF_OK: nil
             case RD_KAFKA_CONF_UNKNOWN:
-                "kafka.options.\(name): librdkafka \(Self.libraryVersion) has no option of that name."
-            default: "kafka.options.\(name): \(text)."
+                Problem("kafka.options", "\(name): librdkafka \(Self.libraryVersion) has no option of that name.")
+            default: Problem("kafka.options", "\(name): \(text).")
             }
         }
     }
@@ -72,7 +95,7 @@ extension KafkaConfiguration {
             "session.timeout.ms": own("kafka.timing"), "max.poll.interval.ms": own("kafka.timing"),
             "delivery.timeout.ms": own("kafka.timing"), "message.timeout.ms": own("kafka.timing"),
             "bootstrap.servers": own("kafka.bootstrap"), "metadata.broker.list": own("kafka.bootstrap"),
-            "group.id": own("kafka.group"), "client.id": own("kafka.clientID"),
+            "group.id": own("kafka.group"), "client.id": own("kafka.client"),
             "security.protocol": own("kafka.security.kind"), "sasl.mechanisms": own("kafka.security.mechanism"),
             "sasl.mechanism": own("kafka.security.mechanism"), "sasl.username": own("kafka.security.user"),
             "sasl.password": own("kafka.security.password"), "ssl.ca.location": own("kafka.security.authorities"),

@@ -9,6 +9,8 @@ internal import Posix
 /// - Concurrency: librdkafka has threads of its own; what blocks is done on threads of ours.
 package final class KafkaLog: Log {
     package let partitionCount: Int
+    /// Names the cluster among all others.
+    package let clusterID: String
     let configuration: KafkaConfiguration
     let notice: @Sendable (String) -> Void
     /// For threads of ours: it blocks.
@@ -25,7 +27,7 @@ package final class KafkaLog: Log {
         _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(LogFailure) {
         let wrong = configuration.problems
-        guard wrong.isEmpty else { throw .misconfigured(problems: wrong) }
+        guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
         (self.configuration, self.notice) = (configuration, notice)
         questions = try KafkaQuestions(configuration)
         let topics = try questions.topics()
@@ -34,6 +36,7 @@ package final class KafkaLog: Log {
             throw .topics(problems: problems)
         }
         partitionCount = anchor.partitions
+        clusterID = try questions.clusterID()
         producer = try KafkaProducer(configuration, notice: notice)
         outside = Outside(questions)
     }
@@ -60,6 +63,16 @@ package final class KafkaLog: Log {
 
     package func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
         try await outside.watermark(place(topic, partition))
+    }
+
+    package func standings(
+        _ topics: [Topic], _ partitions: [PartitionID]
+    ) async throws(LogFailure) -> [LogStanding] {
+        var places: [KafkaPlace] = []
+        for topic in topics {
+            for partition in partitions { places.append(try place(topic, partition)) }
+        }
+        return try await outside.standings(places)
     }
 
     package func read(
@@ -119,6 +132,18 @@ private actor Outside {
     func watermark(_ place: KafkaPlace) throws(LogFailure) -> Int64? {
         if isClosed { throw .closed }
         return try questions.watermarks([place])[0]
+    }
+
+    func standings(_ places: [KafkaPlace]) throws(LogFailure) -> [LogStanding] {
+        if isClosed { throw .closed }
+        // Watermarks first: asked the other way round, a record that was appended and finished between the two questions
+        // would leave a watermark above the end.
+        let watermarks = try questions.watermarks(places)
+        let bounds = try questions.bounds(places)
+        return places.indices.map {
+            LogStanding(
+                topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0], watermark: watermarks[$0])
+        }
     }
 
     func records(_ place: KafkaPlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {

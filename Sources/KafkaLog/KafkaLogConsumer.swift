@@ -75,6 +75,13 @@ package actor KafkaLogConsumer: LogConsumer {
         assumeIsolated { $0.queue(KafkaPlace(topic, partition))?.position }
     }
 
+    package nonisolated var ownsNothing: Bool {
+        assumeIsolated { if case .owning(let held) = $0.phase { held.isEmpty } else { false } }
+    }
+
+    /// Partitions of a worker that just left take a moment to come.
+    package nonisolated var quietTime: Duration { .seconds(2) }
+
     package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
         assumeIsolated { $0.note(watermark, of: KafkaPlace(topic, partition)) }
     }

@@ -19,10 +19,15 @@ final class KafkaQuestions: Sendable {
         client = try KafkaClient(configuration, .questions)
     }
 
-    func topics() throws(LogFailure) -> [String: TopicFacts] {
-        var topics: [String: TopicFacts] = [:]
-        try client.learnCluster(configuration) { topics = $0 }
-        return topics
+    func cluster() throws(LogFailure) -> ClusterFacts { try client.learnCluster(configuration) }
+    func topics() throws(LogFailure) -> [String: TopicFacts] { try cluster().topics }
+
+    func clusterID() throws(LogFailure) -> String {
+        guard let name = rd_kafka_clusterid(client.handle, timeout) else {
+            throw .unavailable(reason: "Kafka at \(configuration.bootstrap) does not name its cluster")
+        }
+        defer { rd_kafka_mem_free(client.handle, name) }
+        return String(cString: name)
     }
 
     /// The first offset still there and the next one, for each place: two questions to each leader, however many.

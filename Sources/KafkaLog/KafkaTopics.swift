@@ -7,8 +7,10 @@ internal import Posix
 package enum KafkaTopics {
     /// Makes the topics that are missing; what is there stays as it is. Returns every problem that is left, a sentence
     /// each, as `check` does.
+    ///
+    /// - Parameter replication: nil: three replicas, or as many as there are brokers.
     package static func create(
-        _ configuration: KafkaConfiguration, partitions: Int, replication: Int
+        _ configuration: KafkaConfiguration, partitions: Int, replication: Int? = nil
     ) async throws(LogFailure) -> [String] {
         try await OwnThread.result("kafka topics") { () throws(LogFailure) in
             try createBlocking(configuration, partitions: partitions, replication: replication)
@@ -24,11 +26,13 @@ package enum KafkaTopics {
     }
 
     private static func createBlocking(
-        _ configuration: KafkaConfiguration, partitions: Int, replication: Int
+        _ configuration: KafkaConfiguration, partitions: Int, replication: Int?
     ) throws(LogFailure) -> [String] {
         let questions = try KafkaQuestions(configuration)
-        let plans = TopicPlan.all(configuration, partitions: partitions, replication: replication)
-        let there = try questions.topics()
+        let cluster = try questions.cluster()
+        let there = cluster.topics
+        let plans = TopicPlan.all(
+            configuration, partitions: partitions, replication: replication ?? min(3, max(1, cluster.brokers)))
         let missing = plans.filter { there[$0.name] == nil }
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }

@@ -21,7 +21,7 @@ final class ProducerClient: @unchecked Sendable {
         let client = try KafkaClient(configuration, .producer)
         let topics = Topic.allCases.compactMap { rd_kafka_topic_new(client.handle, configuration.name($0), nil) }
         (self.client, self.topics) = (client, topics)
-        try client.learnCluster(configuration) { _ in }
+        _ = try client.learnCluster(configuration)
     }
 
     deinit { for topic in topics { rd_kafka_topic_destroy(topic) } }

@@ -26,6 +26,9 @@ package protocol Log: Sendable {
     /// The committed watermark: below it every record is finished. nil if nothing was committed.
     func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64?
 
+    /// Bounds and watermark of each topic's partitions, topic by topic: few questions however many they are.
+    func standings(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [LogStanding]
+
     /// Up to `limit` records at `offset` and after, without owning the partition.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
         -> [Record]
@@ -37,6 +40,42 @@ package protocol Log: Sendable {
     func owner(of partition: PartitionID) async throws(LogFailure) -> String?
 
     func close() async
+}
+
+extension Log {
+    package func standings(
+        _ topics: [Topic], _ partitions: [PartitionID]
+    ) async throws(LogFailure) -> [LogStanding] {
+        var standings: [LogStanding] = []
+        for topic in topics {
+            for partition in partitions {
+                standings.append(
+                    LogStanding(
+                        topic: topic, partition: partition, bounds: try await bounds(topic, partition),
+                        watermark: try await watermark(topic, partition)))
+            }
+        }
+        return standings
+    }
+
+    package var partitions: [PartitionID] { (0..<Int32(partitionCount)).map { PartitionID($0) } }
+}
+
+/// How far one partition of a topic has come.
+package struct LogStanding: Sendable, Hashable {
+    package let topic: Topic
+    package let partition: PartitionID
+    package let bounds: Range<Int64>
+    package let watermark: Int64?
+
+    package init(topic: Topic, partition: PartitionID, bounds: Range<Int64>, watermark: Int64?) {
+        (self.topic, self.partition, self.bounds, self.watermark) = (topic, partition, bounds, watermark)
+    }
+
+    /// The first record that may be unfinished.
+    package var start: Int64 { max(bounds.lowerBound, watermark ?? bounds.lowerBound) }
+    /// Records from there to the end.
+    package var unfinished: Int64 { max(0, bounds.upperBound - start) }
 }
 
 /// The owning side of a log: partitions come and go, records are drained without blocking.
@@ -59,6 +98,12 @@ package protocol LogConsumer: Sendable {
     /// nil: not known, or a log without gaps at its end.
     func position(_ topic: Topic, _ partition: PartitionID) -> Int64?
 
+    /// Whether the log has said that there is nothing for this worker to own: there are more workers than partitions.
+    var ownsNothing: Bool { get }
+
+    /// How long nothing may have happened before a worker can believe that nothing is left for it to do.
+    var quietTime: Duration { get }
+
     /// Every record below `watermark` is finished. Made durable soon, together with others.
     func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64)
 
@@ -71,6 +116,8 @@ package protocol LogConsumer: Sendable {
 
 extension LogConsumer {
     package func position(_ topic: Topic, _ partition: PartitionID) -> Int64? { nil }
+    package var ownsNothing: Bool { false }
+    package var quietTime: Duration { .milliseconds(50) }
 }
 
 /// Hears what the log tells its owner, always on the consumer's executor.

@@ -84,6 +84,16 @@ extension SettingType where Value == String {
             }, write: { $0 })
     }
 
+    /// Any text without control characters; may be empty.
+    static var text: Self { scalar("text on one line", { Self.isOneLine($0) ? $0 : nil }, write: { $0 }) }
+
+    /// Like text, and never shown.
+    static var secret: Self {
+        scalar("text on one line", { Self.isOneLine($0) ? $0 : nil }, write: { $0.isEmpty ? "" : "(not shown)" })
+    }
+
+    private static func isOneLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
+
     /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
     static func path(allowsEmpty: Bool) -> Self {
         SettingType(
@@ -110,6 +120,25 @@ extension SettingType {
                 let elements = words.compactMap(element)
                 return elements.count == words.count ? elements : nil
             }, write: { "[" + $0.map(\.description).joined(separator: ", ") + "]" })
+    }
+}
+
+extension SettingType where Value == [String: String] {
+    /// `{linger.ms: 5, broker.address.family: v4}`. Values of names that sound secret are never shown.
+    static var texts: Self {
+        SettingType(
+            expectation: "a map of names to text, such as {linger.ms: 5}",
+            read: { node, _ in
+                node.entries?.reduce(into: Optional([:])) { texts, entry in
+                    if case .scalar(let text) = entry.value.content { texts?[entry.key] = text } else { texts = nil }
+                }
+            },
+            write: { texts in
+                let pairs = texts.sorted { $0.key < $1.key }.map { name, text in
+                    "\(name): " + (name.contains("password") || name.contains("secret") ? "(not shown)" : text)
+                }
+                return "{" + pairs.joined(separator: ", ") + "}"
+            })
     }
 }
 

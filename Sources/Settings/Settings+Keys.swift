@@ -2,7 +2,9 @@ internal import ImageModel
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
-    package static let keys: [SettingKey] = [
+    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys
+
+    private static let placeKeys: [SettingKey] = [
         SettingKey(
             "data", \.data, .path(allowsEmpty: false),
             "The directory of the embedded log, the indexes and, unless store.directory says otherwise, the store. In a file: relative to the file's folder; else to the working directory."
@@ -14,7 +16,9 @@ extension Settings {
         SettingKey(
             "log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000),
             "How many outcomes the embedded log keeps for readers."),
+    ]
 
+    private static let workKeys: [SettingKey] = [
         SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
             "Slow flights at once. 0: half of render.processes, at least one."),

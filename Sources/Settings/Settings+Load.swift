@@ -17,16 +17,20 @@ extension Settings {
         try loaded(arguments).settings
     }
 
-    package static func loaded(_ arguments: ParsedArguments) throws(SettingsFailure) -> LoadedSettings {
+    /// - Parameter inspect: finds what is wrong beyond the form of the values, by key.
+    package static func loaded(
+        _ arguments: ParsedArguments, inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }
+    ) throws(SettingsFailure) -> LoadedSettings {
         let environment = currentEnvironment()
         return try loaded(
             file: arguments.value("config") ?? environment["MEZZOTINT_CONFIG"], environment: environment,
-            assignments: arguments.values("set"))
+            assignments: arguments.values("set"), inspect: inspect)
     }
 
     /// All layers; every problem of all of them at once.
     package static func loaded(
-        file: String?, environment: [String: String], assignments: [String]
+        file: String?, environment: [String: String], assignments: [String],
+        inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }
     ) throws(SettingsFailure) -> LoadedSettings {
         var reader = SettingsReader()
         if let file {
@@ -38,7 +42,7 @@ extension Settings {
         }
         reader.read(environment: environment)
         for assignment in assignments { reader.read(assignment: assignment) }
-        reader.finish()
+        reader.finish(inspect)
         guard reader.problems.isEmpty else { throw SettingsFailure(problems: reader.problems) }
         return LoadedSettings(settings: reader.settings, origins: reader.origins, file: file)
     }

@@ -6,6 +6,7 @@ package import ImageModel
 package struct Settings: Sendable, Equatable {
     package var data = "data"
     package var log = Log()
+    package var kafka = Kafka()
     package var lanes = Lanes()
     package var fetch = Fetch()
     package var retry = Retry()

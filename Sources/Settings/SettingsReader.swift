@@ -69,7 +69,7 @@ struct SettingsReader: Sendable {
     }
 
     /// Problems between settings that are each right alone.
-    mutating func finish() {
+    mutating func finish(_ inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }) {
         func origin(_ name: String, _ other: String) -> SettingOrigin { origins[name] ?? origins[other] ?? .standard }
         if settings.retry.base > settings.retry.cap {
             note(
@@ -91,6 +91,7 @@ struct SettingsReader: Sendable {
                 origin(name, "fetch.deadlines.whole"), name,
                 "is longer than fetch.deadlines.whole; lower it or raise that.")
         }
+        for problem in inspect(settings) { note(origins[problem.key] ?? .standard, problem.key, problem.message) }
     }
 
     private mutating func assign(_ name: String, _ text: String, _ origin: SettingOrigin) {

@@ -42,6 +42,7 @@ extension Worker: LogListener {
             }
             let start = index.position ?? changelog.lowerBound
             assignments += 1
+            quietSince = nil
             var state = PartitionState(
                 partition, rules: configuration.partition,
                 seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
@@ -60,6 +61,7 @@ extension Worker: LogListener {
     /// Whatever runs for it finishes unseen: its results find no partition to go to.
     private func giveUp(_ partition: PartitionID) {
         guard let owned = partitions.removeValue(forKey: partition) else { return }
+        quietSince = nil
         for flight in owned.state.flightIDs {
             scheduler.forget(flight)
             fetched[flight] = nil
@@ -133,18 +135,23 @@ extension Worker: LogListener {
         for record in records { feed(takeUp(record), to: owned) }
     }
 
-    /// Whether nothing is left: no record unread, none unfinished, nothing on its way.
-    func isIdle() async -> Bool {
-        guard underWay == 0, outbox.isEmpty, !partitions.isEmpty else { return false }
-        for owned in partitions.values {
-            guard owned.isRestored, owned.readable.isEmpty, owned.state.unfinished == 0 else { return false }
+    /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
+    /// unread, none unfinished, nothing on its way.
+    var isQuiet: Bool {
+        guard underWay == 0, outbox.isEmpty, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
+        return partitions.values.allSatisfy { $0.isRestored && $0.readable.isEmpty && $0.state.unfinished == 0 }
+    }
+
+    /// Whether the log holds nothing more for the partitions of this worker, which is quiet.
+    func isFinished() async -> Bool {
+        guard let standings = try? await ports.log.standings([.jobsFast, .jobsSlow, .retry], Array(partitions.keys)) else {
+            return false
         }
-        for owned in Array(partitions.values) {
-            for topic in [Topic.jobsFast, .jobsSlow, .retry] {
-                guard let end = try? await ports.log.bounds(topic, owned.id).upperBound else { return false }
-                let committed = try? await ports.log.watermark(topic, owned.id)
-                guard owned.state.watermark(topic) ?? committed ?? 0 >= end else { return false }
-            }
+        for standing in standings {
+            let watermark = partitions[standing.partition]?.state.watermark(standing.topic) ?? standing.start
+            // Offsets have gaps, at the end too.
+            let read = ports.consumer.position(standing.topic, standing.partition) ?? watermark
+            guard max(watermark, read) >= standing.bounds.upperBound else { return false }
         }
         return true
     }

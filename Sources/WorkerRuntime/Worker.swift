@@ -26,6 +26,8 @@ package actor Worker {
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
     /// How often a partition was assigned; no two ownerships share the number of a flight.
     var assignments = 0
+    /// Since when nothing was to be done, and no partition came or went.
+    var quietSince: ContinuousClock.Instant?
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var tally = Tally()
@@ -111,15 +113,24 @@ package actor Worker {
 
     /// Time passes for retries, ageing lanes, a drain's deadline and idleness.
     private func tickWhileRunning() async {
-        var quietTicks = 0
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(50))
             guard !phase.isEnded else { return }
             tick()
-            let isQuiet = configuration.untilIdle && phase.isRunning ? await isIdle() : false
-            quietTicks = isQuiet ? quietTicks + 1 : 0
-            if quietTicks >= 2 { drain() }
+            if configuration.untilIdle, phase.isRunning { await drainIfIdle() }
         }
+    }
+
+    /// The log is asked last: it may hold what this worker has not heard of yet.
+    private func drainIfIdle() async {
+        let now = ContinuousClock.now
+        guard isQuiet else { return quietSince = nil }
+        let since = quietSince ?? now
+        quietSince = since
+        guard now - since >= ports.consumer.quietTime else { return }
+        let isFinished = await isFinished()
+        guard isFinished, isQuiet, quietSince == since else { return quietSince = nil }
+        drain()
     }
 
     private func tick() {

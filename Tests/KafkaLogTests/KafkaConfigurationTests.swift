@@ -28,13 +28,13 @@ struct KafkaConfigurationTests {
         ]
         let names = [
             "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.user",
-            "kafka.security.certificate", "kafka.options.enable.auto.commit", "kafka.options.enable.idempotence",
-            "kafka.options.group.id", "kafka.options.linger.ms", "kafka.options.linger.mss",
-            "kafka.options.partition.assignment.strategy", "kafka.options.partitioner",
+            "kafka.security.certificate", "kafka.security.key", "kafka.options enable.auto.commit", "kafka.options enable.idempotence",
+            "kafka.options group.id", "kafka.options linger.ms", "kafka.options linger.mss",
+            "kafka.options partition.assignment.strategy", "kafka.options partitioner",
         ]
         let problems = configuration.problems
         #expect(problems.count == names.count)
-        for (problem, name) in zip(problems, names) { #expect(problem.hasPrefix(name), "\(problem)") }
+        for (problem, name) in zip(problems, names) { #expect(problem.description.hasPrefix(name), "\(problem)") }
     }
 
     static let silent = KafkaConfiguration.test { $0.bootstrap = "127.0.0.1:1" }
@@ -46,7 +46,7 @@ struct KafkaConfigurationTests {
 
     @Test("What cannot be opened says why", arguments: [
         (silent, "log.unavailable", "127.0.0.1:1"), (misspelt, "log.misconfigured", "no.such"),
-        (withoutAuthorities, "log.misconfigured", "ssl.ca.location"),
+        (withoutAuthorities, "log.misconfigured", "kafka.security.authorities"),
     ])
     func unopened(configuration: KafkaConfiguration, code: String, named: String) async {
         do {

@@ -1,5 +1,6 @@
 import CommandLine
 import JSONText
+import LogChoice
 import Settings
 
 /// `mezzotint config`: what is set, by whom, and what is wrong with it.
@@ -20,7 +21,9 @@ enum ConfigurationCommand {
 
     private static func check(_ arguments: ParsedArguments) -> ExitCode {
         var problems: [SettingProblem] = []
-        do throws(SettingsFailure) { _ = try Settings.load(arguments) } catch { problems = error.problems }
+        do throws(SettingsFailure) { _ = try Settings.loaded(arguments, inspect: \.logProblems) } catch {
+            problems = error.problems
+        }
         if arguments.flag("json") {
             Output.array(problems) { json, problem in
                 json.field("at", problem.origin.description)

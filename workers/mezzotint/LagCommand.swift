@@ -68,20 +68,17 @@ struct PartitionLag {
 
     static func all(of log: any Log, at now: Int64) async throws -> [PartitionLag] {
         var lags: [PartitionLag] = []
-        var owners: [String?] = []
-        for number in 0..<log.partitionCount { owners.append(try await log.owner(of: PartitionID(Int32(number)))) }
-        for topic in Topic.consumed {
-            for number in 0..<log.partitionCount {
-                let partition = PartitionID(Int32(number))
-                let bounds = try await log.bounds(topic, partition)
-                let start = max(bounds.lowerBound, try await log.watermark(topic, partition) ?? bounds.lowerBound)
-                let oldest =
-                    start < bounds.upperBound ? try await log.read(topic, partition, from: start, limit: 1).first : nil
-                lags.append(
-                    PartitionLag(
-                        topic: topic, partition: partition, records: oldest == nil ? 0 : bounds.upperBound - start,
-                        seconds: oldest.map { Double(max(0, now - $0.timestamp)) / 1000 } ?? 0, owner: owners[number]))
-            }
+        var owners: [PartitionID: String] = [:]
+        for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
+        for standing in try await log.standings(Topic.consumed, log.partitions) {
+            let (topic, partition) = (standing.topic, standing.partition)
+            // What is left may be gaps only: compaction, or records that a retention took meanwhile.
+            let oldest = standing.unfinished > 0
+                ? try await log.read(topic, partition, from: standing.start, limit: 1).first : nil
+            lags.append(
+                PartitionLag(
+                    topic: topic, partition: partition, records: oldest == nil ? 0 : standing.unfinished,
+                    seconds: oldest.map { Double(max(0, now - $0.timestamp)) / 1000 } ?? 0, owner: owners[partition]))
         }
         return lags
     }

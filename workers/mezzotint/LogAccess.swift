@@ -1,6 +1,6 @@
 import CommandLine
-import EmbeddedLog
 import Glibc
+import LogChoice
 import Ports
 import Settings
 
@@ -11,7 +11,7 @@ enum LogAccess {
         -> ExitCode
     {
         let settings = try Settings.load(arguments)
-        guard access(settings.logDirectory + "/log.sqlite", F_OK) == 0 else {
+        if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
             throw CommandFailure(
                 "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE."
             )
@@ -19,11 +19,9 @@ enum LogAccess {
         return try await writing(settings, body)
     }
 
-    /// Makes the log if it is not there.
+    /// Makes an embedded log if it is not there.
     static func writing(_ settings: Settings, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
-        let log = try EmbeddedLog(
-            settings.logDirectory,
-            EmbeddedLogConfiguration(partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept))
+        let log = try await ChosenLog.open(settings).log
         do {
             let code = try await body(log)
             await log.close()

@@ -1,8 +1,8 @@
-internal import EmbeddedLog
 internal import Foundation
 internal import HTTP
 internal import ImageModel
 internal import Index
+internal import LogChoice
 internal import Origin
 internal import Partition
 internal import Planning
@@ -17,17 +17,17 @@ internal import WorkerRuntime
 /// The adapters of one worker, made from its settings and put together with the runtime: the only place that sees both.
 struct Composition {
     let worker: Worker
-    let log: EmbeddedLog
+    let log: any Log
     let renderers: RendererPool
+    private let indexes: IndexFolder
 
     init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let renders = settings.renderProcesses(cores: cores)
-        log = try EmbeddedLog(
-            settings.logDirectory,
-            EmbeddedLogConfiguration(
-                partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept))
-        if let notice = log.notice { logger.warning("\(notice)") }
+        let chosen = try await ChosenLog.open(settings) { logger.notice("\($0)") }
+        log = chosen.log
+        // Workers of one machine may share a data directory, and own partitions in turn.
+        indexes = chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
         let store = try FileStore(root: settings.storeDirectory)
         renderers = RendererPool(
             RendererConfiguration(
@@ -41,8 +41,8 @@ struct Composition {
             throw error
         }
         let ports = WorkerPorts(
-            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(settings.originConfiguration),
-            renderer: renderers, store: store, indexes: SQLiteVariantIndexes(settings.indexDirectory))
+            log: log, consumer: chosen.consumer(), fetcher: GuardedFetcher(settings.originConfiguration),
+            renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
         worker = Worker(
             ports,
             WorkerConfiguration(

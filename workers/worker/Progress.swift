@@ -1,4 +1,3 @@
-internal import EmbeddedLog
 internal import Foundation
 internal import ImageModel
 internal import Ports
@@ -38,15 +37,7 @@ struct Progress {
 
     /// Records that are not finished, over both lanes and the retries.
     private func waiting() async -> Int64 {
-        var left: Int64 = 0
-        for number in 0..<Int32(log.partitionCount) {
-            for topic in [Topic.jobsFast, .jobsSlow, .retry] {
-                let partition = PartitionID(number)
-                guard let bounds = try? await log.bounds(topic, partition) else { continue }
-                let mark = (try? await log.watermark(topic, partition)) ?? bounds.lowerBound
-                left += max(0, bounds.upperBound - max(mark ?? bounds.lowerBound, bounds.lowerBound))
-            }
-        }
-        return left
+        let standings = try? await log.standings([.jobsFast, .jobsSlow, .retry], log.partitions)
+        return (standings ?? []).reduce(0) { $0 + $1.unfinished }
     }
 }

@@ -1,7 +1,7 @@
 internal import CommandLine
-internal import EmbeddedLog
 internal import Foundation
 internal import ImageModel
+internal import Ports
 internal import Posix
 internal import Rendering
 internal import Settings

@@ -1,0 +1,82 @@
+internal import EmbeddedLog
+internal import Glibc
+package import KafkaLog
+package import Ports
+package import Settings
+
+/// The log that the settings name, embedded in the data directory or on a Kafka cluster: the one place that chooses.
+package struct ChosenLog: Sendable {
+    package let log: any Log
+    /// Where a worker's indexes of this log's changelog belong. Those of another log would have other rows at the same
+    /// positions.
+    package let indexDirectory: String
+    /// Whether other processes may own partitions of it at the same time.
+    package let isShared: Bool
+    private let makeConsumer: @Sendable () -> any LogConsumer
+
+    /// The owning side, for a worker.
+    package func consumer() -> any LogConsumer { makeConsumer() }
+
+    /// Connects, or opens the file and makes it if it is not there.
+    ///
+    /// - Parameter notice: hears what a person who looks for trouble should know.
+    package static func open(
+        _ settings: Settings, notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> ChosenLog {
+        guard let configuration = settings.kafkaConfiguration else { return try embedded(settings, notice) }
+        let log = try await KafkaLog.open(configuration, notice: notice)
+        return ChosenLog(
+            log: log, indexDirectory: "\(settings.indexDirectory)/kafka-\(log.clusterID)-\(configuration.prefix)",
+            isShared: true, makeConsumer: { KafkaLogConsumer(log) })
+    }
+
+    private static func embedded(_ settings: Settings, _ notice: (String) -> Void) throws -> ChosenLog {
+        let log = try EmbeddedLog(
+            settings.logDirectory,
+            EmbeddedLogConfiguration(partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept))
+        if let text = log.notice { notice(text) }
+        return ChosenLog(
+            log: log, indexDirectory: settings.indexDirectory, isShared: false,
+            makeConsumer: { EmbeddedLogConsumer(log) })
+    }
+}
+
+extension Settings {
+    /// Whether the log is a file that has to be there before it can be read; nil on a cluster.
+    package var embeddedLogFile: String? { kafka.bootstrap.isEmpty ? logDirectory + "/log.sqlite" : nil }
+
+    /// What is wrong with the settings beyond their form, by key.
+    package var logProblems: [(key: String, message: String)] {
+        (kafkaConfiguration?.problems ?? []).map { ($0.key, $0.message) }
+    }
+
+    /// nil: the log is embedded.
+    package var kafkaConfiguration: KafkaConfiguration? {
+        guard !kafka.bootstrap.isEmpty else { return nil }
+        var configuration = KafkaConfiguration()
+        (configuration.bootstrap, configuration.prefix, configuration.group) = (
+            kafka.bootstrap, kafka.prefix, kafka.group
+        )
+        configuration.clientID = kafka.client.isEmpty ? Self.processName : kafka.client
+        (configuration.partitions, configuration.options) = (kafka.partitions, kafka.options)
+        let security = kafka.security
+        configuration.security.kind = .init(rawValue: security.kind) ?? .plaintext
+        configuration.security.mechanism = .init(rawValue: security.mechanism) ?? .plain
+        (configuration.security.user, configuration.security.password) = (security.user, security.password)
+        configuration.security.authorities = security.authorities
+        (configuration.security.certificate, configuration.security.key) = (security.certificate, security.key)
+        let timing = kafka.timing
+        (configuration.timing.session, configuration.timing.stall) = (timing.session, timing.stall)
+        (configuration.timing.revoke, configuration.timing.commit) = (timing.revoke, timing.commit)
+        (configuration.timing.append, configuration.timing.answer) = (timing.append, timing.answer)
+        return configuration
+    }
+
+    /// `host-1234`.
+    private static var processName: String {
+        var host = [CChar](repeating: 0, count: 256)
+        if gethostname(&host, 255) != 0 { return "mezzotint-\(getpid())" }
+        let name = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return "\(name)-\(getpid())"
+    }
+}

@@ -1,0 +1,64 @@
+import CommandLine
+import JSONText
+import KafkaLog
+import LogChoice
+import Settings
+
+/// `mezzotint topics`: the topics of a cluster, made and looked at.
+enum TopicsCommand {
+    static let command = Command(
+        "topics", abstract: "Make the topics of a Kafka cluster, and check them.",
+        subcommands: [
+            Command(
+                "create", abstract: "Make the topics that are missing.",
+                examples: ["mezzotint topics create --partitions 24 --replication 3"],
+                options: [
+                    Option("partitions", value: "number", help: "Of every topic (default: kafka.partitions)."),
+                    Option(
+                        "replication", value: "number", help: "Copies of every record (default: 3, or one a broker)."),
+                    .json,
+                ], run: create),
+            Command(
+                "check", abstract: "Name everything about the topics that does not fit.",
+                examples: ["mezzotint topics check --json"], options: [.json], run: check),
+        ])
+
+    private static func create(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let configuration = try configuration(arguments)
+        let partitions = try arguments.number("partitions", in: 1...1024) ?? configuration.partitions
+        let replication = try arguments.number("replication", in: 1...100)
+        return show(
+            try await KafkaTopics.create(configuration, partitions: partitions, replication: replication), arguments,
+            configuration)
+    }
+
+    private static func check(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let configuration = try configuration(arguments)
+        return show(try await KafkaTopics.check(configuration), arguments, configuration)
+    }
+
+    private static func show(
+        _ problems: [String], _ arguments: ParsedArguments, _ configuration: KafkaConfiguration
+    ) -> ExitCode {
+        if arguments.flag("json") {
+            Output.array(problems) { json, problem in json.field("message", problem) }
+        } else if problems.isEmpty {
+            Console.print("The topics \(configuration.prefix)* at \(configuration.bootstrap) are as they must be.")
+        } else {
+            for problem in problems { Console.complain(problem) }
+            Console.complain(
+                "'mezzotint topics create' makes what is missing; what is there is changed by Kafka's own tools.")
+        }
+        return problems.isEmpty ? .success : .failure
+    }
+
+    private static func configuration(_ arguments: ParsedArguments) throws -> KafkaConfiguration {
+        guard let configuration = try Settings.loaded(arguments, inspect: \.logProblems).settings.kafkaConfiguration
+        else {
+            throw CommandFailure(
+                "The log is embedded and makes its topics itself. Set kafka.bootstrap for those of a cluster, as config/kafka.yaml does."
+            )
+        }
+        return configuration
+    }
+}

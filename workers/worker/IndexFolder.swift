@@ -1,0 +1,19 @@
+internal import Posix
+
+/// The folder of one worker's index files, its own for as long as the worker runs.
+struct IndexFolder {
+    let path: String
+    private let lock: FileLock?
+
+    init(_ path: String) { (self.path, lock) = (path, nil) }
+
+    /// Takes the first of the numbered folders below `root` that no other process has: which one does not matter, since
+    /// an index takes up wherever it stopped.
+    init(firstFreeIn root: String) throws(SystemFailure) {
+        try Folder.make(root)
+        let lock = try FileLock(root + "/lock")
+        var number = 0
+        while try !lock.tryLock(number) { number += 1 }
+        (path, self.lock) = ("\(root)/\(number)", lock)
+    }
+}
