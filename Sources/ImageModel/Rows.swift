@@ -82,4 +82,13 @@ package enum IndexChange: Sendable, Hashable {
     case variant(VariantRow)
     case dropSource(SourceKey)
     case dropVariant(SourceKey, VariantSpec)
+
+    /// Whose rows it changes.
+    package var source: SourceKey {
+        switch self {
+        case .source(let row): row.source
+        case .variant(let row): row.source
+        case .dropSource(let source), .dropVariant(let source, _): source
+        }
+    }
 }

@@ -80,16 +80,6 @@ extension SourceSnapshot {
     }
 }
 
-extension IndexChange {
-    fileprivate var source: SourceKey {
-        switch self {
-        case .source(let row): row.source
-        case .variant(let row): row.source
-        case .dropSource(let source), .dropVariant(let source, _): source
-        }
-    }
-}
-
 extension SourceKey {
     /// The key's first eight bytes: the whole of it is compared in the row.
     fileprivate var prefix: Int64 { Int64(bitPattern: digest.words.0) }

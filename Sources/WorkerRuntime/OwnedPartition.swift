@@ -10,6 +10,7 @@ final class OwnedPartition {
     let epoch: Int64
     let index: any VariantIndex
     var state: PartitionState
+    var looks = RecentLooks()
     /// Jobs wait until the index holds every row before this changelog position.
     let restoreEnd: Int64
     var isRestored: Bool

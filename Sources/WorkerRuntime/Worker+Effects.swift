@@ -47,9 +47,9 @@ extension Worker {
     /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again.
     private func snapshot(for waiter: Waiter, in owned: OwnedPartition) -> SourceSnapshot {
         do throws(IndexFailure) {
-            var snapshot = try owned.index.snapshot(of: waiter.job.source)
-            snapshot.variants.removeAll { waiter.job.variants.contains($0.spec) && ports.store.isGone($0.location) }
-            return snapshot
+            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) { () throws(IndexFailure) in
+                try owned.index.snapshot(of: waiter.job.source)
+            }
         } catch {
             if case .corrupt = error { end(error) }
             // An unreadable index costs work, never a job: everything is planned as if nothing were stored.

@@ -100,7 +100,9 @@ extension Worker: LogListener {
         if owned.unfolded.isEmpty { owned.unfolded = try ports.consumer.drain(.variants, owned.id, limit: limit) }
         let records = owned.unfolded
         if let last = records.last {
-            try owned.index.apply(records.compactMap(change), upTo: last.offset + 1)
+            let changes = records.compactMap(change)
+            try owned.index.apply(changes, upTo: last.offset + 1)
+            for change in changes { owned.looks.forget(change.source) }
             owned.unfolded = []
             owned.isStuck = false
             feed(.folded(last.offset + 1), to: owned)

@@ -1,0 +1,48 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+
+/// What was looked up of sources a moment ago, so that jobs that came in a burst for one source cost one range read and
+/// one look at each file.
+///
+/// A look that began after a record was appended is as good for it as one now: the record is not told which of the two
+/// came first. Rows that are folded meanwhile end it (`forget`).
+struct RecentLooks {
+    private struct Look {
+        /// All rows, less those of `asked` whose blobs are gone.
+        var snapshot: SourceSnapshot
+        var asked: [VariantSpec]
+        /// When it began.
+        let at: Int64
+    }
+
+    private var looks: [SourceKey: Look] = [:]
+
+    /// Sources of one partition; a read-ahead of 256 records has no more. All are let go when there is no room.
+    private static let limit = 256
+    /// In milliseconds; bounds what a producer's slow clock can do.
+    private static let age: Int64 = 1_000
+
+    /// What is stored of the waiter's source, less the wanted variants whose blobs are gone.
+    mutating func snapshot(
+        for waiter: Waiter, at now: Int64, isGone: (String) -> Bool, read: () throws(IndexFailure) -> SourceSnapshot
+    ) throws(IndexFailure) -> SourceSnapshot {
+        let source = waiter.job.source
+        var look: Look
+        if let recent = looks[source], waiter.record.timestamp < recent.at, now - recent.at < Self.age {
+            look = recent
+        } else {
+            look = Look(snapshot: try read(), asked: [], at: now)
+        }
+        let new = waiter.job.variants.filter { !look.asked.contains($0) }
+        guard !new.isEmpty else { return look.snapshot }
+        look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location) }
+        look.asked += new
+        if looks.count >= Self.limit { looks.removeAll(keepingCapacity: true) }
+        looks[source] = look
+        return look.snapshot
+    }
+
+    /// Rows of the source have changed.
+    mutating func forget(_ source: SourceKey) { looks[source] = nil }
+}

@@ -1,0 +1,90 @@
+import Digest
+import ImageModel
+import Partition
+import Ports
+import Testing
+@testable import WorkerRuntime
+
+@Suite("Looks at what is stored, shared by jobs that came in a burst")
+struct RecentLooksTests {
+    private static let source = SourceKey(SHA256.digest(of: Array("a source".utf8)))
+    private static let large = VariantSpec(width: 1280, height: 1280, format: .webp)
+    private static let small = VariantSpec(width: 160, height: 160, format: .webp)
+
+    /// One partition's looks at an index that holds both variants, and what they cost.
+    private struct Desk {
+        var looks = RecentLooks()
+        var gone: Set<VariantSpec> = []
+        private(set) var reads = 0
+        private(set) var asked: [String] = []
+
+        /// The variants found for a job whose record was appended at `appended`.
+        mutating func look(
+            _ wanted: [VariantSpec] = [large, small], appended: Int64, at now: Int64
+        ) throws(IndexFailure) -> [VariantSpec] {
+            let record = Record(
+                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended, key: [], value: [], headers: [])
+            let job = Job(id: "1", url: "http://o/a", source: source, variants: wanted, lane: .fast)
+            var (reads, asked) = (reads, asked)
+            defer { (self.reads, self.asked) = (reads, asked) }
+            let gone = Set(gone.map(\.description))
+            return try looks.snapshot(
+                for: Waiter(job: job, record: record), at: now,
+                isGone: { asked.append($0); return gone.contains($0) },
+                read: { () throws(IndexFailure) in
+                    reads += 1
+                    return SourceSnapshot(variants: [large, small].map(Self.row))
+                }
+            ).variants.map(\.spec)
+        }
+
+        private static func row(_ spec: VariantSpec) -> VariantRow {
+            let size = PixelSize(width: 2_000, height: 1_000)
+            let placement = spec.placement(of: size)
+            return VariantRow(
+                source: source, spec: spec, version: SourceVersion(word: 1), size: placement.output, bytes: 1,
+                digest: SHA256.digest(of: []), location: "\(spec)", madeFrom: .origin, sourceSize: size,
+                region: placement.region, hasAlpha: false, storedAt: 0, expires: 1_000)
+        }
+    }
+
+    @Test("Jobs that were appended before a look share it")
+    func burst() throws {
+        var desk = Desk()
+        for number in 0..<100 { #expect(try desk.look(appended: Int64(number), at: 1_000 + Int64(number)).count == 2) }
+        #expect(desk.reads == 1)
+        #expect(desk.asked.count == 2)
+    }
+
+    @Test(
+        "A job looks anew when it came with the look or after it, and when the look is old",
+        arguments: [(appended: Int64(1_000), at: Int64(1_001)), (1_500, 1_600), (500, 2_000)])
+    func tooLate(_ job: (appended: Int64, at: Int64)) throws {
+        var desk = Desk()
+        _ = try desk.look(appended: 0, at: 1_000)
+        desk.gone = [Self.small]
+        #expect(try desk.look(appended: job.appended, at: job.at) == [Self.large])
+        #expect(desk.reads == 2)
+    }
+
+    @Test("Only what was not asked for yet is looked at again; what is gone stays out")
+    func otherVariants() throws {
+        var desk = Desk()
+        desk.gone = [Self.small]
+        // A row that nobody wants may be a donor, whose blob is looked at when it is opened.
+        #expect(try desk.look([Self.large], appended: 0, at: 1_000) == [Self.large, Self.small])
+        #expect(try desk.look([Self.small], appended: 1, at: 1_001) == [Self.large])
+        #expect(try desk.look(appended: 2, at: 1_002) == [Self.large])
+        #expect(desk.reads == 1)
+        #expect(desk.asked == [Self.large, Self.small].map(\.description))
+    }
+
+    @Test("Rows that change end the looks at their source")
+    func folded() throws {
+        var desk = Desk()
+        _ = try desk.look(appended: 0, at: 1_000)
+        desk.looks.forget(Self.source)
+        _ = try desk.look(appended: 1, at: 1_001)
+        #expect(desk.reads == 2)
+    }
+}
