@@ -68,6 +68,10 @@ package enum PartitionEffect: Sendable {
     case request(PermitKind, FlightID, Lane, since: Int64)
     case release(PermitKind, FlightID)
     case move(FlightID, Lane, since: Int64)
+    /// The flight ended by this machine's fault, not by its job's.
+    case halt(FlightID)
+    /// The flight's work is stored and announced.
+    case pass(FlightID)
     /// The flight is over: drop its permits and its files.
     case forget(FlightID)
     case fetch(FlightID, url: String, Lane)

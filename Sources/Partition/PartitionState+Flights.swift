@@ -81,6 +81,7 @@ extension PartitionState {
         _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
+        effects.append(.pass(id))
         if let source { flight.snapshot.source = source }
         for row in rows {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)

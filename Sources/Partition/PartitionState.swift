@@ -49,7 +49,9 @@ package struct PartitionState: Sendable {
             announced(id, task, source, rows, position, now, &effects)
         case .donorGone(let id, let location): donorGone(id, location, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
-        case .failed(let id, let note): end(id, note, now, &effects)
+        case .failed(let id, let note):
+            if note.verdict == .wait { effects.append(.halt(id)) }
+            end(id, note, now, &effects)
         case .folded(let position): fold(position, now, &effects)
         case .settled(let places): settled(places, &effects)
         case .tick: tick(now, &effects)

@@ -21,6 +21,8 @@ package struct PermitRules: Sendable, Equatable {
     package var slow: Int
     /// A slow flight that has waited so long (milliseconds) gets a permit even while fast ones wait.
     package var slowWait: Int64
+    /// While this machine cannot do its part, one flight is let through in so many milliseconds.
+    package var probeEvery: Int64 = 2_000
 
     package init(fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000) {
         self.fetch = max(1, fetch)
@@ -37,7 +39,7 @@ package struct PermitRules: Sendable, Equatable {
 /// through, one at a time, so slow never starves and its lag never freezes.
 package struct PermitScheduler: Sendable {
     /// What the scheduler knows of a flight that waits for, holds, or is between permits.
-    private struct Seat: Sendable {
+    struct Seat: Sendable {
         var lane: Lane
         var waits: PermitKind?
         var holds: Set<PermitKind> = []
@@ -47,7 +49,7 @@ package struct PermitScheduler: Sendable {
         var ticket = 0
     }
 
-    private struct Ticket: Sendable, Comparable {
+    struct Ticket: Sendable, Comparable {
         /// When the flight's oldest job came, milliseconds.
         let since: Int64
         let number: Int
@@ -59,22 +61,24 @@ package struct PermitScheduler: Sendable {
         }
     }
 
-    private struct Queue: Hashable, Sendable {
+    struct Queue: Hashable, Sendable {
         let kind: PermitKind
         let lane: Lane
     }
 
     package let rules: PermitRules
-    private var seats: [FlightID: Seat] = [:]
+    var seats: [FlightID: Seat] = [:]
     /// By age; a ticket whose flight has moved on is dropped when it is met.
     private var queues: [Queue: Heap<Ticket>] = [:]
-    private var free: [PermitKind: Int]
+    var free: [PermitKind: Int]
     private var slowUnderWay = 0
     private var waitingFast = 0
     /// The slow flight that was let through for its age.
     private var aged: FlightID?
     private var tickets = 0
-    private var isDraining = false
+    private(set) var isDraining = false
+    /// Set while this machine cannot do its part.
+    var halt: Halt?
 
     package init(_ rules: PermitRules) {
         self.rules = rules
@@ -115,6 +119,7 @@ package struct PermitScheduler: Sendable {
         if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
         if seat.isUnderWay, seat.lane == .slow { slowUnderWay -= 1 }
         if aged == flight { aged = nil }
+        halt?.probes.remove(flight)
     }
 
     /// A waiting or running flight changes lane; it is never restarted.
@@ -127,21 +132,23 @@ package struct PermitScheduler: Sendable {
 
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Int64) -> [(kind: PermitKind, flight: FlightID)] {
+        // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
+        if halt != nil, !isDraining { return probes(at: now) }
         var granted: [(kind: PermitKind, flight: FlightID)] = []
         // Before the fast ones: where they never leave a permit idle, it would wait for ever.
         for kind in [PermitKind.render, .fetch] where waitingFast > 0 && free[kind, default: 0] > 0 {
-            if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) { granted.append(grant(kind, ticket)) }
+            if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) { granted.append(grant(kind, ticket.flight)) }
         }
         for kind in [PermitKind.render, .fetch] {
             while free[kind, default: 0] > 0, let ticket = first(Queue(kind: kind, lane: .fast)) {
-                granted.append(grant(kind, ticket))
+                granted.append(grant(kind, ticket.flight))
             }
         }
         for kind in [PermitKind.render, .fetch] {
             while free[kind, default: 0] > 0, let ticket = first(Queue(kind: kind, lane: .slow)),
                 mayGo(ticket, at: now)
             {
-                granted.append(grant(kind, ticket))
+                granted.append(grant(kind, ticket.flight))
             }
         }
         return granted
@@ -163,10 +170,9 @@ package struct PermitScheduler: Sendable {
         now - ticket.since >= rules.slowWait && (aged == nil || aged == ticket.flight)
     }
 
-    private mutating func grant(_ kind: PermitKind, _ ticket: Ticket) -> (kind: PermitKind, flight: FlightID) {
-        let flight = ticket.flight
+    /// The flight's ticket is dropped when it is met again.
+    mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> (kind: PermitKind, flight: FlightID) {
         var seat = seats[flight] ?? Seat(lane: .fast)
-        _ = queues[Queue(kind: kind, lane: seat.lane)]?.pop()
         if seat.lane == .fast {
             waitingFast -= 1
         } else {
@@ -200,7 +206,7 @@ package struct PermitScheduler: Sendable {
     }
 
     /// The oldest ticket that still stands.
-    private mutating func first(_ queue: Queue) -> Ticket? {
+    mutating func first(_ queue: Queue) -> Ticket? {
         while let ticket = queues[queue]?.first {
             if let seat = seats[ticket.flight], seat.ticket == ticket.number, seat.waits == queue.kind { return ticket }
             _ = queues[queue]?.pop()

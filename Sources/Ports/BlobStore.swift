@@ -49,6 +49,10 @@ package protocol BlobStore: Sendable {
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob]
     /// The blob, open for reading; nil if it is gone.
     func open(_ location: String) async throws(StoreFailure) -> OpenFile?
+    /// The blob, open for reading, if `isExpected` knows the digest of its bytes; nil if they are others, cannot be read,
+    /// or are gone.
+    func open(_ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool) async throws(StoreFailure)
+        -> OpenFile?
     /// Whether a blob is known to be gone. A store that cannot tell at the price of one system call answers false.
     func isGone(_ location: String) -> Bool
     /// Removes a blob; it is no error if it is gone.
@@ -64,7 +68,12 @@ extension BlobStore {
 /// Why a blob could not be put or read.
 package enum StoreFailure: StageFailure, Hashable {
     case full(path: String)
+    /// The store as a whole.
     case unwritable(path: String, reason: String)
+    /// Files or memory of this process are used up.
+    case exhausted(path: String, reason: String)
+    /// One place in a store that can be written otherwise.
+    case obstructed(path: String, reason: String)
     case unreadable(path: String, reason: String)
     case badLocation(String)
 
@@ -72,6 +81,8 @@ package enum StoreFailure: StageFailure, Hashable {
         switch self {
         case .full: "store.full"
         case .unwritable: "store.unwritable"
+        case .exhausted: "store.exhausted"
+        case .obstructed: "store.obstructed"
         case .unreadable: "store.unreadable"
         case .badLocation: "store.bad-location"
         }
@@ -81,17 +92,27 @@ package enum StoreFailure: StageFailure, Hashable {
         switch self {
         case .full(let path): "There is no space left in the store at \(path). Free some; the job is tried again."
         case .unwritable(let path, let reason): "\(path) cannot be written: \(reason). Check the store's directory and its rights; the job is tried again."
-        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason). Check the store's directory and its rights."
+        case .exhausted(let path, let reason): "\(path) could not be used: \(reason). Give the worker more open files or memory; the job is tried again."
+        case .obstructed(let path, let reason): "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
+        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
         case .badLocation(let location): "\(location) is not a location inside the store."
         }
     }
 
-    package var verdict: Verdict { if case .badLocation = self { .fail } else { .wait } }
+    package var verdict: Verdict {
+        switch self {
+        case .full, .unwritable, .exhausted: .wait
+        case .obstructed, .unreadable: .retry
+        case .badLocation: .fail
+        }
+    }
 
     package static let catalogue = [
         CodeEntry("store.full", "No space is left in the store.", .wait),
         CodeEntry("store.unwritable", "The store's directory cannot be written.", .wait),
-        CodeEntry("store.unreadable", "A stored blob cannot be read.", .wait),
+        CodeEntry("store.exhausted", "The worker has no open files or memory left for the store.", .wait),
+        CodeEntry("store.obstructed", "One place in the store cannot be written, though the store can.", .retry),
+        CodeEntry("store.unreadable", "A stored blob cannot be read.", .retry),
         CodeEntry("store.bad-location", "A row names a place outside the store.", .fail),
     ]
 }

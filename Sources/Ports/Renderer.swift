@@ -60,6 +60,7 @@ package enum RenderFailure: StageFailure, Hashable {
     case deadline(milliseconds: Int)
     case unavailable(reason: String)
     case noSpace(reason: String)
+    case unreadable(reason: String)
 
     package var code: String {
         switch self {
@@ -76,6 +77,7 @@ package enum RenderFailure: StageFailure, Hashable {
         case .deadline: "render.deadline"
         case .unavailable: "render.unavailable"
         case .noSpace: "render.no-space"
+        case .unreadable: "render.unreadable"
         }
     }
 
@@ -95,12 +97,13 @@ package enum RenderFailure: StageFailure, Hashable {
         case .deadline(let ms): "The source took longer than \(ms) ms to render. It is tried again; see render.deadline."
         case .unavailable(let reason): "No renderer could be started: \(reason). Build mezzotint-renderer or set render.program."
         case .noSpace(let reason): "There was no room for a rendered picture: \(reason). It is tried again."
+        case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried again."
         }
     }
 
     package var verdict: Verdict {
         switch self {
-        case .crashed, .deadline: .retry
+        case .crashed, .deadline, .unreadable: .retry
         case .unavailable, .noSpace: .wait
         default: .fail
         }
@@ -120,5 +123,6 @@ package enum RenderFailure: StageFailure, Hashable {
         CodeEntry("render.deadline", "The render passed its deadline and was ended.", .retry),
         CodeEntry("render.unavailable", "No renderer process could be started.", .wait),
         CodeEntry("render.no-space", "There was no memory for the result.", .wait),
+        CodeEntry("render.unreadable", "The bytes of a picture could not be read.", .retry),
     ]
 }

@@ -51,6 +51,9 @@ package enum FileSystem {
     /// Whether nothing has this name; one system call.
     package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
+    /// Whether names may be made and taken away in a directory.
+    package static func isWritableDirectory(_ path: String) -> Bool { access(path + "/.", W_OK | X_OK) == 0 }
+
     /// The regular files of a directory with the time each was last written, in seconds since 1970.
     package static func files(in path: String) throws(SystemFailure) -> [(name: String, written: Int)] {
         guard let directory = opendir(path) else { throw SystemFailure("opendir", on: path, code: errno) }

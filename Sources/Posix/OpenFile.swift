@@ -16,7 +16,9 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
 
     /// The disk, the quota or the file limit is used up: trying again later may help.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
-    package var isMissing: Bool { code == ENOENT }
+    /// The process or the system has no file or memory left to do it with: it says nothing of the subject.
+    package var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
+    package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
     package var description: String { "\(call) \(subject): \(String(cString: strerror(code)))" }
 }
 

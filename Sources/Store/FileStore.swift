@@ -1,4 +1,4 @@
-internal import Digest
+package import Digest
 internal import ImageModel
 package import Ports
 package import Posix
@@ -54,6 +54,22 @@ package final class FileStore: BlobStore {
         return try await pool.run { [self] () throws(StoreFailure) in try file(at: location) }
     }
 
+    /// Hashed on a thread of the store: the cooperative pool waits for no disk, and the heap is not for pictures.
+    package func open(
+        _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
+    ) async throws(StoreFailure) -> OpenFile? {
+        guard Self.isValid(location) else { throw .badLocation(location) }
+        return try await pool.run { [self] () throws(StoreFailure) in
+            do throws(StoreFailure) {
+                guard let file = try file(at: location) else { return nil }
+                return isExpected(try digest(of: FileSlice(whole: file), at: location)) ? file : nil
+            } catch {
+                guard case .unreadable = error else { throw error }
+                return nil
+            }
+        }
+    }
+
     package func isGone(_ location: String) -> Bool {
         Self.isValid(location) && FileSystem.isMissing("\(root)/\(location)")
     }
@@ -61,7 +77,7 @@ package final class FileStore: BlobStore {
     package func remove(_ location: String) async throws(StoreFailure) {
         guard Self.isValid(location) else { throw .badLocation(location) }
         try await pool.run { [self] () throws(StoreFailure) in
-            _ = try Self.writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
+            _ = try writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
         }
     }
 
@@ -92,20 +108,20 @@ package final class FileStore: BlobStore {
     private func file(at location: String) throws(StoreFailure) -> OpenFile? {
         do { return try OpenFile(reading: "\(root)/\(location)") } catch {
             if error.isMissing { return nil }
-            throw .unreadable(path: location, reason: error.description)
+            throw Self.unreadable(location, error)
         }
     }
 
     /// What is there under a name, read once for its digest, and whether it is what is being put.
     private func existing(_ location: String, insteadOf content: FileSlice) throws(StoreFailure) -> StoredBlob? {
         guard let file = try file(at: location) else { return nil }
-        do {
-            let digest = try Self.copy(FileSlice(whole: file), to: nil)
-            let isAnothers = try Self.copy(content, to: nil) != digest
-            return StoredBlob(location: location, bytes: file.length, digest: digest, isAnothers: isAnothers)
-        } catch {
-            throw .unreadable(path: location, reason: error.description)
-        }
+        let digest = try digest(of: FileSlice(whole: file), at: location)
+        let isAnothers = try self.digest(of: content, at: location) != digest
+        return StoredBlob(location: location, bytes: file.length, digest: digest, isAnothers: isAnothers)
+    }
+
+    private func digest(of slice: FileSlice, at location: String) throws(StoreFailure) -> SHA256Digest {
+        do { return try Self.copy(slice, to: nil) } catch { throw Self.unreadable(location, error) }
     }
 
     /// A blob under its unfinished name.
@@ -126,26 +142,26 @@ package final class FileStore: BlobStore {
                 stored.append(found)
                 continue
             }
-            let draft = try Self.writing(location) { () throws(SystemFailure) in try self.draft(blob.content, location) }
+            let draft = try writing(location) { () throws(SystemFailure) in try self.draft(blob.content, location) }
             stored.append(draft.stored)
             drafts.append((draft, stored.count - 1))
         }
         // Directories first: the files' syncs carry them into the journal.
-        for blob in stored { try Self.writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) } }
-        for (draft, _) in drafts { try Self.writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() } }
+        for blob in stored { try writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) } }
+        for (draft, _) in drafts { try writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() } }
         for (draft, place) in drafts {
             let location = draft.stored.location
-            let isFirst = try Self.writing(location) { () throws(SystemFailure) in
+            let isFirst = try writing(location) { () throws(SystemFailure) in
                 try FileSystem.link(draft.path, as: "\(root)/\(location)")
             }
             guard !isFirst else { continue }
             guard let winner = try existing(location, insteadOf: draft.content) else {
-                throw .unwritable(path: location, reason: "it came and went while it was being put")
+                throw .obstructed(path: location, reason: "it came and went while it was being put")
             }
             stored[place] = winner
         }
         // What was found is synced too: whoever linked it may not have come so far yet.
-        try Self.writing(stored.first?.location ?? root) { () throws(SystemFailure) in try tree.sync(above: stored.map(\.location)) }
+        try writing(stored.first?.location ?? root) { () throws(SystemFailure) in try tree.sync(above: stored.map(\.location)) }
         return stored
     }
 
@@ -176,11 +192,24 @@ package final class FileStore: BlobStore {
         return hash.finish()
     }
 
-    private static func writing<Value>(_ path: String, _ work: () throws(SystemFailure) -> Value) throws(StoreFailure) -> Value {
-        do { return try work() } catch { throw unwritable(path, error) }
+    private func writing<Value>(_ path: String, _ work: () throws(SystemFailure) -> Value) throws(StoreFailure) -> Value {
+        do { return try work() } catch {
+            // One place may be in disorder for ever: only where the store itself is at fault may all jobs wait for it.
+            let isOurs = [root, "\(root)/\(Self.unfinished)"].allSatisfy(FileSystem.isWritableDirectory)
+            let failure = Self.unwritable(path, error)
+            if case .unwritable = failure, isOurs { throw .obstructed(path: path, reason: error.description) }
+            throw failure
+        }
     }
 
     private static func unwritable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
-        failure.isOutOfSpace ? .full(path: path) : .unwritable(path: path, reason: failure.description)
+        if failure.isOutOfSpace { return .full(path: path) }
+        return failure.isExhaustion
+            ? .exhausted(path: path, reason: failure.description) : .unwritable(path: path, reason: failure.description)
+    }
+
+    private static func unreadable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
+        failure.isExhaustion
+            ? .exhausted(path: path, reason: failure.description) : .unreadable(path: path, reason: failure.description)
     }
 }

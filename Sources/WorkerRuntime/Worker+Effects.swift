@@ -15,6 +15,11 @@ extension Worker {
             scheduler.release(kind, flight)
         case .move(let flight, let lane, let since):
             scheduler.move(flight, to: lane, since: since)
+        case .halt(let flight):
+            guard scheduler.fail(flight, at: now) else { break }
+            logger.warning("Nothing new is begun but one job now and then, until one of them is done.")
+        case .pass(let flight):
+            if scheduler.pass(flight) { logger.info("A job was done again: all go on.") }
         case .forget(let flight):
             scheduler.forget(flight)
             fetched[flight] = nil

@@ -76,9 +76,10 @@ extension Worker {
             guard let body else { return .unusable }
             picture = body.picture
         } else {
-            guard let file = try await ports.store.open(input.location) else { return .unusable }
             // Other bytes under the name may still decode, to another picture than the source's.
-            guard batch.basis.isStored(as: try digest(of: file, at: input)) else { return try await removed(input) }
+            guard let file = try await ports.store.open(input.location, if: { batch.basis.isStored(as: $0) }) else {
+                return try await removed(input)
+            }
             switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
             case .success(let stored): picture = stored
             // The machine's fault: it says nothing of what is stored.
@@ -98,20 +99,7 @@ extension Worker {
         }
     }
 
-    /// Piece by piece: a kept original may be as large as a source, and the worker's heap is not for pictures.
-    private nonisolated func digest(of file: OpenFile, at input: Basis.Input) throws(StoreFailure) -> SHA256Digest {
-        let hash = SHA256()
-        do throws(SystemFailure) {
-            for offset in stride(from: 0, to: file.length, by: 128 << 10) {
-                try file.bytes(at: offset, count: min(128 << 10, file.length - offset)).withUnsafeBytes(hash.update)
-            }
-        } catch {
-            throw .unreadable(path: input.location, reason: error.description)
-        }
-        return hash.finish()
-    }
-
-    /// What is stored is damaged, not the source. Its file goes too, or a put would find it under its name and keep it.
+    /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep it.
     private nonisolated func removed(_ input: Basis.Input) async throws -> Rendered {
         try await ports.store.remove(input.location)
         return .unusable

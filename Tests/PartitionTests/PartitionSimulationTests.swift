@@ -68,6 +68,21 @@ struct PartitionSimulationTests {
         if world.crashes == 0 { #expect(repeated == 0, "seed \(seed)") }
     }
 
+    @Test("While the store is full only a probe now and then is fetched, and all end once there is room", arguments: 0..<12 as Range<UInt64>)
+    func fullStore(seed: UInt64) {
+        var world = Simulation(seed: seed, keepOriginals: true)
+        world.isFull = true
+        for job in 0..<60 { world.publish("job \(job)", source: job % 3 + 105, Self.specs, lane: .fast) }
+        while world.now < 40_000 { world.step() }
+        // Three may be under way at the first failure; then it is one in two seconds.
+        let fetches = world.fetches.values.reduce(0, +)
+        #expect((10...3 + 20).contains(fetches), "seed \(seed): \(fetches) fetches")
+        #expect(world.outcomes.isEmpty)
+        world.isFull = false
+        while !world.isDone, world.now < 200_000 { world.step() }
+        for job in 0..<60 { #expect(world.outcomes["job \(job)"]?.count == 1, "seed \(seed): job \(job)") }
+    }
+
     @Test("The same seed gives the same run")
     func repeatable() {
         let a = run(seed: 42, jobs: 80, crashes: 3)

@@ -10,7 +10,7 @@ struct PermitSchedulerTests {
         scheduler.grants(at: now).map(\.flight.number)
     }
 
-    private func expect(_ granted: [Int], _ wanted: [Int], sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expect<Value: Equatable>(_ granted: Value, _ wanted: Value, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(granted == wanted, sourceLocation: sourceLocation)
     }
 
@@ -100,6 +100,47 @@ struct PermitSchedulerTests {
         expect(numbers(&permits), [3])
         permits.move(flight(1), to: .fast, since: 1)
         expect(numbers(&permits), [2])
+    }
+
+    @Test("After a failure of the machine's only probes go, each at its time, until one passes")
+    func halt() {
+        var permits = PermitScheduler(PermitRules(fetch: 8, render: 4))
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        expect(numbers(&permits), [1, 2, 3])
+        permits.release(.fetch, flight(1))
+        permits.request(.render, flight(1), lane: .fast, since: 1)
+        for i in 4...6 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        expect(permits.fail(flight(2), at: 0), true)
+        permits.forget(flight(2))
+        expect(permits.fail(flight(3), at: 10), false)
+        permits.forget(flight(3))
+        expect(numbers(&permits, at: 1_999), [])
+        // What has been fetched goes first; a probe has all its permits, and its failure leaves the time as it is.
+        expect(numbers(&permits, at: 2_000), [1])
+        expect(numbers(&permits, at: 3_000), [])
+        expect(permits.fail(flight(1), at: 3_000), false)
+        permits.forget(flight(1))
+        expect(numbers(&permits, at: 3_999), [])
+        expect(numbers(&permits, at: 4_000), [4])
+        permits.release(.fetch, flight(4))
+        permits.request(.render, flight(4), lane: .fast, since: 4)
+        expect(numbers(&permits, at: 4_001), [4])
+        expect(permits.pass(flight(3)), false)
+        expect(permits.pass(flight(4)), true)
+        expect(numbers(&permits, at: 4_002), [5, 6])
+    }
+
+    @Test("A halted worker that is told to stop lets what runs try to end")
+    func haltedDrain() {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
+        permits.request(.fetch, flight(1), lane: .fast, since: 1)
+        expect(numbers(&permits), [1])
+        permits.release(.fetch, flight(1))
+        permits.request(.render, flight(1), lane: .fast, since: 1)
+        expect(permits.fail(flight(9), at: 0), true)
+        expect(numbers(&permits), [])
+        permits.drain()
+        expect(numbers(&permits), [1])
     }
 
     @Test("Over 50,000 random steps no limit is passed, no permit is lost, and everything asked for is granted")

@@ -25,6 +25,8 @@ struct Simulation {
     var numbers: Numbers
     var fetches: [SourceKey: Int] = [:]
     var crashes = 0
+    /// The store takes nothing now.
+    var isFull = false
     var fetchesLostInCrash = 0
     let rules: PartitionRules
 
@@ -127,6 +129,8 @@ struct Simulation {
             case .request(let kind, let id, let lane, let since): scheduler.request(kind, id, lane: lane, since: since)
             case .release(let kind, let id): scheduler.release(kind, id)
             case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
+            case .halt(let id): _ = scheduler.fail(id, at: now)
+            case .pass(let id): _ = scheduler.pass(id)
             case .forget(let id): scheduler.forget(id)
             case .commit(let topic, let offset):
                 precondition(offset >= committed[topic, default: 0], "a watermark went back")
@@ -167,6 +171,7 @@ struct Simulation {
             }
         case .effect(.render(let id, let task)):
             feed(.rendered(id))
+            if isFull { return feed(.failed(id, FailureNote(code: "store.full", message: "full", verdict: .wait))) }
             var source = task.source
             if keepOriginals { source?.original = "original" }
             if let source { changelog.append(.source(source)) }

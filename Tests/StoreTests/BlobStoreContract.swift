@@ -68,6 +68,17 @@ struct BlobStoreContract {
         #expect(results.allSatisfy { $0.digest == SHA256.digest(of: bytes ?? []) && $0.bytes == bytes?.count })
     }
 
+    @Test("A blob is opened only if it is the one expected", arguments: StoreKind.allCases)
+    func expected(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let stored = try await store.put(Blob.slice([1, 2]), as: Blob.name())
+        #expect(try await store.open(stored.location, if: { $0 == stored.digest })?.allBytes() == [1, 2])
+        #expect(try await store.open(stored.location, if: { $0 != stored.digest }) == nil)
+        try await store.remove(stored.location)
+        #expect(try await store.open(stored.location, if: { _ in true }) == nil)
+    }
+
     @Test("Several go in one put, in their order, new and known ones mixed, a name twice", arguments: StoreKind.allCases)
     func batch(kind: StoreKind) async throws {
         let (store, folder) = try kind.make()

@@ -83,6 +83,28 @@ struct FileStoreTests {
         _ = try await store.put(Blob.slice([1]), as: Blob.name())
     }
 
+    @Test("What is in disorder at one place costs the job there; a store that is gone as a whole lets all wait")
+    func verdicts() async throws {
+        let store = try FileStore(root: root)
+        let location = FileStore.location(of: Blob.name())
+        try FileManager.default.createDirectory(
+            atPath: "\(root)/\(location)", withIntermediateDirectories: true)
+        let unreadable = await #expect(throws: StoreFailure.self) { try await store.put(Blob.slice([1]), as: Blob.name()) }
+        #expect(unreadable?.code == "store.unreadable" && unreadable?.verdict == .retry)
+        #expect(try await store.open(location, if: { _ in true }) == nil)
+
+        let other = FileStore.location(of: Blob.name(source: "b"))
+        try Data().write(to: URL(filePath: "\(root)/\(other.prefix(2))"))
+        let obstructed = await #expect(throws: StoreFailure.self) {
+            try await store.put(Blob.slice([1]), as: Blob.name(source: "b"))
+        }
+        #expect(obstructed?.code == "store.obstructed" && obstructed?.verdict == .retry)
+
+        try FileManager.default.removeItem(atPath: root)
+        let gone = await #expect(throws: StoreFailure.self) { try await store.put(Blob.slice([1]), as: Blob.name()) }
+        #expect(gone?.code == "store.unwritable" && gone?.verdict == .wait)
+    }
+
     @Test("A file that cannot grow is a full store; nothing torn is seen, and what fits goes on")
     func full() async throws {
         await #expect(processExitsWith: .success) {

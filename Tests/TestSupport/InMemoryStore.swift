@@ -1,4 +1,4 @@
-internal import Digest
+package import Digest
 internal import ImageModel
 package import Ports
 package import Posix
@@ -38,6 +38,13 @@ package final class InMemoryStore: BlobStore {
         } catch {
             throw .unreadable(path: location, reason: error.description)
         }
+    }
+
+    package func open(
+        _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
+    ) async throws(StoreFailure) -> OpenFile? {
+        guard let bytes = blobs.withLock({ $0[location] }), isExpected(SHA256.digest(of: bytes)) else { return nil }
+        return try await open(location)
     }
 
     package func isGone(_ location: String) -> Bool { blobs.withLock { $0[location] == nil } }

@@ -67,7 +67,7 @@ struct PictureBytes {
         do throws(SystemFailure) {
             window = try file.bytes(at: offset, count: min(Self.windowBytes, length - offset))
         } catch {
-            throw .noSpace(reason: error.description)
+            throw .unreadable(reason: error.description)
         }
         start = offset
         return count <= window.count
