@@ -1,6 +1,19 @@
 /// What became of a job.
 package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     case stored, reused, unchanged, failed, expired, cancelled, dead
+
+    /// For the reference page.
+    package var meaning: String {
+        switch self {
+        case .stored: "Every variant is stored; at least one was made from the origin."
+        case .reused: "Every variant is stored; at least one was made from a stored donor, none from the origin."
+        case .unchanged: "Every variant was stored and fresh already."
+        case .failed: "At least one variant could not be made; the code says why."
+        case .expired: "The job's own deadline passed before it was begun."
+        case .cancelled: "The last that waited for it took it back."
+        case .dead: "The job is set aside: see `mezzotint dead list`."
+        }
+    }
 }
 
 /// What became of one variant of a job.

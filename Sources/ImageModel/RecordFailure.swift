@@ -1,14 +1,14 @@
 /// Why a record of ours (not a job) cannot be read: something else wrote it, or the log is damaged.
-package enum RecordFailure: StageFailure, Hashable {
+package enum RecordFailure: CodedFailure, Hashable {
     case key(place: String, text: String)
     case value(place: String, reason: String)
     case header(place: String, name: String, reason: String)
 
-    package var code: String {
+    package var kind: Code {
         switch self {
-        case .key: "record.key"
-        case .value: "record.value"
-        case .header: "record.header"
+        case .key: .key
+        case .value: .value
+        case .header: .header
         }
     }
 
@@ -23,13 +23,21 @@ package enum RecordFailure: StageFailure, Hashable {
         }
     }
 
-    package var verdict: Verdict { .deadLetter }
+    package enum Code: String, FailureCode {
+        case key = "record.key"
+        case value = "record.value"
+        case header = "record.header"
 
-    package static let catalogue = [
-        CodeEntry("record.key", "A record's key names no source, variant or epoch.", .deadLetter),
-        CodeEntry("record.value", "The body of a row, an outcome or a note is not what its topic holds.", .deadLetter),
-        CodeEntry("record.header", "A header that a retry or a dead letter needs is missing or wrong.", .deadLetter),
-    ]
+        package var meaning: String {
+            switch self {
+            case .key: "A record's key names no source, variant or epoch."
+            case .value: "The body of a row, an outcome or a note is not what its topic holds."
+            case .header: "A header that a retry or a dead letter needs is missing or wrong."
+            }
+        }
+
+        package var verdict: Verdict { .deadLetter }
+    }
 }
 
 extension Record {

@@ -1,12 +1,12 @@
 /// Why a job goes through the retry topic although nothing failed.
-package enum RetryCause: StageFailure, Hashable {
+package enum RetryCause: CodedFailure, Hashable {
     case slow(milliseconds: Int64)
     case deferred
 
-    package var code: String {
+    package var kind: Code {
         switch self {
-        case .slow: "retry.slow"
-        case .deferred: "retry.deferred"
+        case .slow: .slow
+        case .deferred: .deferred
         }
     }
 
@@ -18,10 +18,17 @@ package enum RetryCause: StageFailure, Hashable {
         }
     }
 
-    package var verdict: Verdict { .wait }
+    package enum Code: String, FailureCode {
+        case slow = "retry.slow"
+        case deferred = "retry.deferred"
 
-    package static let catalogue = [
-        CodeEntry("retry.slow", "The job ran long while later ones were done; it goes on through the retry topic.", .wait),
-        CodeEntry("retry.deferred", "Many retries wait; one that is far from due went to the topic's tail again.", .wait),
-    ]
+        package var meaning: String {
+            switch self {
+            case .slow: "The job ran long while later ones were done; it goes on through the retry topic."
+            case .deferred: "Many retries wait; one that is far from due went to the topic's tail again."
+            }
+        }
+
+        package var verdict: Verdict { .wait }
+    }
 }

@@ -1,7 +1,7 @@
 package import ImageModel
 
 /// Why the log did not do what was asked.
-package enum LogFailure: StageFailure, Hashable {
+package enum LogFailure: CodedFailure, Hashable {
     case held(path: String, by: String)
     case unreadable(path: String, reason: String)
     case full(path: String)
@@ -12,17 +12,17 @@ package enum LogFailure: StageFailure, Hashable {
     case topics(problems: [String])
     case closed
 
-    package var code: String {
+    package var kind: Code {
         switch self {
-        case .held: "log.held"
-        case .unreadable: "log.unreadable"
-        case .full: "log.full"
-        case .tooLarge: "log.too-large"
-        case .unavailable: "log.unavailable"
-        case .denied: "log.denied"
-        case .misconfigured: "log.misconfigured"
-        case .topics: "log.topics"
-        case .closed: "log.closed"
+        case .held: .held
+        case .unreadable: .unreadable
+        case .full: .full
+        case .tooLarge: .tooLarge
+        case .unavailable: .unavailable
+        case .denied: .denied
+        case .misconfigured: .misconfigured
+        case .topics: .topics
+        case .closed: .closed
         }
     }
 
@@ -49,17 +49,36 @@ package enum LogFailure: StageFailure, Hashable {
         }
     }
 
-    package var verdict: Verdict { if case .tooLarge = self { .fail } else { .wait } }
+    package enum Code: String, FailureCode {
+        case held = "log.held"
+        case unreadable = "log.unreadable"
+        case full = "log.full"
+        case tooLarge = "log.too-large"
+        case unavailable = "log.unavailable"
+        case denied = "log.denied"
+        case misconfigured = "log.misconfigured"
+        case topics = "log.topics"
+        case closed = "log.closed"
 
-    package static let catalogue = [
-        CodeEntry("log.held", "Another worker holds the embedded log.", .wait),
-        CodeEntry("log.unreadable", "The log's file cannot be opened or read.", .wait),
-        CodeEntry("log.full", "No space is left for the log.", .wait),
-        CodeEntry("log.too-large", "A record is larger than its topic takes.", .fail),
-        CodeEntry("log.unavailable", "The log does not answer now.", .wait),
-        CodeEntry("log.denied", "The log does not let this client in, or not do this.", .wait),
-        CodeEntry("log.misconfigured", "The log cannot be used as configured.", .wait),
-        CodeEntry("log.topics", "A topic is missing, or is not as it must be.", .wait),
-        CodeEntry("log.closed", "The log was closed while something was under way.", .wait),
-    ]
+        package var meaning: String {
+            switch self {
+            case .held: "Another worker holds the embedded log."
+            case .unreadable: "The log's file cannot be opened or read."
+            case .full: "No space is left for the log."
+            case .tooLarge: "A record is larger than its topic takes."
+            case .unavailable: "The log does not answer now."
+            case .denied: "The log does not let this client in, or not do this."
+            case .misconfigured: "The log cannot be used as configured."
+            case .topics: "A topic is missing, or is not as it must be."
+            case .closed: "The log was closed while something was under way."
+            }
+        }
+
+        package var verdict: Verdict {
+            switch self {
+            case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .closed: .wait
+            case .tooLarge: .fail
+            }
+        }
+    }
 }

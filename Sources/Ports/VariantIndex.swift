@@ -23,30 +23,3 @@ package protocol VariantIndex: AnyObject {
 package protocol VariantIndexes: Sendable {
     func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?)
 }
-
-/// Why an index could not be opened, read or written; nothing is lost by it, since the changelog has every row.
-package enum IndexFailure: StageFailure, Hashable {
-    case corrupt(path: String, reason: String)
-    case unavailable(path: String, reason: String)
-
-    package var code: String {
-        switch self {
-        case .corrupt: "index.corrupt"
-        case .unavailable: "index.unavailable"
-        }
-    }
-
-    package var description: String {
-        switch self {
-        case .corrupt(let path, let reason): "The index \(path) is damaged (\(reason)). It was set aside: start the worker again, which rebuilds it from the changelog."
-        case .unavailable(let path, let reason): "The index \(path) cannot be used: \(reason). Check the data directory and its rights."
-        }
-    }
-
-    package var verdict: Verdict { .wait }
-
-    package static let catalogue = [
-        CodeEntry("index.corrupt", "An index file is damaged; it is rebuilt from the changelog.", .wait),
-        CodeEntry("index.unavailable", "An index file cannot be opened or written.", .wait),
-    ]
-}

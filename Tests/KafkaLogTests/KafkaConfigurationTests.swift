@@ -1,4 +1,5 @@
 import KafkaLog
+import ImageModel
 import Ports
 import Testing
 

@@ -42,7 +42,7 @@ struct GuardedFetcherTests {
     @Test("A status that is no success says which", arguments: [
         (status: 404, code: "fetch.not-found", verdict: Verdict.fail), (status: 410, code: "fetch.not-found", verdict: .fail),
         (status: 403, code: "fetch.forbidden", verdict: .fail), (status: 401, code: "fetch.forbidden", verdict: .fail),
-        (status: 429, code: "fetch.too-many-requests", verdict: .retry), (status: 408, code: "fetch.status", verdict: .retry),
+        (status: 429, code: "fetch.too-many-requests", verdict: .retry), (status: 408, code: "fetch.request-timeout", verdict: .retry),
         (status: 500, code: "fetch.server-error", verdict: .retry), (status: 503, code: "fetch.server-error", verdict: .retry),
         (status: 204, code: "fetch.status", verdict: .fail), (status: 206, code: "fetch.status", verdict: .fail),
         (status: 201, code: "fetch.status", verdict: .fail), (status: 304, code: "fetch.status", verdict: .fail),

@@ -1,3 +1,4 @@
+internal import ImageModel
 internal import Ports
 internal import TestPixels
 internal import TestSupport

@@ -98,15 +98,9 @@ enum ReferenceCommand {
         return rows.map { "| `\($0.0)` | \($0.1) | \($0.2) |" }.joined(separator: "\n")
     }
 
-    private static let outcomes = """
-        | `stored` | Every variant is stored; at least one was made from the origin. |
-        | `reused` | Every variant is stored; at least one was made from a stored donor, none from the origin. |
-        | `unchanged` | Every variant was stored and fresh already. |
-        | `failed` | At least one variant could not be made; the code says why. |
-        | `expired` | The job's own deadline passed before it was begun. |
-        | `cancelled` | The last that waited for it took it back. |
-        | `dead` | The job is set aside: see `mezzotint dead list`. |
-        """
+    private static var outcomes: String {
+        OutcomeKind.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n")
+    }
 
     private static var codes: String {
         let entries = [

@@ -1,0 +1,132 @@
+package import ImageModel
+
+/// Why a source could not be brought here.
+package enum FetchFailure: CodedFailure, Hashable {
+    case invalidURL(String)
+    case refusedAddress(url: String, address: String)
+    case resolution(url: String)
+    case connection(url: String, reason: String)
+    case deadline(url: String, phase: String)
+    case status(url: String, Int)
+    case redirects(url: String, limit: Int)
+    case badRedirect(url: String, to: String)
+    case tooLarge(url: String, limit: Int)
+    case empty(url: String)
+    case truncated(url: String)
+    case encoded(url: String, encoding: String)
+    case badAnswer(url: String, reason: String)
+    case noSpace(reason: String)
+    case cancelled
+
+    package var kind: Code {
+        switch self {
+        case .invalidURL: .invalidURL
+        case .refusedAddress: .refusedAddress
+        case .resolution: .resolution
+        case .connection: .connection
+        case .deadline: .deadline
+        case .status(_, let status):
+            switch status {
+            case 404, 410: .notFound
+            case 401, 403: .forbidden
+            case 408: .requestTimeout
+            case 429: .tooManyRequests
+            case 500...: .serverError
+            default: .status
+            }
+        case .redirects: .redirects
+        case .badRedirect: .badRedirect
+        case .tooLarge: .tooLarge
+        case .empty: .empty
+        case .truncated: .truncated
+        case .encoded: .encoded
+        case .badAnswer: .badAnswer
+        case .noSpace: .noSpace
+        case .cancelled: .cancelled
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .invalidURL(let url): "\(url) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
+        case .refusedAddress(let url, let address):
+            "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
+        case .resolution(let url): "The host of \(url) has no address now. Check the name and the resolver; it is tried again."
+        case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried again."
+        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried again; see fetch.deadlines."
+        case .status(let url, let status) where status == 404 || status == 410:
+            "The origin answered \(status) for \(url). Check that the source still exists."
+        case .status(let url, let status) where status == 401 || status == 403:
+            "The origin answered \(status) for \(url). Check that the worker may read it."
+        case .status(let url, let status) where status == 408 || status == 429 || status >= 500:
+            "The origin answered \(status) for \(url). It is tried again."
+        case .status(let url, let status): "The origin answered \(status) for \(url), which is no picture. Check the URL."
+        case .redirects(let url, let limit): "\(url) redirects more than \(limit) times. Point the job at the final URL."
+        case .badRedirect(let url, let to): "\(url) redirects to \(to), which is not an http or https URL. Correct the origin."
+        case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
+        case .empty(let url): "\(url) has an empty body. Check the source at its origin."
+        case .truncated(let url): "The body of \(url) ended before its length. It is tried again."
+        case .encoded(let url, let encoding):
+            "\(url) came with content encoding \(encoding), though none was accepted. Correct the origin."
+        case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
+        case .noSpace(let reason): "There was no room for a body: \(reason). It is tried again."
+        case .cancelled: "The fetch was given up because the worker is stopping. It is tried again."
+        }
+    }
+
+    package enum Code: String, FailureCode {
+        case invalidURL = "fetch.invalid-url"
+        case refusedAddress = "fetch.refused-address"
+        case resolution = "fetch.resolution"
+        case connection = "fetch.connection"
+        case deadline = "fetch.deadline"
+        case notFound = "fetch.not-found"
+        case forbidden = "fetch.forbidden"
+        case tooManyRequests = "fetch.too-many-requests"
+        case requestTimeout = "fetch.request-timeout"
+        case serverError = "fetch.server-error"
+        case status = "fetch.status"
+        case redirects = "fetch.redirects"
+        case badRedirect = "fetch.bad-redirect"
+        case tooLarge = "fetch.too-large"
+        case empty = "fetch.empty"
+        case truncated = "fetch.truncated"
+        case encoded = "fetch.encoded"
+        case badAnswer = "fetch.bad-answer"
+        case noSpace = "fetch.no-space"
+        case cancelled = "fetch.cancelled"
+
+        package var meaning: String {
+            switch self {
+            case .invalidURL: "The URL is not one that can be fetched."
+            case .refusedAddress: "The address guard refuses the address that the URL leads to."
+            case .resolution: "The host name has no address."
+            case .connection: "The connection could not be made or broke."
+            case .deadline: "A deadline passed: DNS, connect, first byte, whole, or too slow a flow."
+            case .notFound: "The origin answered 404 or 410."
+            case .forbidden: "The origin answered 401 or 403."
+            case .tooManyRequests: "The origin answered 429."
+            case .requestTimeout: "The origin answered 408."
+            case .serverError: "The origin answered 5xx."
+            case .status: "The origin answered with another status that is no success."
+            case .redirects: "More redirects than allowed."
+            case .badRedirect: "A redirect leads to something that is no http or https URL."
+            case .tooLarge: "The body is over the byte limit."
+            case .empty: "The body is empty."
+            case .truncated: "The body ended before its declared length."
+            case .encoded: "The body is compressed, though identity was asked for."
+            case .badAnswer: "The answer is not proper HTTP, or its headers are over 32 KiB."
+            case .noSpace: "There was no memory or disk for the body."
+            case .cancelled: "The worker stopped meanwhile."
+            }
+        }
+
+        package var verdict: Verdict {
+            switch self {
+            case .invalidURL, .refusedAddress, .notFound, .forbidden, .status, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badAnswer: .fail
+            case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated: .retry
+            case .noSpace, .cancelled: .wait
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import ImageModel
+
+/// Why a picture could not be read or made.
+package enum RenderFailure: CodedFailure, Hashable {
+    case unrecognised(prefix: String)
+    case unsupported(ImageFormat)
+    case malformed(ImageFormat, reason: String)
+    case tooManyPixels(PixelSize, limit: Int)
+    case tooManyFrames(Int, limit: Int)
+    case tooManyScans(limit: Int)
+    case tooManyChunks(limit: Int)
+    case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
+    case output(VariantSpec, reason: String)
+    case crashed(reason: String)
+    case deadline(milliseconds: Int)
+    case unavailable(reason: String)
+    case noSpace(reason: String)
+    case unreadable(reason: String)
+
+    package var kind: Code {
+        switch self {
+        case .unrecognised: .unrecognised
+        case .unsupported: .unsupported
+        case .malformed: .malformed
+        case .tooManyPixels: .tooManyPixels
+        case .tooManyFrames: .tooManyFrames
+        case .tooManyScans: .tooManyScans
+        case .tooManyChunks: .tooManyChunks
+        case .tooMuchMemory: .tooMuchMemory
+        case .output: .output
+        case .crashed: .crashed
+        case .deadline: .deadline
+        case .unavailable: .unavailable
+        case .noSpace: .noSpace
+        case .unreadable: .unreadable
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unrecognised(let prefix): "The source is no picture: it begins with \(prefix). Check what the origin serves."
+        case .unsupported(let format): "The source is \(format.rawValue), which is not read yet. Publish a JPEG, PNG or WebP."
+        case .malformed(let format, let reason): "The source is a damaged \(format.rawValue): \(reason). Replace it at its origin."
+        case .tooManyPixels(let size, let limit): "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
+        case .tooManyFrames(let frames, let limit): "The source has \(frames) frames, over the limit of \(limit). Publish fewer."
+        case .tooManyScans(let limit): "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
+        case .tooManyChunks(let limit): "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
+        case .tooMuchMemory(let format, let bytes, let limit):
+            "The source is a \(format.rawValue) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
+        case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
+        case .crashed(let reason): "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
+        case .deadline(let ms): "The source took longer than \(ms) ms to render. It is tried again; see render.deadline."
+        case .unavailable(let reason): "No renderer could be started: \(reason). Build mezzotint-renderer or set render.program."
+        case .noSpace(let reason): "There was no room for a rendered picture: \(reason). It is tried again."
+        case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried again."
+        }
+    }
+
+    package enum Code: String, FailureCode {
+        case unrecognised = "render.unrecognised"
+        case unsupported = "render.unsupported"
+        case malformed = "render.malformed"
+        case tooManyPixels = "render.too-many-pixels"
+        case tooManyFrames = "render.too-many-frames"
+        case tooManyScans = "render.too-many-scans"
+        case tooManyChunks = "render.too-many-chunks"
+        case tooMuchMemory = "render.too-much-memory"
+        case output = "render.output"
+        case crashed = "render.crashed"
+        case deadline = "render.deadline"
+        case unavailable = "render.unavailable"
+        case noSpace = "render.no-space"
+        case unreadable = "render.unreadable"
+
+        package var meaning: String {
+            switch self {
+            case .unrecognised: "The bytes are no picture of a known format."
+            case .unsupported: "The format is known, but not read."
+            case .malformed: "The picture is damaged: its header is wrong, or its pixels cannot be decoded."
+            case .tooManyPixels: "The picture has more pixels than the limit."
+            case .tooManyFrames: "The picture has more frames than the limit."
+            case .tooManyScans: "A JPEG has more scans than the limit."
+            case .tooManyChunks: "A PNG has more chunks than the limit."
+            case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
+            case .output: "The variant cannot be written in its format."
+            case .crashed: "The renderer process ended during the job."
+            case .deadline: "The render passed its deadline and was ended."
+            case .unavailable: "No renderer process could be started."
+            case .noSpace: "There was no memory for the result."
+            case .unreadable: "The bytes of a picture could not be read."
+            }
+        }
+
+        package var verdict: Verdict {
+            switch self {
+            case .unrecognised, .unsupported, .malformed, .tooManyPixels, .tooManyFrames, .tooManyScans, .tooManyChunks, .tooMuchMemory, .output: .fail
+            case .crashed, .deadline, .unreadable: .retry
+            case .unavailable, .noSpace: .wait
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import ImageModel
+
+/// Why a blob could not be put or read.
+package enum StoreFailure: CodedFailure, Hashable {
+    case full(path: String)
+    /// The store as a whole.
+    case unwritable(path: String, reason: String)
+    /// Files or memory of this process are used up.
+    case exhausted(path: String, reason: String)
+    /// One place in a store that can be written otherwise.
+    case obstructed(path: String, reason: String)
+    case unreadable(path: String, reason: String)
+    case badLocation(String)
+
+    package var kind: Code {
+        switch self {
+        case .full: .full
+        case .unwritable: .unwritable
+        case .exhausted: .exhausted
+        case .obstructed: .obstructed
+        case .unreadable: .unreadable
+        case .badLocation: .badLocation
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .full(let path): "There is no space left in the store at \(path). Free some; the job is tried again."
+        case .unwritable(let path, let reason): "\(path) cannot be written: \(reason). Check the store's directory and its rights; the job is tried again."
+        case .exhausted(let path, let reason): "\(path) could not be used: \(reason). Give the worker more open files or memory; the job is tried again."
+        case .obstructed(let path, let reason): "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
+        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
+        case .badLocation(let location): "\(location) is not a location inside the store."
+        }
+    }
+
+    package enum Code: String, FailureCode {
+        case full = "store.full"
+        case unwritable = "store.unwritable"
+        case exhausted = "store.exhausted"
+        case obstructed = "store.obstructed"
+        case unreadable = "store.unreadable"
+        case badLocation = "store.bad-location"
+
+        package var meaning: String {
+            switch self {
+            case .full: "No space is left in the store."
+            case .unwritable: "The store's directory cannot be written."
+            case .exhausted: "The worker has no open files or memory left for the store."
+            case .obstructed: "One place in the store cannot be written, though the store can."
+            case .unreadable: "A stored blob cannot be read."
+            case .badLocation: "A row names a place outside the store."
+            }
+        }
+
+        package var verdict: Verdict {
+            switch self {
+            case .full, .unwritable, .exhausted: .wait
+            case .obstructed, .unreadable: .retry
+            case .badLocation: .fail
+            }
+        }
+    }
+}
