@@ -64,4 +64,18 @@ package struct Batch: Sendable, Hashable {
     }
 
     init(_ donor: Donor, first order: RenderOrder) { (basis, orders) = (Basis(donor: donor.row), [order]) }
+
+    /// The orders that must be made: a small source gives the same picture for several specs.
+    package var distinct: [RenderOrder] {
+        orders.reduce(into: []) { made, order in
+            if !made.contains(where: order.isSamePicture) { made.append(order) }
+        }
+    }
+}
+
+extension RenderOrder {
+    /// Whether the other's file would be this one's, byte for byte.
+    package func isSamePicture(as other: RenderOrder) -> Bool {
+        output == other.output && cut == other.cut && spec.format == other.spec.format && spec.quality == other.spec.quality
+    }
 }

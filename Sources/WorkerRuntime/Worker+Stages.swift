@@ -88,8 +88,12 @@ extension Worker {
             }
         }
         do {
+            let orders = batch.distinct
+            let made = try await ports.renderer.render(picture, orders, lane: lane, isReuse: batch.basis.isReuse)
             return .made(
-                try await ports.renderer.render(picture, batch.orders, lane: lane, isReuse: batch.basis.isReuse))
+                batch.orders.compactMap { order in
+                    zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
+                })
         } catch let failure {
             switch failure {
             case .output(let spec, _): return .refused(spec, FailureNote(failure))

@@ -7,8 +7,10 @@ import Origin
 import Partition
 import Planning
 import Ports
+import Posix
 import Rendering
 import Store
+import Synchronization
 import Telemetry
 import TestPixels
 import TestSupport
@@ -19,6 +21,9 @@ final class Bench: Sendable {
     let folder: TemporaryFolder
     let origin: LocalOrigin
     let rules = CanonicalRules()
+    private let orders = Mutex<[Int]>([])
+    /// How many pictures each render was asked for.
+    var ordered: [Int] { orders.withLock { $0 } }
 
     init(pictures: URL? = nil) throws {
         folder = try TemporaryFolder()
@@ -50,7 +55,8 @@ final class Bench: Sendable {
     /// Runs a worker until nothing is left, and says what it came to.
     @discardableResult
     func work(
-        _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil, log given: EmbeddedLog? = nil
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil, log given: EmbeddedLog? = nil,
+        indexes: (any VariantIndexes) -> any VariantIndexes = { $0 }
     ) async throws -> Tally {
         let log = try given ?? self.log
         let pool = RendererPool(
@@ -58,8 +64,8 @@ final class Bench: Sendable {
         var origin = OriginConfiguration()
         origin.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
-            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin), renderer: pool,
-            store: try FileStore(root: folder.file("store")), indexes: SQLiteVariantIndexes(folder.file("index")))
+            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin), renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },
+            store: try FileStore(root: folder.file("store")), indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))
         var configuration = WorkerConfiguration(
             partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
             permits: PermitRules(render: 2), canonical: rules, untilIdle: true, seed: 1, owner: "test")
@@ -94,5 +100,20 @@ final class Bench: Sendable {
             if case .change(.variant(let row)) = try ChangelogEntry(record) { rows[row.spec] = row }
         }
         return rows
+    }
+}
+
+/// Says how many pictures each render is asked for.
+private struct CountingRenderer: Renderer {
+    let inner: any Renderer
+    let note: @Sendable (Int) -> Void
+
+    func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inner.inspect(file) }
+
+    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool) async throws(RenderFailure)
+        -> [RenderedVariant]
+    {
+        note(orders.count)
+        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse)
     }
 }

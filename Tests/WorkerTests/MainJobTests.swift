@@ -55,4 +55,16 @@ struct MainJobTests {
         #expect(rows[spec]?.madeFrom == .donor(spec))
         #expect(try rows[bench.rules.spec(of: "640x640-q90.jpg")]?.madeFrom == .origin)
     }
+
+    @Test("Specs that come to the same picture of a small source are made once and stored under each name")
+    func samePictures() async throws {
+        let specs = ["1280x1280-q80.webp", "2000x0-q80.webp", "full-q80.webp", "full-q70.webp", "400x300-q80.webp"]
+        let log = try bench.log
+        try await bench.publish([(bench.url("/a.png"), specs, .fast)], to: log)
+        let tally = try await bench.work(log: log)
+        #expect(tally.stored == 5 && bench.ordered == [3])
+        let rows = try await bench.rows(of: bench.rules.source(of: bench.url("/a.png")).key)
+        let digests = try specs.map { try rows[bench.rules.spec(of: $0)]?.digest }
+        #expect(rows.count == 5 && Set(digests[..<3]).count == 1 && Set(digests).count == 3)
+    }
 }
