@@ -114,7 +114,7 @@ let package = Package(
         tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
-        tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports"]),
+        tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports", "SQLite"]),
         tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "Ports", "Posix"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "Posix"]),
         tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),

@@ -51,6 +51,17 @@ package actor EmbeddedLogConsumer: LogConsumer {
         }
     }
 
+    package nonisolated func rewind(
+        _ topic: Topic, _ partition: PartitionID, to offset: Int64
+    ) throws(LogFailure) {
+        assumeIsolated { consumer in
+            let place = TablePlace(topic: topic, partition: partition)
+            consumer.positions[place] = offset
+            consumer.touched.withLock { _ = $0.insert(place) }
+            consumer.thread.wake()
+        }
+    }
+
     package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
         log.writer.commit(watermark, of: TablePlace(topic: topic, partition: partition))
     }

@@ -43,11 +43,17 @@ final class IndexFile {
         case version: break
         case let other: return .unfit("its version is \(other), not \(version)")
         }
-        var row = try connection.prepare("SELECT position, inverse FROM position")
-        guard try row.step() else { return .sound(try IndexFile(connection), nil) }
-        let (position, inverse) = (row.integer(0), row.integer(1))
-        row.reset()
-        return position == ~inverse ? .sound(try IndexFile(connection), position) : .unfit("its position is damaged")
+        do throws(SQLiteFailure) {
+            var row = try connection.prepare("SELECT position, inverse FROM position")
+            let file = try IndexFile(connection)
+            guard try row.step() else { return .sound(file, nil) }
+            let (position, inverse) = (row.integer(0), row.integer(1))
+            row.reset()
+            return position == ~inverse ? .sound(file, position) : .unfit("its position is damaged")
+        } catch {
+            guard error.isMisfit else { throw error }
+            return .unfit("its tables are not those of version \(version): \(error.message)")
+        }
     }
 
     private static func makeTables(_ connection: Connection) throws(SQLiteFailure) {

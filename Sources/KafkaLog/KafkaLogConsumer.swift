@@ -71,6 +71,18 @@ package actor KafkaLogConsumer: LogConsumer {
         }
     }
 
+    package nonisolated func rewind(
+        _ topic: Topic, _ partition: PartitionID, to offset: Int64
+    ) throws(LogFailure) {
+        try onExecutor { (consumer) throws(LogFailure) in
+            let place = KafkaPlace(topic, partition)
+            guard let member = consumer.member, let queue = consumer.queue(place) else { throw .closed }
+            try queue.rewind(to: offset, name: consumer.log.configuration.name(topic), of: member.client)
+            // What librdkafka held is dropped by reading it, so that the queue wakes us again.
+            consumer.tellReadable(consumer.slot(of: place))
+        }
+    }
+
     package nonisolated func position(_ topic: Topic, _ partition: PartitionID) -> Int64? {
         assumeIsolated { $0.queue(KafkaPlace(topic, partition))?.position }
     }

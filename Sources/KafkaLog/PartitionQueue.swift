@@ -56,6 +56,17 @@ final class PartitionQueue {
         return records
     }
 
+    /// Begins to read anew at `offset`. Waits for librdkafka's own thread, which takes microseconds: only then is what it
+    /// had fetched before known to it as outdated.
+    func rewind(to offset: Int64, name: String, of client: KafkaClient) throws(LogFailure) {
+        let list = PartitionList(capacity: 1)
+        list.add(name, place.partition.number, offset: offset)
+        let subject = "reading \(name), partition \(place.partition), anew"
+        try check(rd_kafka_seek_partitions(client.handle, list.pointer, 5_000), subject)
+        try list.error(0).check(subject)
+        (early, failure, end, position) = ([], nil, 0, offset)
+    }
+
     /// One call of librdkafka; false if that emptied the queue. A timeout of 0, since any other waits until the buffer
     /// is full.
     private func fill(_ records: inout [Record], upTo limit: Int) -> Bool {

@@ -104,6 +104,9 @@ package protocol LogConsumer: Sendable {
     /// How long nothing may have happened before a worker can believe that nothing is left for it to do.
     var quietTime: Duration { get }
 
+    /// Begins to read anew at `offset`: what was drained from there on comes again, and `readable` is said.
+    func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure)
+
     /// Every record below `watermark` is finished. Made durable soon, together with others.
     func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64)
 

@@ -19,6 +19,8 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     package var isBusy: Bool { code == SQLITE_BUSY }
     /// The bytes of the file are not a database, or not a sound one.
     package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+    /// The statement does not fit the file's tables.
+    package var isMisfit: Bool { code == SQLITE_ERROR }
     /// Reading or writing failed below SQLite: after a failed commit, what is in the file is not known.
     package var isInputOutput: Bool { code == SQLITE_IOERR }
 }

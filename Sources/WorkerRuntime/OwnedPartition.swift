@@ -8,12 +8,16 @@ internal import Ports
 final class OwnedPartition {
     let id: PartitionID
     let epoch: Int64
-    let index: any VariantIndex
+    var index: any VariantIndex
     var state: PartitionState
     var looks = RecentLooks()
+    /// Where the changelog began when the partition came.
+    let changelogStart: Int64
     /// Jobs wait until the index holds every row before this changelog position.
-    let restoreEnd: Int64
+    var restoreEnd: Int64
     var isRestored: Bool
+    /// Jobs that were taken up, and wait for a damaged index to be restored.
+    var waiters: [Waiter] = []
     /// Rows that were read and that the index has not taken yet.
     var unfolded: [Record] = []
     /// The index took nothing the last time.
@@ -21,8 +25,9 @@ final class OwnedPartition {
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable: Set<Topic> = []
 
-    init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, restoreEnd: Int64) {
-        (self.id, self.epoch, self.index, self.state, self.restoreEnd) = (id, epoch, index, state, restoreEnd)
+    init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>) {
+        (self.id, self.epoch, self.index, self.state) = (id, epoch, index, state)
+        (changelogStart, restoreEnd) = (changelog.lowerBound, changelog.upperBound)
         isRestored = (index.position ?? 0) >= restoreEnd
     }
 

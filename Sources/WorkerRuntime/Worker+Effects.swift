@@ -8,7 +8,11 @@ extension Worker {
     func perform(_ effect: PartitionEffect, of owned: OwnedPartition, more effects: inout [PartitionEffect]) {
         switch effect {
         case .lookUp(let waiter):
-            owned.state.reduce(.found(waiter, snapshot(for: waiter, in: owned)), at: now, into: &effects)
+            guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned) else {
+                owned.waiters.append(waiter)
+                break
+            }
+            owned.state.reduce(.found(waiter, snapshot), at: now, into: &effects)
         case .request(let kind, let flight, let lane, let since):
             scheduler.request(kind, flight, lane: lane, since: since)
         case .release(let kind, let flight):
@@ -49,14 +53,18 @@ extension Worker {
         logger.error("\(cause.message)", notes)
     }
 
-    /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again.
-    private func snapshot(for waiter: Waiter, in owned: OwnedPartition) -> SourceSnapshot {
+    /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again. nil:
+    /// the index is damaged, and being rebuilt.
+    func snapshot(for waiter: Waiter, in owned: OwnedPartition) -> SourceSnapshot? {
         do throws(IndexFailure) {
             return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) { () throws(IndexFailure) in
                 try owned.index.snapshot(of: waiter.job.source)
             }
         } catch {
-            if case .corrupt = error { end(error) }
+            if case .corrupt = error {
+                rebuild(owned, error)
+                return nil
+            }
             // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
             logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
             return SourceSnapshot()

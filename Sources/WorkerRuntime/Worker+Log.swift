@@ -32,14 +32,7 @@ extension Worker: LogListener {
 
     private func begin(_ partition: PartitionID, _ epoch: Int64, _ changelog: Range<Int64>) -> Int64 {
         do {
-            let (index, rebuilt) = try ports.indexes.open(partition)
-            if let rebuilt { logger.warning("\(rebuilt)", ["partition": .string("\(partition)")]) }
-            if let position = index.position, position < changelog.lowerBound || position > changelog.upperBound {
-                logger.warning(
-                    "The index is from another changelog, or older than it reaches back: it is rebuilt.",
-                    ["partition": .string("\(partition)"), "position": .int(position)])
-                try index.wipe()
-            }
+            let index = try openIndex(partition, changelog)
             let start = index.position ?? changelog.lowerBound
             assignments += 1
             quietSince = nil
@@ -50,7 +43,7 @@ extension Worker: LogListener {
             var none: [PartitionEffect] = []
             state.reduce(.folded(start), at: now, into: &none)
             partitions[partition] = OwnedPartition(
-                partition, epoch: epoch, index: index, state: state, restoreEnd: changelog.upperBound)
+                partition, epoch: epoch, index: index, state: state, changelog: changelog)
             return start
         } catch {
             end(error)
@@ -84,8 +77,7 @@ extension Worker: LogListener {
             if case .unreadable = failure { return end(failure) }
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
-            // A damaged file is set aside by now: the next start makes a new one of the changelog.
-            if case .corrupt = failure { return end(failure) }
+            if case .corrupt = failure { return rebuild(owned, failure) }
             // Said once; it is tried again at every tick.
             guard !owned.isStuck else { return }
             owned.isStuck = true
@@ -115,6 +107,7 @@ extension Worker: LogListener {
         if !owned.isRestored, isAtEnd || (owned.index.position ?? 0) >= owned.restoreEnd {
             owned.isRestored = true
             logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
+            lookUpWaiters(of: owned)
         }
     }
 

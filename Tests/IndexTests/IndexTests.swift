@@ -3,6 +3,7 @@ import Foundation
 import ImageModel
 import Index
 import Ports
+import SQLite
 import TestSupport
 import Testing
 
@@ -73,6 +74,20 @@ struct IndexTests {
         try index.wipe()
         #expect(index.position == nil)
         #expect(try index.snapshot(of: other.key) == SourceSnapshot())
+    }
+
+    @Test("A file of another build with the same version, but other tables, is rebuilt", arguments: [
+        "CREATE TABLE variants (body BLOB)", "CREATE TABLE position (position INTEGER, inverse INTEGER)",
+        "CREATE TABLE sources (key BLOB); CREATE TABLE position (id INTEGER, position INTEGER, inverse INTEGER)",
+    ])
+    func otherTables(tables: String) throws {
+        try FileManager.default.createDirectory(atPath: folder.file("index"), withIntermediateDirectories: true)
+        let other = try Connection(path, .create)
+        try other.execute("\(tables); PRAGMA user_version = 1")
+        let (index, rebuilt) = try indexes.open(Self.partition)
+        #expect(rebuilt?.contains("its tables are not those of version 1") == true)
+        try index.apply(Rows(1).changes, upTo: 17)
+        #expect(try index.snapshot(of: Rows(1).key).variants.count == 3)
     }
 
     @Test("Rows and position are there after a restart, and nothing is said to be rebuilt")

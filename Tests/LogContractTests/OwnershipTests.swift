@@ -121,4 +121,25 @@ struct OwnershipTests {
         await owner.stop()
         await log.close()
     }
+
+    @Test("After a rewind the changelog is read anew from there, to its end and further", arguments: LogBench.all)
+    func rewind(bench: LogBench) async throws {
+        let (log, consumer) = try await bench.open("rewind")
+        let row = { (key: UInt8) in NewRecord(topic: .variants, partition: Self.p0, key: [key], value: [key]) }
+        _ = await log.append((0..<20).map(row))
+        let owner = Owner(consumer)
+        try await owner.start()
+        let first = try await owner.drain(.variants, Self.p0, until: 20)
+        for offset in [first[0].offset, first[7].offset] {
+            try await owner.rewind(.variants, Self.p0, to: offset)
+            let end = await owner.position(.variants, Self.p0)
+            #expect(end == nil || end == offset)
+            let again = try await owner.drain(.variants, Self.p0, until: first.count { $0.offset >= offset })
+            #expect(again == first.filter { $0.offset >= offset })
+        }
+        _ = await log.append([row(20)])
+        #expect(try await owner.drain(.variants, Self.p0, until: 1).map(\.key) == [[20]])
+        await owner.stop()
+        await log.close()
+    }
 }

@@ -32,6 +32,10 @@ package actor Owner {
 
     package func position(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.position(topic, partition) }
 
+    package func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws {
+        try consumer.rewind(topic, partition, to: offset)
+    }
+
     package func commit(_ topic: Topic, _ partition: PartitionID, _ watermark: Int64) {
         consumer.commit(topic, partition, watermark: watermark)
     }

@@ -1,0 +1,53 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Telemetry
+
+/// Indexes are disposable: what is damaged or of another changelog is made anew from the changelog.
+extension Worker {
+    /// The partition's index, empty if there is none that can be gone on with.
+    func openIndex(_ partition: PartitionID, _ changelog: Range<Int64>) throws(IndexFailure) -> any VariantIndex {
+        let (index, rebuilt) = try ports.indexes.open(partition)
+        if let rebuilt { logger.warning("\(rebuilt)", ["partition": .string("\(partition)")]) }
+        guard let position = index.position, position < changelog.lowerBound || position > changelog.upperBound else {
+            return index
+        }
+        logger.warning(
+            "The index is from another changelog, or older than it reaches back: it is rebuilt.",
+            ["partition": .string("\(partition)"), "position": .int(position)])
+        do throws(IndexFailure) { try index.wipe() } catch {
+            guard case .corrupt = error else { throw error }
+            return try ports.indexes.open(partition).index
+        }
+        return index
+    }
+
+    /// The index was found damaged, and its file set aside: an empty one takes its place and the changelog is read
+    /// anew. Jobs of the partition wait until it holds what the damaged one held.
+    func rebuild(_ owned: OwnedPartition, _ failure: IndexFailure) {
+        logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        do {
+            owned.index.close()
+            owned.restoreEnd = max(owned.restoreEnd, owned.index.position ?? 0)
+            (owned.isRestored, owned.isStuck, owned.unfolded) = (false, false, [])
+            owned.index = try ports.indexes.open(owned.id).index
+            try ports.consumer.rewind(.variants, owned.id, to: owned.changelogStart)
+            owned.readable.insert(.variants)
+            turnSoon()
+        } catch let failure as any StageFailure {
+            end(failure)
+        } catch {}
+    }
+
+    /// The index is whole again: jobs that waited for it are looked up.
+    func lookUpWaiters(of owned: OwnedPartition) {
+        let waiters = owned.waiters
+        owned.waiters = []
+        for waiter in waiters { lookUp(waiter, in: owned) }
+    }
+
+    private func lookUp(_ waiter: Waiter, in owned: OwnedPartition) {
+        guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned) else { return owned.waiters.append(waiter) }
+        feed(.found(waiter, snapshot), to: owned)
+    }
+}
