@@ -67,7 +67,7 @@ let package = Package(
             "WorkerRuntime", needs: ["Digest", "ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
         .target(
-            name: "LogChoice", dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Settings"], path: "workers/log"),
+            name: "LogChoice", dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings"], path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
             needs: [

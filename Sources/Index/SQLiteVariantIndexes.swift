@@ -9,7 +9,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
     private let cacheBytes: Int
 
     /// `cacheBytes` of pages are kept in memory for each partition; the system's page cache does the rest.
-    package init(_ folder: String, cacheBytes: Int = 2 << 20) { (self.folder, self.cacheBytes) = (folder, cacheBytes) }
+    package init(_ folder: String, cacheBytes: Int = 512 << 10) { (self.folder, self.cacheBytes) = (folder, cacheBytes) }
 
     package func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let path = "\(folder)/\(partition.number).sqlite"

@@ -2,6 +2,7 @@ internal import EmbeddedLog
 internal import Glibc
 package import KafkaLog
 package import Ports
+internal import Posix
 package import Settings
 
 /// The log that the settings name, embedded in the data directory or on a Kafka cluster: the one place that chooses.
@@ -74,9 +75,7 @@ extension Settings {
 
     /// `host-1234`.
     private static var processName: String {
-        var host = [CChar](repeating: 0, count: 256)
-        if gethostname(&host, 255) != 0 { return "mezzotint-\(getpid())" }
-        let name = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = SystemFacts.hostName.isEmpty ? "mezzotint" : SystemFacts.hostName
         return "\(name)-\(getpid())"
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 internal import HTTP
 internal import ImageModel
 internal import Index
@@ -22,7 +22,7 @@ struct Composition {
     private let indexes: IndexFolder
 
     init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
-        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
         let chosen = try await ChosenLog.open(settings) { logger.notice("\($0)") }
         log = chosen.log
@@ -54,7 +54,7 @@ struct Composition {
                 canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
                 originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
                 seed: UInt64.random(in: 0...UInt64.max),
-                owner: "\(ProcessInfo.processInfo.hostName) \(ProcessInfo.processInfo.processIdentifier)"),
+                owner: "\(SystemFacts.hostName) \(getpid())"),
             logger: logger)
     }
 }
@@ -63,8 +63,7 @@ extension Settings {
     /// `render.program`, or the renderer beside this program.
     var rendererProgram: String {
         guard render.program.isEmpty else { return render.program }
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-        return URL(filePath: own).deletingLastPathComponent().appending(path: "mezzotint-renderer").path
+        return "\(SystemFacts.programFolder)/mezzotint-renderer"
     }
 
     var renderLimits: RenderLimits {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Telemetry
@@ -31,7 +30,7 @@ struct Progress {
         let variants = tally.renders + tally.unchanged
         let saved = max(0, tally.jobs - tally.fetches)
         let time = rate > 0 ? "\(Int(Double(left) / rate)) s left" : "waiting"
-        return "\(tally.jobs) jobs, \(variants) variants, \(String(format: "%.1f", Double(variants) / max(seconds, 0.001)))/s, "
+        return "\(tally.jobs) jobs, \(variants) variants, \(Figure.text(Double(variants) / max(seconds, 0.001), digits: 1))/s, "
             + "\(saved) fetches saved, \(left) to do, \(time)"
     }
 

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import Posix
+internal import Telemetry
 internal import WorkerRuntime
 
 /// What a run came to, as its last words.
@@ -12,7 +12,7 @@ struct Summary {
             ("unchanged", "\(tally.unchanged)"), ("failed", "\(tally.failed)"), ("expired", "\(tally.expired)"),
             ("cancelled", "\(tally.cancelled)"), ("dead", "\(tally.dead)"), ("fetches", "\(tally.fetches)"),
             ("fetchedBytes", "\(tally.fetchedBytes)"), ("renders", "\(tally.renders)"),
-            ("seconds", String(format: "%.3f", seconds)), ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
+            ("seconds", Figure.text(seconds, digits: 3)), ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
             ("rendererPeakMemoryBytes", "\(renderers)"),
         ]
     }
@@ -22,7 +22,7 @@ struct Summary {
 
     var table: String {
         let width = rows.map(\.name.count).max() ?? 0
-        return rows.map { "\($0.name.padding(toLength: width, withPad: " ", startingAt: 0))  \($0.value)" }
+        return rows.map { $0.name + String(repeating: " ", count: width + 2 - $0.name.count) + $0.value }
             .joined(separator: "\n")
     }
 }

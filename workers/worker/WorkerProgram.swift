@@ -1,5 +1,6 @@
 internal import CommandLine
-internal import Foundation
+internal import Dispatch
+internal import Glibc
 internal import ImageModel
 internal import Ports
 internal import Posix

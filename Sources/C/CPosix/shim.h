@@ -157,6 +157,12 @@ static inline int mz_raise_files(void) {
     if (getrlimit((__rlimit_resource_t)RLIMIT_NOFILE, &r) != 0) return -1;
     return mz_limit(RLIMIT_NOFILE, r.rlim_max);
 }
+static inline int mz_cores(void) {
+    unsigned long set[128]; // 8,192 cores
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set), cores = 0;
+    for (long i = 0; i < bytes / (long)sizeof *set; i++) cores += __builtin_popcountl(set[i]);
+    return (int)cores;
+}
 static inline int mz_malloc_arenas(int n) { return mallopt(M_ARENA_MAX, n); }
 static inline int mz_malloc_keep(int bytes) { return mallopt(M_MMAP_THRESHOLD, bytes) & mallopt(M_TRIM_THRESHOLD, bytes); }
 static inline long long mz_monotonic_ns(void) {
