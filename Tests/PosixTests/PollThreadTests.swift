@@ -55,8 +55,10 @@ struct PollThreadTests {
         let (turns, sink) = AsyncStream<Bool>.makeStream()
         var turn = turns.makeAsyncIterator()
         thread.poll([bell.watch]) {
+            // Read first: whoever hears of the turn may change it at once.
+            let due = deadline.withLock { $0 }
             sink.yield(bell.heard())
-            return deadline.withLock { $0 }
+            return due
         }
         #expect(await turn.next() == false)
         try WakeFile(folder.file("bell"), watching: false).ring()
