@@ -39,6 +39,12 @@ extension KafkaClient {
         }
     }
 
+    /// Looks once who leads what, so that the next question goes there. Blocks.
+    func learnLeaders(within milliseconds: Int32) {
+        var found: UnsafePointer<rd_kafka_metadata>?
+        if rd_kafka_metadata(handle, 1, nil, &found, milliseconds).isNone { rd_kafka_metadata_destroy(found) }
+    }
+
     private static func facts(_ metadata: rd_kafka_metadata) -> ClusterFacts {
         var facts = ClusterFacts(brokers: Int(metadata.broker_cnt))
         for index in 0..<Int(metadata.topic_cnt) {

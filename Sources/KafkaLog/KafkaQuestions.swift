@@ -33,21 +33,23 @@ final class KafkaQuestions: Sendable {
     /// The first offset still there and the next one, for each place: two questions to each leader, however many.
     func bounds(_ places: [KafkaPlace]) throws(LogFailure) -> [Range<Int64>] {
         if places.isEmpty { return [] }
-        let first = try patiently { () throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_BEGINNING)) }
-        let next = try patiently { () throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_END)) }
+        let first = try patiently { (wait) throws(LogFailure) in
+            try offsets(places, Int64(RD_KAFKA_OFFSET_BEGINNING), wait)
+        }
+        let next = try patiently { (wait) throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_END), wait) }
         return zip(first, next).map { $0..<max($0, $1) }
     }
 
     /// The group's committed offsets; nil where nothing was committed.
     func watermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
         if places.isEmpty { return [] }
-        return try patiently { () throws(LogFailure) in try committed(places) }
+        return try patiently { (wait) throws(LogFailure) in try committed(places, wait) }
     }
 
-    private func committed(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
+    private func committed(_ places: [KafkaPlace], _ wait: Int32) throws(LogFailure) -> [Int64?] {
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number) }
-        try rd_kafka_committed(client.handle, list.pointer, timeout).check("the watermarks of group \(configuration.group)")
+        try rd_kafka_committed(client.handle, list.pointer, wait).check("the watermarks of group \(configuration.group)")
         var found: [Int64?] = []
         for (index, place) in places.enumerated() {
             try list.error(index).check("the watermark of \(configuration.name(place.topic)), partition \(place.partition)")
@@ -58,10 +60,10 @@ final class KafkaQuestions: Sendable {
 
     /// ListOffsets takes these two in place of a time, and librdkafka passes them on; asked one by one through
     /// `query_watermark_offsets`, each partition would cost a round trip.
-    private func offsets(_ places: [KafkaPlace], _ which: Int64) throws(LogFailure) -> [Int64] {
+    private func offsets(_ places: [KafkaPlace], _ which: Int64, _ wait: Int32) throws(LogFailure) -> [Int64] {
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number, offset: which) }
-        try rd_kafka_offsets_for_times(client.handle, list.pointer, timeout).check("the bounds of partitions")
+        try rd_kafka_offsets_for_times(client.handle, list.pointer, wait).check("the bounds of partitions")
         var found: [Int64] = []
         for (index, place) in places.enumerated() {
             try list.error(index).check("the bounds of \(configuration.name(place.topic)), partition \(place.partition)")
@@ -70,18 +72,26 @@ final class KafkaQuestions: Sendable {
         return found
     }
 
-    /// A leader that moves (a broker that went, topics that were just made) is asked again until the time is up.
-    private func patiently<R>(_ ask: () throws(LogFailure) -> R) throws(LogFailure) -> R {
+    /// Asks again until the time is up: a leader may have moved (a broker that went, topics that were just made).
+    ///
+    /// Where to is learnt each time. Of topics that a client does not read, librdkafka keeps for 15 minutes what it knows,
+    /// and would ask the old leader, or wait for one that is gone.
+    private func patiently<R>(_ ask: (_ milliseconds: Int32) throws(LogFailure) -> R) throws(LogFailure) -> R {
         let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
         while true {
+            let left = (deadline - SystemTime.monotonicNanoseconds) / 1_000_000
             do throws(LogFailure) {
-                return try ask()
+                return try ask(Int32(clamping: max(1, min(left, Self.tryMilliseconds))))
             } catch {
                 guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
                 usleep(50_000)
+                client.learnLeaders(within: Int32(Self.tryMilliseconds))
             }
         }
     }
+
+    /// How long one try may wait for a broker that may be gone.
+    private static let tryMilliseconds: Int64 = 2_000
 
     private var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }
 }

@@ -37,12 +37,14 @@ package enum KafkaTopics {
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
         if !refused.isEmpty { throw .topics(problems: refused) }
-        // The controller has made them; the broker that we ask learns of it a little later.
+        // The controller has made them; each broker learns of it a little later, and any may be the one that is asked.
         let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
-        while SystemTime.monotonicNanoseconds < deadline {
+        var knowing = 0
+        while knowing < 3 * cluster.brokers, SystemTime.monotonicNanoseconds < deadline {
             let known = try questions.topics()
-            if plans.allSatisfy({ known[$0.name].map { $0.partitions > 0 } ?? false }) { break }
-            usleep(20_000)
+            let isKnown = plans.allSatisfy { known[$0.name].map { $0.partitions > 0 } ?? false }
+            knowing = isKnown ? knowing + 1 : 0
+            if !isKnown { usleep(20_000) }
         }
         return try problems(questions, configuration)
     }

@@ -34,7 +34,8 @@ struct ProducerTests {
         try Data(urls.joined(separator: "\n").utf8).write(to: scratch.url.appending(path: "urls"))
         let ended = try await RunningProgram(
             "/bin/sh",
-            ["-c", "exec python3 producer.py \(broker.bootstrap) \(configuration.prefix)jobs.fast < urls"], in: scratch.url
+            ["-c", "exec python3 producer.py \(broker.bootstrap) \(configuration.prefix)jobs.fast < urls"],
+            in: scratch.url
         ).ended()
         try #require(ended.status == 0, "\(ended.errors)")
 

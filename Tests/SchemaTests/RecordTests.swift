@@ -66,10 +66,12 @@ struct RecordTests {
         let source = SourceKey(SHA256.digest(of: [1]))
         let epoch = EpochRow(partition: PartitionID(3), epoch: 9, owner: "host 1", isClean: true, at: 1)
         let huge = Record(
-            topic: .jobsFast, partition: PartitionID(0), offset: 4, timestamp: 1, key: [], value: [UInt8](repeating: 97, count: 1 << 20),
+            topic: .jobsFast, partition: PartitionID(0), offset: 4, timestamp: 1, key: [],
+            value: [UInt8](repeating: 97, count: 1 << 20),
             headers: [])
         let letter = DeadLetter(
-            of: huge, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter), attempts: 0,
+            of: huge, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter),
+            attempts: 0,
             url: nil, at: 1)
         let partition = PartitionID(0)
         #expect(

@@ -24,7 +24,8 @@ struct WorkerRecordTests {
         let gone = place.origin.url("/gone.png")
         let broken = place.origin.url("/broken.png")
         let wanted: [(url: String, variants: String, kind: OutcomeKind)] = [
-            (urls[0], #""64x64.png""#, .stored), (urls[1], #""full.png""#, .stored), (flaky, #""48x48-q80.jpg""#, .stored),
+            (urls[0], #""64x64.png""#, .stored), (urls[1], #""full.png""#, .stored),
+            (flaky, #""48x48-q80.jpg""#, .stored),
             (gone, #""10x10.png""#, .failed), (broken, #""10x10.png""#, .dead), (urls[0], #""10x10.bmp""#, .dead),
         ]
         let later: [(url: String, variants: String, kind: OutcomeKind)] = [
@@ -41,8 +42,10 @@ struct WorkerRecordTests {
         let events = Set(records.compactMap { $0.header("ce_type") })
         #expect(
             events.isSuperset(
-                of: ["job.requested", "job.finished", "job.dead", "variant.stored", "source.fetched", "partition.owned"]
-                    .map { "mezzotint.\($0).v1" }), "\(events)")
+                of: [
+                    "job.requested", "job.finished", "job.dead", "variant.stored", "source.fetched", "partition.owned",
+                ]
+                .map { "mezzotint.\($0).v1" }), "\(events)")
 
         let outcomes = try await place.records(.outcomes)
         for (number, job) in (wanted + later).enumerated() {
@@ -74,7 +77,8 @@ struct WorkerRecordTests {
 
 extension Workplace {
     /// Jobs `traced-1` …, each with a trace of its own, as other producers write them; the records.
-    fileprivate func publishTraced(_ jobs: [(url: String, variants: String)], from first: Int) async throws -> [Record] {
+    fileprivate func publishTraced(_ jobs: [(url: String, variants: String)], from first: Int) async throws -> [Record]
+    {
         let records = try jobs.enumerated().map { offset, job -> NewRecord in
             let number = first + offset
             let body = Array(#"{"url":"\#(job.url)","variants":[\#(job.variants)]}"#.utf8)

@@ -9,7 +9,7 @@ package final class KafkaBroker: Sendable {
     package static let absent = "NOT RUN: needs ../shared/services/kafka and Java 17"
 
     /// One for all tests that don't harm it; started by whoever comes first, which takes some seconds.
-    package static let shared = Task { try await start { _ in ["log.cleaner.backoff.ms=200"] } }
+    package static let shared = Task { try await start { _ in ["log.cleaner.backoff.ms=200", "group.min.session.timeout.ms=500"] } }
 
     package let bootstrap: String
     /// The first broker's; the eight after the next are free for listeners of a test's own.

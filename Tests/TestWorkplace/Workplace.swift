@@ -2,25 +2,51 @@ internal import Digest
 package import EmbeddedLog
 package import Foundation
 package import ImageModel
+package import KafkaLog
 package import Ports
-internal import TestPixels
+package import TestPixels
 package import TestSupport
 internal import Testing
 
-/// A data directory with the real programs around it, and an origin on loopback.
+/// A data directory with the real programs around it, and an origin on loopback; the log embedded, or on a real Kafka.
 package final class Workplace: Sendable {
     package let folder: TemporaryFolder
     package let origin: LocalOrigin
     /// Settings of every program that is run here.
     private let settings: [String]
+    /// nil: the log is embedded.
+    package let kafka: KafkaConfiguration?
 
-    package init(_ settings: String..., pictures: URL? = nil) throws {
+    package convenience init(_ settings: String..., pictures: URL? = nil) throws {
+        try self.init(settings, pictures: pictures, kafka: nil)
+    }
+
+    private init(_ settings: [String], pictures: URL?, kafka: KafkaConfiguration?) throws {
         folder = try TemporaryFolder()
         origin = try LocalOrigin(folder: pictures)
+        self.kafka = kafka
         self.settings =
             (["data=data", "fetch.allow=127.0.0.0/8", "retry.base=50ms", "retry.cap=200ms", "render.processes=2"]
             + settings)
             .flatMap { ["--set", $0] }
+    }
+
+    /// On topics of its own. A worker that is not heard of for two seconds is replaced, if the broker allows as much.
+    package static func onKafka(
+        _ broker: KafkaBroker, partitions: Int = 12, replication: Int = 1, _ settings: String...
+    ) async throws -> Workplace {
+        var kafka = KafkaConfiguration()
+        kafka.bootstrap = broker.bootstrap
+        kafka.prefix = "t\(UInt32.random(in: 0 ... .max))."
+        kafka.group = kafka.prefix + "workers"
+        kafka.timing.answer = .seconds(30)
+        let problems = try await KafkaTopics.create(kafka, partitions: partitions, replication: replication)
+        #expect(problems == [])
+        let own = [
+            "kafka.bootstrap=\(kafka.bootstrap)", "kafka.prefix=\(kafka.prefix)", "kafka.group=\(kafka.group)",
+            "kafka.timing.session=2s",
+        ]
+        return try Workplace(own + settings, pictures: nil, kafka: kafka)
     }
 
     /// The settings as a shell takes them.
@@ -29,10 +55,14 @@ package final class Workplace: Sendable {
     /// Draws small pictures, and serves each under `/<number>.png`; their URLs.
     package func draw(_ count: Int, side: Int = 96) -> [String] {
         (0..<count).map { number in
-            let pixels = Pixels.photograph(width: side + number % 7, height: side * 3 / 4, seed: UInt64(number + 1))
-            origin.serve("/\(number).png", .bytes(pixels.png, type: "image/png"))
+            origin.serve("/\(number).png", .bytes(Self.picture(number, side: side).png, type: "image/png"))
             return origin.url("/\(number).png")
         }
+    }
+
+    /// What `draw` draws.
+    package static func picture(_ number: Int, side: Int = 96) -> Pixels {
+        Pixels.photograph(width: side + number % 7, height: side * 3 / 4, seed: UInt64(number + 1))
     }
 
     package func run(_ words: String..., input: String = "") throws -> Ended { try run(words, input: input) }
@@ -70,9 +100,15 @@ package final class Workplace: Sendable {
 
     package var log: EmbeddedLog { get throws { try EmbeddedLog(folder.file("data/log")) } }
 
+    /// To look at the log from outside, or to write to it past `mezzotint publish`.
+    package func open() async throws -> any Log {
+        if let kafka { return try await KafkaLog.open(kafka) { _ in } }
+        return try log
+    }
+
     /// Every record of a topic, partition by partition.
     package func records(_ topic: Topic) async throws -> [Record] {
-        let log = try self.log
+        let log = try await open()
         var records: [Record] = []
         for number in 0..<Int32(log.partitionCount) {
             var next: Int64 = 0
@@ -88,12 +124,14 @@ package final class Workplace: Sendable {
     }
 
     package func append(_ records: [NewRecord]) async throws {
-        let log = try self.log
+        let log = try await open()
         for result in await log.append(records) { #expect(result.offset != nil) }
         await log.close()
     }
 
-    package func outcomes() async throws -> [OutcomeReport] { try await records(.outcomes).map { try OutcomeReport($0) } }
+    package func outcomes() async throws -> [OutcomeReport] {
+        try await records(.outcomes).map { try OutcomeReport($0) }
+    }
 
     /// The rows that the changelog holds, and whether every one's file is there with just these bytes.
     package func rows() async throws -> [VariantRow] {

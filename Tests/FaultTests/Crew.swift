@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+import ImageModel
+import Ports
+import TestPixels
+import TestSupport
+import TestWorkplace
+import Testing
+
+/// Three workers on one Kafka, the jobs that they are given, and what must be true of them in the end.
+actor Crew {
+    static let fetchesAtOnce = 4
+    private static let variants = ["full.png", "24y24-q80.jpg", "32x32.png", "48x48-q80.webp"]
+    private static let pictures = 40
+    private static let side = 64
+
+    let place: Workplace
+    private(set) var workers: [RunningProgram] = []
+    private var random: SeededRandom
+    private let urls: [String]
+    private var published = 0
+    private var wanted: Set<String> = []
+
+    init(_ place: Workplace, seed: UInt64, count: Int = 3) async throws {
+        (self.place, random) = (place, SeededRandom(seed: seed))
+        urls = place.draw(Self.pictures, side: Self.side)
+        for _ in 0..<count { workers.append(try place.worker(untilIdle: false)) }
+        for worker in workers { await worker.says("The worker runs") }
+    }
+
+    var anyWorker: Int { Int.random(in: workers.indices, using: &random) }
+
+    /// A moment, not a meeting: wherever it lands in fetch, render, store, announce or commit.
+    func moment(_ range: ClosedRange<Double> = 0.2...1.5) async throws {
+        try await Task.sleep(for: .seconds(Double.random(in: range, using: &random)))
+    }
+
+    /// Jobs on both lanes, half of them for sources that are new in this round.
+    func publish(_ count: Int, round: Int) throws {
+        let jobs = (0..<count).map { number in
+            (
+                url: urls.randomElement(using: &random)! + "?round=\(number % 2 == 0 ? round : max(0, round - 1))",
+                variants: [Self.variants.randomElement(using: &random)!],
+                lane: Bool.random(using: &random) ? Lane.fast : .slow
+            )
+        }
+        try place.publish(jobs, id: "round\(round)")
+        published += count
+        wanted.formUnion(jobs.map(\.url))
+    }
+
+    /// A new worker in the place of one that ended.
+    func replace(_ index: Int) async throws {
+        workers[index] = try place.worker(untilIdle: false)
+        await workers[index].says("The worker runs")
+    }
+
+    func kill(_ index: Int) async throws {
+        workers[index].signal(SIGKILL)
+        _ = try await workers[index].ended()
+    }
+
+    func stop(_ index: Int) async throws {
+        workers[index].signal(SIGTERM)
+        let ended = try await workers[index].ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
+    /// Waits until every job is finished, and sends everybody home.
+    func finish() async throws {
+        let log = try await place.open()
+        while true {
+            var left: Int64 = 0
+            for topic in [Topic.jobsFast, .jobsSlow, .retry] {
+                for number in 0..<Int32(log.partitionCount) {
+                    let end = try await log.bounds(topic, PartitionID(number)).upperBound
+                    left += end - (try await log.watermark(topic, PartitionID(number)) ?? 0)
+                }
+            }
+            if left == 0 { break }
+            let isAnyLeft = workers.contains { $0.isRunning }
+            try #require(isAnyLeft, "\(left) records are left, and no worker")
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        await log.close()
+        for index in workers.indices { try await stop(index) }
+    }
+
+    /// Every job ended, and in one way; every variant is there, whole, and of the picture that was asked for.
+    func check(_ name: String, disturbances: Int) async throws {
+        let outcomes = try await place.outcomes()
+        let byJob = Dictionary(grouping: outcomes, by: \.job)
+        #expect(byJob.count == published)
+        for (job, told) in byJob {
+            #expect(
+                told.allSatisfy { [.stored, .reused, .unchanged].contains($0.kind) }, "\(job): \(told.map(\.kind))")
+            #expect(Set(told.map { $0.variants.map(\.location) }).count == 1, "\(job)")
+        }
+        #expect(try await place.records(.dead).isEmpty)
+        let stored = Set(try await place.rows().map(\.location))
+        var looked: Set<String> = []
+        for outcome in outcomes {
+            for variant in outcome.variants {
+                let location = try #require(variant.location)
+                #expect(stored.contains(location))
+                guard looked.insert(location).inserted, variant.spec.format == .png else { continue }
+                try check(location, of: outcome.url, variant)
+            }
+        }
+        let (sources, fetches) = (wanted.count, place.origin.requestCount)
+        #expect(fetches <= sources + workers.count * Self.fetchesAtOnce * disturbances)
+        print(
+            "\(name): \(disturbances) times, \(published) jobs, \(outcomes.count) outcomes, \(stored.count) variants, "
+                + "\(sources) sources, \(fetches) fetches")
+    }
+
+    /// The very pixels at full size, the right colours on the whole below it.
+    private func check(_ location: String, of url: String, _ variant: OutcomeReport.Variant) throws {
+        let bytes = try Data(contentsOf: place.folder.url.appending(path: "data/store/\(location)"))
+        let pixels = try #require(Pixels(png: Array(bytes)), "\(location)")
+        let number = try #require(URL(string: url)?.deletingPathExtension().lastPathComponent).withCString { atoi($0) }
+        let source = Workplace.picture(Int(number), side: Self.side)
+        if "\(variant.spec)" == "full.png" { #expect(pixels == source, "\(url)") }
+        #expect(variant.size.map { $0.width == pixels.width && $0.height == pixels.height } == true)
+        for channel in 0..<3 {
+            #expect(abs(pixels.mean(channel) - source.mean(channel)) < 4, "\(url), \(variant.spec)")
+        }
+    }
+}
+
+extension Pixels {
+    fileprivate func mean(_ channel: Int) -> Double {
+        let sum = stride(from: channel, to: bytes.count, by: channels).reduce(0) { $0 + Int(bytes[$1]) }
+        return Double(sum) / Double(width * height)
+    }
+}

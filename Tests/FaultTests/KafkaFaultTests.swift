@@ -1,0 +1,85 @@
+import Foundation
+import Glibc
+import TestSupport
+import TestWorkplace
+import Testing
+
+/// MEZZOTINT_KAFKA_FAULTS says how often each is done, MEZZOTINT_KAFKA_JOBS how many jobs come each time; the defaults
+/// are for every run of the tests.
+@Suite(
+    "Faults on a real Kafka: every job ends, in one way, and no variant is wrong or missing", .serialized,
+    .timeLimit(.minutes(300)), .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
+struct KafkaFaultTests {
+    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+    private static let times = number("MEZZOTINT_KAFKA_FAULTS") ?? 4
+    private static let jobs = number("MEZZOTINT_KAFKA_JOBS") ?? 200
+
+    /// Jobs come all the time, so that whatever is done meets work.
+    private func trial(
+        _ name: String, on broker: KafkaBroker, replication: Int = 1, seed: UInt64,
+        _ disturb: (Crew) async throws -> Void
+    ) async throws {
+        let place = try await Workplace.onKafka(
+            broker, replication: replication, "fetch.concurrency=\(Crew.fetchesAtOnce)")
+        let crew = try await Crew(place, seed: seed)
+        for round in 0..<Self.times {
+            try await crew.publish(Self.jobs, round: round)
+            try await crew.moment()
+            try await disturb(crew)
+        }
+        try await crew.finish()
+        try await crew.check(name, disturbances: Self.times)
+    }
+
+    @Test("kill -9 of a worker, again and again")
+    func kills() async throws {
+        try await trial("kill -9", on: try await KafkaBroker.shared.value, seed: 21) { crew in
+            let index = await crew.anyWorker
+            try await crew.kill(index)
+            try await crew.replace(index)
+        }
+    }
+
+    @Test("A worker stopped for longer than its session, that wakes as a zombie")
+    func zombies() async throws {
+        try await trial("SIGSTOP", on: try await KafkaBroker.shared.value, seed: 22) { crew in
+            let worker = await crew.workers[crew.anyWorker]
+            worker.signal(SIGSTOP)
+            try await crew.moment(3...5)
+            worker.signal(SIGCONT)
+        }
+    }
+
+    @Test("Workers restarted one after another")
+    func restarts() async throws {
+        try await trial("rolling restarts", on: try await KafkaBroker.shared.value, seed: 23) { crew in
+            for index in await crew.workers.indices {
+                try await crew.stop(index)
+                try await crew.replace(index)
+            }
+        }
+    }
+
+    @Test("A worker that comes and goes, so that partitions change hands all the time")
+    func rebalances() async throws {
+        try await trial("rebalances", on: try await KafkaBroker.shared.value, seed: 24) { crew in
+            let guest = try await crew.place.worker(untilIdle: false)
+            await guest.says("The worker runs")
+            try await crew.moment(1...5)
+            guest.signal(SIGTERM)
+            #expect(try await guest.ended().status == 0)
+        }
+    }
+
+    @Test("A broker of three killed and revived")
+    func brokers() async throws {
+        let cluster = try await KafkaBroker.start(brokers: 3) { _ in ["group.min.session.timeout.ms=500"] }
+        var next = 0
+        try await trial("kill -9 of a broker", on: cluster, replication: 3, seed: 25) { crew in
+            next = next % 3 + 1
+            try await cluster.run("kill", "\(next)")
+            try await crew.moment(2...4)
+            try await cluster.run("revive", "\(next)")
+        }
+    }
+}
