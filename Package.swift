@@ -83,7 +83,8 @@ let package = Package(
         program(
             "mezzotint-bench", in: "bench",
             needs: [
-                "ImageModel", "JSONText", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
+                "Digest", "ImageModel", "JSONText", "LogChoice", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine",
+                "Settings", "Posix",
             ]),
         program(
             "mezzotint-demo", in: "demo",
@@ -95,7 +96,7 @@ let package = Package(
             path: "Tests/TestSupport"),
         .target(
             name: "TestWorkplace",
-            dependencies: ["Digest", "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "TestSupport"],
+            dependencies: ["Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestSupport"],
             path: "Tests/TestWorkplace"),
         tests(
             "Command",

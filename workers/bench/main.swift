@@ -5,6 +5,8 @@ let program = Command(
     examples: ["mezzotint-bench render --pictures ../shared/images/photos", "mezzotint-bench skip --json"],
     subcommands: [
         RenderBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command, MemoryBenchmark.command,
-        ReuseBenchmark.command, LossBenchmark.command,
+        ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
+        KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,
+        KafkaOnceBenchmark.command,
     ])
 await program.main()

@@ -1,5 +1,7 @@
 internal import Foundation
 internal import ImageModel
+internal import Posix
+internal import Synchronization
 internal import WebServer
 
 /// A real worker process on a data directory of its own, with an origin in this process.
@@ -12,6 +14,8 @@ final class WorkerBench {
     }
 
     let origin: WebServer
+    /// When each target was asked for, monotonic nanoseconds.
+    let requests = RequestBook()
     private let scratch: URL
     private let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     private var data: URL
@@ -23,7 +27,8 @@ final class WorkerBench {
         data = scratch.appending(path: "data-0")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         let files = pictures.mapValues(\.path)
-        origin = try WebServer { request in
+        origin = try WebServer { [requests] request in
+            requests.note(request.target)
             if let file = files[request.path] { return WebServer.Response(.file(path: file)) }
             return WebServer.Response(headers: [("Content-Type", "image/png")], .bytes(Self.dot))
         }
@@ -38,47 +43,69 @@ final class WorkerBench {
     func startAnew() { data = scratch.appending(path: "data-\(UUID().uuidString)") }
 
     /// Publishes a job for each line's URL and variants.
-    func publish(_ jobs: some Sequence<(url: String, variants: [String])>) throws {
-        let file = scratch.appending(path: "jobs.ndjson")
+    func publish(_ jobs: some Sequence<(url: String, variants: [String])>) throws { _ = try publishing(jobs).finish() }
+
+    /// A producer at work.
+    func publishing(
+        _ jobs: some Sequence<(url: String, variants: [String])>, lane: () -> String = { "fast" }
+    ) throws -> ChildProgram {
+        let file = scratch.appending(path: "jobs-\(UUID().uuidString).ndjson")
         var text = ""
         for job in jobs {
             let variants = job.variants.map { "\"\($0)\"" }.joined(separator: ",")
-            text += "{\"url\":\"\(origin.address)\(job.url)\",\"variants\":[\(variants)],\"lane\":\"fast\"}\n"
+            text += "{\"url\":\"\(origin.address)\(job.url)\",\"variants\":[\(variants)],\"lane\":\"\(lane())\"}\n"
         }
         try Data(text.utf8).write(to: file)
-        _ = try program("mezzotint", ["publish", "--json", "-"], input: file)
+        return try launch("mezzotint", ["publish", "--json", "-"], input: file)
     }
 
     /// Runs the worker until nothing is left.
     func work() throws -> Run {
         let before = childrenCPU()
-        let output = try program(
-            "mezzotint-worker", ["--until-idle", "--json", "--set", "logging.level=error", "--set", "fetch.allow=127.0.0.0/8"])
-        let last = output.split(separator: "\n").last.map { Data($0.utf8) } ?? Data()
+        return Run(summary: try summary(of: worker()), cpuSeconds: childrenCPU() - before)
+    }
+
+    /// A worker at work.
+    func worker(untilIdle: Bool = true) throws -> ChildProgram {
+        try launch(
+            "mezzotint-worker",
+            (untilIdle ? ["--until-idle"] : []) + [
+                "--json", "--set", "logging.level=error", "--set", "fetch.allow=127.0.0.0/8",
+            ])
+    }
+
+    /// Waits for a worker's end.
+    func summary(of worker: ChildProgram) throws -> [String: Double] {
+        let last = try worker.finish().split(separator: "\n").last.map { Data($0.utf8) } ?? Data()
         guard let summary = try JSONSerialization.jsonObject(with: last) as? [String: NSNumber] else {
             throw BenchFailure(description: "mezzotint-worker printed no summary; see above.")
         }
-        return Run(summary: summary.mapValues(\.doubleValue), cpuSeconds: childrenCPU() - before)
+        return summary.mapValues(\.doubleValue)
     }
 
-    private func program(_ name: String, _ words: [String], input: URL? = nil) throws -> String {
-        let process = Process()
-        process.executableURL = programs.appending(path: name)
-        process.arguments = words + (["data=\(data.path)"] + settings).flatMap { ["--set", $0] }
-        process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let printed = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw BenchFailure(description: "\(name) ended with status \(process.terminationStatus); what it said is above.")
-        }
-        return String(decoding: printed, as: UTF8.self)
+    func launch(_ name: String, _ words: [String], input: URL? = nil) throws -> ChildProgram {
+        try ChildProgram(
+            programs.appending(path: name), words + assignments.flatMap { ["--set", $0] }, input: input)
     }
+
+    /// What lies in the data directory.
+    var stateBytes: Int {
+        let files = FileManager.default.enumerator(at: data, includingPropertiesForKeys: [.fileSizeKey])
+        return (files?.allObjects ?? []).compactMap { $0 as? URL }
+            .reduce(0) { $0 + ((try? $1.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0) }
+    }
+
+    /// Of the origin: `http://127.0.0.1:port`.
+    var address: String { origin.address }
+
+    /// The log's clock and the origin's, at one moment.
+    var clocks: (wall: Int64, monotonic: Int64) { (SystemTime.wallMilliseconds, SystemTime.monotonicNanoseconds) }
+
+    /// What every program here is set to.
+    var assignments: [String] { ["data=\(data.path)"] + settings }
 
     /// Processor time of every child that ended, and of theirs.
-    private func childrenCPU() -> Double {
+    func childrenCPU() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
@@ -87,7 +114,20 @@ final class WorkerBench {
 
     /// A grey PNG of 16 × 16 pixels.
     private static let dot = Array(
-        Data(base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAAAAAA6mKC9AAAAD0lEQVR42mNoQAMMI1sAAAUMgAHjM1mKAAAAAElFTkSuQmCC") ?? Data())
+        Data(
+            base64Encoded:
+                "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAAAAAA6mKC9AAAAD0lEQVR42mNoQAMMI1sAAAUMgAHjM1mKAAAAAElFTkSuQmCC")
+            ?? Data())
+}
+
+/// When an origin was asked for what.
+final class RequestBook: Sendable {
+    private let times = Mutex<[String: [Int64]]>([:])
+
+    func note(_ target: String) { times.withLock { $0[target, default: []].append(SystemTime.monotonicNanoseconds) } }
+    /// By target, in the order that they came.
+    var all: [String: [Int64]] { times.withLock { $0 } }
+    func forget() { times.withLock { $0 = [:] } }
 }
 
 struct BenchFailure: Error, CustomStringConvertible {

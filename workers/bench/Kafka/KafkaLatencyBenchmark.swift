@@ -1,0 +1,93 @@
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+
+/// `mezzotint-bench kafka-latency`: from publishing a job to its variant being stored, when there is little to do.
+enum KafkaLatencyBenchmark {
+    static let command = Command(
+        "kafka-latency", abstract: "Publish to stored at low load: small pictures, an origin beside the worker.",
+        examples: ["mezzotint-bench kafka-latency --json"],
+        options: [
+            Option("jobs", value: "n", help: "Jobs that count (500); a fifth more come first, to warm up."),
+            Option("rate", value: "n", help: "Jobs a second (20)."), BenchBroker.option, .json,
+        ]
+    ) { arguments in
+        let jobs = try arguments.number("jobs", in: 10...1_000_000) ?? 500
+        let rate = try arguments.number("rate", in: 1...1_000) ?? 20
+        let bench = try KafkaBench(arguments)
+        let worker = try bench.workers.worker(untilIdle: false)
+        let log = try await bench.open()
+        let clocks = bench.workers.clocks
+        let begun = try await publish(jobs + jobs / 5, rate, bench, log)
+        // The last job's answer ends the wait.
+        while try await log.ends(.outcomes).reduce(0, +) < Int64(begun.count) {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        _ = try worker.stop()
+        var (stored, answered, share): ([Double], [Double], [Double]) = ([], [], [])
+        let rows = try await rows(log)
+        let requests = bench.workers.requests.all
+        for record in try await log.all(.outcomes) {
+            let outcome = try OutcomeReport(record)
+            guard let start = begun[outcome.job], start.number >= jobs / 5,
+                let row = rows[outcome.variants.first?.location ?? ""],
+                let asked = requests[start.target]?.first
+            else { continue }
+            let published = Double(clocks.wall) + Double(start.at - clocks.monotonic) / 1e6
+            stored.append(Double(row.announced) - published)
+            answered.append(Double(record.timestamp) - published)
+            // All that is not fetching, rendering or storing: before the origin is asked, and after the file is there.
+            share.append(Double(asked - start.at) / 1e6 + Double(row.announced - row.stored))
+        }
+        await log.close()
+        guard stored.count == jobs else {
+            throw BenchFailure(description: "Of \(jobs) jobs \(stored.count) were stored.")
+        }
+        var figures = Figures("kafka-latency")
+        for (name, times) in [("stored", stored), ("answered", answered), ("the log's share of stored", share)] {
+            figures.add([
+                "from publish to": .text(name), "jobs": .whole(Double(jobs)), "perSecond": .whole(Double(rate)),
+                "p50Ms": .number(times.percentile(0.5)), "p99Ms": .number(times.percentile(0.99)),
+            ])
+        }
+        Console.print(figures.print(asJSON: arguments.flag("json")))
+        return .success
+    }
+
+    /// One job at a time, each for a source of its own; when each was handed to the log, by job.
+    private static func publish(
+        _ count: Int, _ rate: Int, _ bench: KafkaBench, _ log: any Log
+    ) async throws -> [String: (number: Int, at: Int64, target: String)] {
+        let intake = Intake(rules: CanonicalRules())
+        var begun: [String: (number: Int, at: Int64, target: String)] = [:]
+        let clock = ContinuousClock()
+        var due = clock.now
+        for number in 0..<count {
+            let target = "/dot?latency=\(number)"
+            let job = try intake.job(
+                url: bench.workers.address + target, variants: [VariantSpec(width: 8, height: 8, format: .webp)],
+                id: "latency-\(number)", lane: .fast)
+            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
+            begun[job.id] = (number, SystemTime.monotonicNanoseconds, target)
+            let results = await log.append([record])
+            guard results.allSatisfy({ $0.offset != nil }) else {
+                throw BenchFailure(description: "A job was not published.")
+            }
+            due = due.advanced(by: .seconds(1) / rate)
+            try await clock.sleep(until: due)
+        }
+        return begun
+    }
+
+    /// When each file was there, and when its row was in the log, by location.
+    private static func rows(_ log: any Log) async throws -> [String: (stored: Int64, announced: Int64)] {
+        var rows: [String: (stored: Int64, announced: Int64)] = [:]
+        for record in try await log.all(.variants) {
+            guard case .change(.variant(let row)) = try ChangelogEntry(record) else { continue }
+            rows[row.location] = (row.storedAt, record.timestamp)
+        }
+        return rows
+    }
+}

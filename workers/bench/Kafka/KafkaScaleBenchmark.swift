@@ -1,0 +1,127 @@
+internal import CommandLine
+internal import Digest
+internal import Foundation
+internal import ImageModel
+internal import Ports
+
+/// `mezzotint-bench kafka-scale`: what more workers bring, and what a cluster costs.
+enum KafkaScaleBenchmark {
+    static let command = Command(
+        "kafka-scale",
+        abstract: "Photographs through one worker and three on Kafka, the embedded log, and KafkaJS with sharp.",
+        examples: ["mezzotint-bench kafka-scale --json", "mezzotint-bench kafka-scale --format webp --rounds 7"],
+        options: [
+            Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
+            Option("format", value: "format", help: "The output format (webp).", oneOf: ["webp", "jpeg"]),
+            Option("rounds", value: "n", help: "Rounds of all, interleaved; the median counts (2)."),
+            BenchBroker.option, .json,
+        ]
+    ) { arguments in
+        let pictures = try Photographs.named(by: arguments)
+        let format = arguments.value("format").flatMap { ImageFormat(rawValue: $0) } ?? .webp
+        let trial = Trial(
+            kafka: try KafkaBench(arguments, pictures: Photographs.served(pictures)),
+            embedded: try WorkerBench(pictures: Photographs.served(pictures)), pictures: pictures, format: format)
+        let peer = KafkaPeer.folder("node")
+        if peer == nil {
+            Console.complain("kafka-scale: KafkaJS with sharp is NOT MEASURED: ../shared/peers/node is not here.")
+        }
+        var rates: [String: [Double]] = [:]
+        for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 2) {
+            rates["kafka, 1 worker", default: []].append(try await trial.kafka(workers: 1))
+            rates["kafka, 3 workers", default: []].append(try await trial.kafka(workers: 3))
+            rates["embedded, 1 worker", default: []].append(try await trial.alone())
+            if let peer { rates["KafkaJS + sharp", default: []].append(try await trial.peer(peer)) }
+        }
+        let one = rates["kafka, 1 worker"]?.median ?? 0
+        var figures = Figures("kafka-scale")
+        for (name, found) in rates.sorted(by: { $0.key < $1.key }) {
+            figures.add([
+                "what": .text(name), "format": .text(format.rawValue), "variantsPerSecond": .number(found.median),
+                "oneWorkerIsTimes": .number(one / found.median),
+            ])
+        }
+        Console.print(figures.print(asJSON: arguments.flag("json")))
+        return .success
+    }
+
+    /// One set of photographs, done anew each time. Time runs from the first fetch to the last outcome, for everybody:
+    /// how long a worker takes to join, or waits to be sure that nothing comes, is another matter.
+    private struct Trial {
+        let kafka: KafkaBench
+        let embedded: WorkerBench
+        let pictures: [URL]
+        let format: ImageFormat
+
+        private var jobs: [(url: String, variants: [String])] {
+            pictures.map { (url: Photographs.path($0), variants: Photographs.specs(format)) }
+        }
+
+        func kafka(workers count: Int) async throws -> Double {
+            try kafka.startAnew()
+            try kafka.workers.publish(jobs)
+            return try await rate(of: kafka.workers, workers: count)
+        }
+
+        func alone() async throws -> Double {
+            embedded.startAnew()
+            try embedded.publish(jobs)
+            return try await rate(of: embedded, workers: 1)
+        }
+
+        private func rate(of bench: WorkerBench, workers count: Int) async throws -> Double {
+            bench.requests.forget()
+            // The clocks of the origin and of the log, at one moment.
+            let (wall, monotonic) = bench.clocks
+            let renders = try bench.work(workers: count).reduce(0) { $0 + ($1["renders"] ?? 0) }
+            guard renders == Double(3 * pictures.count) else {
+                throw BenchFailure(description: "The workers rendered \(renders) variants of \(3 * pictures.count).")
+            }
+            let log = try await bench.log()
+            let last = try await log.all(.outcomes).map(\.timestamp).max() ?? 0
+            await log.close()
+            let first = bench.requests.all.values.compactMap(\.first).min() ?? monotonic
+            return renders / (Double(last - wall) / 1e3 - Double(first - monotonic) / 1e9)
+        }
+
+        /// Its messages are its own; they lie on topics as ours do, in as many partitions.
+        func peer(_ folder: URL) async throws -> Double {
+            try kafka.startAnew()
+            let (origin, prefix) = (kafka.workers.address, kafka.prefix)
+            let sizes = [(1280, 1280, "x"), (640, 640, "x"), (160, 160, "y")].map { width, height, mode in
+                #"{"w":\#(width),"h":\#(height),"mode":"\#(mode)","format":"\#(format.rawValue)","quality":80}"#
+            }
+            let log = try await kafka.open()
+            let urls = pictures.map { origin + Photographs.path($0) }
+            let body = sizes.joined(separator: ",")
+            try await log.append(urls.count) { [count = log.partitionCount] number in
+                let key = Array(SHA256.digest(of: Array(urls[number].utf8)).hex.utf8)
+                return NewRecord(
+                    topic: .jobsFast, partition: PartitionID(Int32(Murmur2.partition(key, of: count))), key: key,
+                    value: Array(#"{"url":"\#(urls[number])","variants":[\#(body)]}"#.utf8))
+            }
+            await log.close()
+            let out = FileManager.default.temporaryDirectory.appending(
+                path: "mezzotint-bench-peer-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: out) }
+            let cores = ProcessInfo.processInfo.activeProcessorCount
+            let text = try SharedTools.output(
+                "node",
+                [
+                    folder.appending(path: "worker.js").path, kafka.broker.bootstrap, prefix + "jobs.fast",
+                    prefix + "peer",
+                    out.path, "\(cores)", "\(urls.count)",
+                ], environment: ["KAFKAJS_NO_PARTITIONER_WARNING": "1"])
+            guard let line = text.split(separator: "\n").last(where: { $0.hasPrefix("{") }),
+                let report = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                let rate = report["variantsPerSecond"] as? Double
+            else { throw BenchFailure(description: "worker.js printed no figures: \(text)") }
+            return rate
+        }
+    }
+}
+
+/// What others do with a Kafka, where it is.
+enum KafkaPeer {
+    static func folder(_ name: String) -> URL? { SharedTools.part("peers/\(name)") }
+}

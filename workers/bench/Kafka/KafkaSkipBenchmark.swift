@@ -1,0 +1,121 @@
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+
+/// `mezzotint-bench kafka-skip`: jobs whose variants are all stored, beside what only reads them.
+enum KafkaSkipBenchmark {
+    static let command = Command(
+        "kafka-skip",
+        abstract: "Jobs whose variants are all stored, through one worker on Kafka, beside consumers that do nothing.",
+        examples: ["mezzotint-bench kafka-skip --json", "mezzotint-bench kafka-skip --jobs 1000000"],
+        options: [
+            Option("jobs", value: "n", help: "Jobs in each round (300000)."),
+            Option("sources", value: "n", help: "Sources that they are about (1000)."), KafkaBench.rounds,
+            BenchBroker.option, .json,
+        ]
+    ) { arguments in
+        let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? 300_000
+        let sources = try arguments.number("sources", in: 1...1_000_000) ?? 1_000
+        let bench = try KafkaBench(arguments)
+        try bench.workers.publish((0..<sources).map(SkipBenchmark.job))
+        _ = try bench.workers.work()
+        var (rates, cpu): ([Double], [Double]) = ([], [])
+        for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
+            let run = try await round(bench, jobs: jobs, sources: sources)
+            rates.append(run.rate)
+            cpu.append(run.cpu)
+        }
+        var figures = Figures("kafka-skip")
+        func add(_ what: String, _ rate: Double, cpu: Double) {
+            figures.add([
+                "what": .text(what), "jobs": .whole(Double(jobs)), "perSecond": .whole(rate),
+                "cpuMicrosecondsEach": .number(cpu),
+            ])
+        }
+        add("mezzotint-worker", rates.median, cpu: cpu.median)
+        if let bare = try bareConsumer(bench, jobs: jobs) { add("librdkafka, reading", bare.rate, cpu: bare.cpu) }
+        if let none = try parallelConsumer(bench, jobs: jobs) {
+            add("parallel-consumer, doing nothing", none.rate, cpu: none.cpu)
+        }
+        Console.print(figures.print(asJSON: arguments.flag("json")))
+        return .success
+    }
+
+    /// The worker's time runs from its first outcome to its last: joining the group and being sure of the end take
+    /// seconds that no job costs.
+    private static func round(_ bench: KafkaBench, jobs: Int, sources: Int) async throws -> (rate: Double, cpu: Double)
+    {
+        let before = bench.workers.childrenCPU()
+        _ = try bench.workers.work()
+        let idle = bench.workers.childrenCPU() - before
+        let log = try await bench.open()
+        let starts = try await log.ends(.outcomes)
+        let (intake, address) = (Intake(rules: CanonicalRules()), bench.workers.address)
+        let bodies = try (0..<sources).map { source in
+            let job = SkipBenchmark.job(source)
+            return try intake.job(
+                url: address + job.url, variants: job.variants.compactMap { try? CanonicalRules().spec(of: $0) },
+                id: "skip", lane: .fast)
+        }
+        let stamp = UInt32.random(in: 0 ... .max)
+        try await log.append(jobs) { [count = log.partitionCount] number in
+            var job = bodies[number % sources]
+            job.id = "skip-\(stamp)-\(number)"
+            return job.newRecord(partitions: count, at: 0)
+        }
+        let run = try bench.workers.work()
+        guard run["unchanged"] == Double(3 * jobs), run["fetches"] == 0 else {
+            throw BenchFailure(description: "The worker found \(run["unchanged"]) variants unchanged of \(3 * jobs).")
+        }
+        let times = try await log.all(.outcomes, from: starts).map(\.timestamp)
+        await log.close()
+        guard let first = times.min(), let last = times.max(), last > first else {
+            throw BenchFailure(description: "\(jobs) jobs are too few to be measured.")
+        }
+        // Those of the first batch had begun before time runs.
+        let counted = times.count { $0 > first }
+        return (Double(counted) * 1_000 / Double(last - first), (run.cpuSeconds - idle) * 1e6 / Double(jobs))
+    }
+
+    /// The probe that says what librdkafka itself can read of the same topic, without headers or a worker.
+    private static func bareConsumer(_ bench: KafkaBench, jobs: Int) throws -> (rate: Double, cpu: Double)? {
+        guard let source = SharedTools.part("probes/librdkafka/cons.c") else {
+            Console.complain("kafka-skip: librdkafka alone is NOT MEASURED: ../shared/probes/librdkafka is not here.")
+            return nil
+        }
+        let program = FileManager.default.temporaryDirectory.appending(
+            path: "mezzotint-bench-cons-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: program) }
+        _ = try SharedTools.output("cc", ["-O2", "-w", "-o", program.path, source.path, "-lrdkafka", "-lpthread"])
+        let text = try SharedTools.output(
+            program.path, [bench.prefix + "jobs.fast", "\(bench.partitions)", "\(jobs)", "pq"],
+            environment: ["BS": bench.broker.bootstrap])
+        let words = text.split(whereSeparator: { " ,".contains($0) })
+        guard let rate = words.first(where: { $0.hasSuffix("/s") }).flatMap({ Double($0.dropLast(2)) }),
+            let cpu = words.first(where: { $0.hasSuffix("us/msg") }).flatMap({ Double($0.dropLast(6)) })
+        else { throw BenchFailure(description: "cons.c printed no figures: \(text)") }
+        return (rate, cpu)
+    }
+
+    /// Its processor time has Java's start in it.
+    private static func parallelConsumer(_ bench: KafkaBench, jobs: Int) throws -> (rate: Double, cpu: Double)? {
+        guard let folder = KafkaPeer.folder("java") else {
+            Console.complain("kafka-skip: parallel-consumer is NOT MEASURED: ../shared/peers/java is not here.")
+            return nil
+        }
+        let before = bench.workers.childrenCPU()
+        let text = try SharedTools.output(
+            "java",
+            [
+                "-cp", folder.path + "/libs/*", folder.appending(path: "Noop.java").path, bench.broker.bootstrap,
+                bench.prefix + "jobs.fast", "\(jobs)", "100",
+            ])
+        let words = text.split(separator: " ")
+        guard let unit = words.firstIndex(of: "msg/s"), unit > 0, let rate = Double(words[unit - 1]) else {
+            throw BenchFailure(description: "Noop.java printed no figures: \(text)")
+        }
+        return (rate, (bench.workers.childrenCPU() - before) * 1e6 / Double(jobs))
+    }
+}
