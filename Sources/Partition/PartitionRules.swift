@@ -12,6 +12,8 @@ package struct PartitionRules: Sendable {
     package var holdLimit: Int64
     /// Waiting retries kept in memory, for this partition: eight of them together keep ten thousand.
     package var retryHeap: Int
+    /// How long the retry topic is left unread when more wait than are kept, milliseconds.
+    package var retryRest: Int64 = 10_000
 
     package init(
         reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000, holdLimit: Int64 = 30_000,

@@ -8,6 +8,8 @@ extension PartitionState {
         guard waiter.notBefore > now else { return takeUp(waiter, now, &effects) }
         // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
         if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.notBefore - first.due > 60_000 {
+            // What is read behind it is soon the very same again: the topic has its turn now and then, not at once.
+            retriesRest = now + rules.retryRest
             let note = FailureNote(RetryCause.deferred)
             effects.append(.settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
         } else {

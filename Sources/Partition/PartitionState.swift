@@ -17,6 +17,8 @@ package struct PartitionState: Sendable {
     var folded: Int64 = 0
     private var flightCount: Int
     private var delayCount = 0
+    /// Retries are left unread until then: more wait than are kept.
+    var retriesRest: Int64 = 0
     private var random: SplitMix64
 
     /// `firstFlight`: above every flight of an earlier ownership, whose tasks may still bring results.
@@ -30,8 +32,8 @@ package struct PartitionState: Sendable {
     package func unfinished(_ topic: Topic) -> Int { watermarks[topic]?.unfinished ?? 0 }
     /// Every record before it is finished; nil until one was taken up.
     package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
-    /// Retries that wait for their time; they are unfinished too.
-    package var waitingRetries: Int { delayed.count }
+    /// Whether records of a topic may be taken up now, as far as there is room.
+    package func takes(_ topic: Topic, at now: Int64) -> Bool { topic != .retry || now >= retriesRest }
     package var nextRetry: Int64? { delayed.first?.due }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     package var flightIDs: some Sequence<FlightID> { flights.keys }

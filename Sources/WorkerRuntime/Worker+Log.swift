@@ -124,7 +124,7 @@ extension Worker: LogListener {
     private func take(_ topic: Topic, _ owned: OwnedPartition) throws {
         let room = owned.room(topic, readAhead: configuration.readAhead, retryHeap: configuration.partition.retryHeap)
         let limit = min(256, room)
-        guard limit > 0 else { return }
+        guard limit > 0, owned.state.takes(topic, at: now) else { return }
         let records = try ports.consumer.drain(topic, owned.id, limit: limit)
         if records.isEmpty { owned.readable.remove(topic) } else { turnSoon() }
         for record in records { feed(takeUp(record), to: owned) }

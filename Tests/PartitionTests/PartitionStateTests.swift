@@ -16,9 +16,13 @@ struct PartitionStateTests {
         var stored = SourceSnapshot()
         private var offsets: [Topic: Int64] = [:]
 
-        init(retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Int64 = 30_000) {
+        init(
+            retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Int64 = 30_000,
+            retryHeap: Int = 1_250
+        ) {
             state = PartitionState(
-                PartitionID(0), rules: PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit), seed: 1)
+                PartitionID(0),
+                rules: PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, retryHeap: retryHeap), seed: 1)
         }
 
         mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) -> [PartitionEffect] {
@@ -245,6 +249,28 @@ struct PartitionStateTests {
         #expect(driver.state.nextRetry == 500)
         #expect(driver.feed(.tick, at: 499).isEmpty)
         #expect(flight(driver.feed(.tick, at: 500)) != nil)
+    }
+
+    @Test("Where more retries wait than are kept, those far from due go to the tail, and the topic then rests")
+    func fullHeap() throws {
+        var driver = Driver(retryHeap: 2)
+        for due in [500, 900_000] as [Int64] {
+            let waiter = driver.waiter("kept", source, [Self.large], topic: .retry, attempts: 1, notBefore: due)
+            #expect(driver.feed(.arrived(waiter), at: 100).isEmpty)
+        }
+        #expect(driver.state.takes(.retry, at: 100))
+        let far = driver.waiter("far", source, [Self.large], topic: .retry, attempts: 1, notBefore: 800_000)
+        guard case .retry(_, attempts: 1, notBefore: 800_000, _, let note) = try #require(settled(driver.feed(.arrived(far), at: 100)).first)
+        else {
+            Issue.record("it was not put off")
+            return
+        }
+        #expect(note.code == "retry.deferred")
+        #expect(!driver.state.takes(.retry, at: 10_099) && driver.state.takes(.jobsFast, at: 100))
+        #expect(driver.state.takes(.retry, at: 10_100))
+        // What is due soon is kept, however many wait.
+        let soon = driver.waiter("soon", source, [Self.large], topic: .retry, attempts: 1, notBefore: 700)
+        #expect(driver.feed(.arrived(soon), at: 10_100).isEmpty == false)
     }
 
     @Test("An expired job is answered without a fetch")
