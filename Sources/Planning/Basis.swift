@@ -7,7 +7,7 @@ package struct Basis: Sendable, Hashable {
         /// The source's own bytes, as they were just fetched.
         case fetched
         /// The source's own bytes, as they were kept at this location.
-        case original(String)
+        case original(SourceRow, at: String)
         case donor(VariantRow)
     }
 
@@ -24,7 +24,7 @@ package struct Basis: Sendable, Hashable {
 
     init(fetched row: SourceRow) { self.init(row, .fetched) }
 
-    init(original row: SourceRow, at location: String) { self.init(row, .original(location)) }
+    init(original row: SourceRow, at location: String) { self.init(row, .original(row, at: location)) }
 
     init(donor row: VariantRow) {
         (input, source, version) = (.donor(row), row.source, row.version)

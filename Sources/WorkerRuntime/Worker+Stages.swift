@@ -151,9 +151,9 @@ extension Worker {
     private nonisolated func drop(_ input: Basis.Input, of partition: PartitionID) async throws(LogFailure) {
         switch input {
         case .fetched: break
-        case .original:
-            // The flight announces the source anew once it has fetched it; until then the row does no harm.
-            break
+        case .original(var row, _):
+            row.original = nil
+            _ = try await append([row.newRecord(partition: partition)])
         case .donor(let row): _ = try await append([VariantRow.drop(row.spec, of: row.source, partition: partition)])
         }
     }
@@ -204,7 +204,7 @@ extension Basis.Input {
     var location: String {
         switch self {
         case .fetched: ""
-        case .original(let location): location
+        case .original(_, let location): location
         case .donor(let row): row.location
         }
     }

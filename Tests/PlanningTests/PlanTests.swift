@@ -51,7 +51,7 @@ struct PlanTests {
         let plan = Plan(["1920x1920.png", "640x640.jpg"], snapshot)
         #expect(plan.summary == ["1920x1920.png from original", "640x640-q80.jpg from original"])
         let basis = try #require(plan.reuses.first).basis
-        #expect(basis.input == .original("ab/original.jpg"))
+        #expect(basis.input == .original(source, at: "ab/original.jpg"))
         #expect(basis.madeFrom == .origin && !basis.isReuse && basis.expires == source.expires)
     }
 

@@ -92,14 +92,21 @@ final class Bench: Sendable {
 
     /// The changelog's rows of a source, by spec.
     func rows(of source: SourceKey) async throws -> [VariantSpec: VariantRow] {
+        var rows: [VariantSpec: VariantRow] = [:]
+        for case .variant(let row) in try await changes(of: source) { rows[row.spec] = row }
+        return rows
+    }
+
+    func sourceRow(of source: SourceKey) async throws -> SourceRow? {
+        for case .source(let row) in try await changes(of: source) { return row }
+        return nil
+    }
+
+    private func changes(of source: SourceKey) async throws -> [IndexChange] {
         let log = try self.log
         let records = try await log.latest(.variants, source.partition(of: 4), keyPrefix: RecordKey.job(source).bytes)
         await log.close()
-        var rows: [VariantSpec: VariantRow] = [:]
-        for record in records {
-            if case .change(.variant(let row)) = try ChangelogEntry(record) { rows[row.spec] = row }
-        }
-        return rows
+        return try records.compactMap { if case .change(let change) = try ChangelogEntry($0) { change } else { nil } }
     }
 }
 

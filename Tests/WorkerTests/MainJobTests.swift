@@ -67,4 +67,22 @@ struct MainJobTests {
         let digests = try specs.map { try rows[bench.rules.spec(of: $0)]?.digest }
         #expect(rows.count == 5 && Set(digests[..<3]).count == 1 && Set(digests).count == 3)
     }
+
+    @Test("A kept original that is gone leaves its source's row, also where the source cannot be fetched again")
+    func lostOriginal() async throws {
+        let photo = Pixels.photograph(width: 200, height: 150, seed: 5)
+        bench.origin.serve("/small.png", .bytes(photo.png, type: "image/png"))
+        let log = try bench.log
+        try await bench.publish([(bench.url("/small.png"), ["80x80-q80.webp"], .fast)], to: log)
+        try await bench.work(log: log)
+        let source = try bench.rules.source(of: bench.url("/small.png")).key
+        let original = try #require(try await bench.sourceRow(of: source)?.original)
+        try FileManager.default.removeItem(atPath: bench.folder.file("store/\(original)"))
+        bench.origin.serve("/small.png", .status(404))
+        let again = try bench.log
+        try await bench.publish([(bench.url("/small.png"), ["120x120-q80.webp"], .fast)], to: again)
+        #expect(try await bench.work(log: again).failed == 1)
+        let row = try #require(try await bench.sourceRow(of: source))
+        #expect(row.original == nil && row.size == PixelSize(width: 200, height: 150))
+    }
 }
