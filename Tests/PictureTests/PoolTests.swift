@@ -96,7 +96,7 @@ struct PoolTests {
     @Test("Children make way for fresh ones after so many jobs, and nothing is lost by it")
     func recycled() async throws {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        configuration.recycleJobs = 2
+        configuration.recycleRenders = 2
         let pool = RendererPool(configuration)
         var pids: [Int32] = []
         for _ in 0..<4 {

@@ -13,7 +13,7 @@ final class RendererChild {
     }
 
     let process: ChildProcess
-    private(set) var jobs = 0
+    private(set) var renders = 0
     /// Resident bytes once warm.
     let firstMemory: Int
     private let socket: PacketSocket
@@ -44,27 +44,27 @@ final class RendererChild {
     /// Whether it died while nobody asked it for anything.
     var isGone: Bool { socket.waits(upTo: 0) }
 
-    func render(_ job: RenderJob) throws(Loss) -> RenderQueue.Answer {
-        jobs += 1
+    func render(_ render: PendingRender) throws(Loss) -> RenderQueue.Answer {
+        renders += 1
         let output: OpenFile
         do throws(SystemFailure) { output = try OpenFile(anonymous: "variants") } catch {
             return .failure(.noSpace(reason: error.description))
         }
-        guard (try? socket.send(job.request.message, files: [job.picture.file, output])) != nil else { throw .died }
-        guard socket.waits(upTo: job.request.deadlineMilliseconds) else { throw .deadline }
+        guard (try? socket.send(render.request.message, files: [render.picture.file, output])) != nil else { throw .died }
+        guard socket.waits(upTo: render.request.deadlineMilliseconds) else { throw .deadline }
         guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
             throw .misspoke("it answered out of protocol")
         }
         switch reply {
         case .ready: throw .misspoke("it answered out of turn")
-        case .rendered(let outputs): return .success(try variants(outputs, in: output, of: job))
-        case .failed(.source(let reason)): return .failure(.malformed(job.picture.facts.format, reason: reason))
+        case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
+        case .failed(.source(let reason)): return .failure(.malformed(render.picture.facts.format, reason: reason))
         case .failed(.noSpace(let reason)): return .failure(.noSpace(reason: reason))
         case .failed(.protocolMismatch(let reason)): return .failure(.unavailable(reason: reason))
         case .failed(.output(let index, let reason)):
-            guard job.specs.indices.contains(index) else { throw .misspoke("it failed an output that was not asked") }
-            return .failure(.output(job.specs[index], reason: reason))
+            guard render.specs.indices.contains(index) else { throw .misspoke("it failed an output that was not asked") }
+            return .failure(.output(render.specs[index], reason: reason))
         }
     }
 
@@ -76,16 +76,16 @@ final class RendererChild {
 
     /// The outputs as slices of one file that nobody can change any more.
     private func variants(
-        _ outputs: [RenderedOutput], in file: OpenFile, of job: RenderJob
+        _ outputs: [RenderedOutput], in file: OpenFile, of render: PendingRender
     ) throws(Loss) -> [RenderedVariant] {
         file.seal()
         let isMeasured = (try? file.remeasure()) != nil
         let total = outputs.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
-        guard isMeasured, outputs.map(\.size) == job.request.outputs.map(\.size), total == file.length,
+        guard isMeasured, outputs.map(\.size) == render.request.outputs.map(\.size), total == file.length,
             outputs.allSatisfy({ $0.bytes > 0 && $0.bytes <= file.length })
         else { throw .misspoke("its pictures are not those that were asked") }
         var offset = 0
-        return zip(job.specs, outputs).map { spec, output in
+        return zip(render.specs, outputs).map { spec, output in
             defer { offset += output.bytes }
             return RenderedVariant(
                 spec: spec, size: output.size, hasAlpha: output.hasAlpha,

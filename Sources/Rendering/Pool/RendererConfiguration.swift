@@ -13,19 +13,19 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var effort: RenderEffort
     /// Heap that one child may have; an ordinary picture of 50 Mpx needs 320 MiB.
     package var dataBytes: Int
-    /// A child makes way for a fresh one after so many jobs …
-    package var recycleJobs: Int
-    /// … or when a job leaves it with more memory than this, and with more than twice what it began with.
+    /// A child makes way for a fresh one after so many renders …
+    package var recycleRenders: Int
+    /// … or when one leaves it with more memory than this, and with more than twice what it began with.
     package var recycleBytes: Int
 
     package init(
         program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
         limits: RenderLimits = RenderLimits(), effort: RenderEffort = RenderEffort(), dataBytes: Int = 512 << 20,
-        recycleJobs: Int = 500, recycleBytes: Int = 192 << 20
+        recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
     ) {
         (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
         (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
-        (self.dataBytes, self.recycleJobs, self.recycleBytes) = (dataBytes, recycleJobs, recycleBytes)
+        (self.dataBytes, self.recycleRenders, self.recycleBytes) = (dataBytes, recycleRenders, recycleBytes)
     }
 }
 

@@ -66,7 +66,7 @@ package final class RendererPool: Renderer {
                         effort: configuration.effort.effort(for: order.spec.format, on: lane), size: order.output,
                         cut: order.cut)
                 })
-            variants += try await queue.perform(RenderJob(picture: picture, specs: part.map(\.spec), request: request))
+            variants += try await queue.perform(PendingRender(picture: picture, specs: part.map(\.spec), request: request))
                 .get()
         }
         return variants
@@ -90,7 +90,7 @@ package final class RendererPool: Renderer {
 }
 
 /// One render, on its way to a child.
-struct RenderJob: Sendable {
+struct PendingRender: Sendable {
     let picture: Picture
     let specs: [VariantSpec]
     let request: RenderRequest
@@ -100,9 +100,9 @@ struct RenderJob: Sendable {
 final class RenderQueue: Sendable {
     typealias Answer = Result<[RenderedVariant], RenderFailure>
 
-    /// A job and who waits for it; no job: the wish to know whether a child can be had.
+    /// A render and who waits for it; none: the wish to know whether a child can be had.
     struct Entry: Sendable {
-        let job: RenderJob?
+        let render: PendingRender?
         let waiter: Waiter
     }
 
@@ -147,13 +147,13 @@ final class RenderQueue: Sendable {
     private static let stopped = RenderFailure.unavailable(reason: "the worker is stopping")
 
     /// A task that is cancelled gets its answer at once; a child that works on it goes on alone.
-    func perform(_ job: RenderJob?) async -> Answer {
+    func perform(_ render: PendingRender?) async -> Answer {
         let waiter = Waiter()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiter.wait(continuation)
                 let isTaken = state.withLock { state in
-                    if !state.isStopped { state.entries.append(Entry(job: job, waiter: waiter)) }
+                    if !state.isStopped { state.entries.append(Entry(render: render, waiter: waiter)) }
                     return !state.isStopped
                 }
                 if isTaken { arrivals.signal() } else { waiter.answer(.failure(Self.stopped)) }

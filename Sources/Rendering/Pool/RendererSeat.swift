@@ -41,11 +41,11 @@ final class RendererSeat: Sendable {
     }
 
     func run() {
-        // A failure to start is told to the first job, which tries again.
+        // A failure to start is told to the first render, which tries again.
         var child = try? start()
         while let entry = queue.next() {
             if entry.waiter.isAnswered { continue }
-            let answer = perform(entry.job, &child)
+            let answer = perform(entry.render, &child)
             entry.waiter.answer(answer)
             retire(&child)
             if child == nil, !answer.isUnavailable, !queue.hasStopped { child = try? start() }
@@ -59,14 +59,14 @@ final class RendererSeat: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    private func perform(_ job: RenderJob?, _ child: inout RendererChild?) -> RenderQueue.Answer {
+    private func perform(_ render: PendingRender?, _ child: inout RendererChild?) -> RenderQueue.Answer {
         do throws(RenderFailure) {
             if let current = child, current.isGone { leave(&child) }
             let current = if let child { child } else { try start() }
             child = current
-            guard let job else { return .success([]) }
+            guard let render else { return .success([]) }
             do throws(RendererChild.Loss) {
-                return try current.render(job)
+                return try current.render(render)
             } catch {
                 state.withLock { $0.losses += 1 }
                 let end = leave(&child)
@@ -94,7 +94,7 @@ final class RendererSeat: Sendable {
         state.withLock { $0.peakMemory = max($0.peakMemory, memory?.peak ?? 0) }
         let now = memory?.now ?? 0
         let isHeavy = now > configuration.recycleBytes && now > 2 * current.firstMemory
-        if isHeavy || current.jobs >= configuration.recycleJobs { leave(&child) }
+        if isHeavy || current.renders >= configuration.recycleRenders { leave(&child) }
     }
 
     /// Ends the child and takes note of its memory; how it ended.
