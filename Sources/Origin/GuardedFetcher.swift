@@ -36,7 +36,7 @@ package final class GuardedFetcher: Fetcher {
             let response = try await transfer(url, deadlines, into: intake, for: request, hop: hop)
             deadlines.whole -= response.elapsed
             switch response.head.status {
-            case 200: return try source(intake, response.head, request)
+            case 200: return try source(intake, request)
             case 301, 302, 303, 307, 308:
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
                 guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: next) }
@@ -50,7 +50,7 @@ package final class GuardedFetcher: Fetcher {
     private func transfer(
         _ url: String, _ deadlines: HTTPDeadlines, into intake: BodyIntake, for request: FetchRequest, hop: Int
     ) async throws(FetchFailure) -> HTTPResponse {
-        var get = HTTPRequest(url, userAgent: configuration.agent) { [rule] bytes in
+        var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rule] bytes in
             IPAddress(bytes: bytes).map(rule.accepts) ?? false
         }
         get.deadlines = deadlines
@@ -61,11 +61,9 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    private func source(
-        _ intake: BodyIntake, _ head: HTTPHead, _ request: FetchRequest
-    ) throws(FetchFailure) -> FetchedSource {
+    private func source(_ intake: BodyIntake, _ request: FetchRequest) throws(FetchFailure) -> FetchedSource {
         guard intake.file.length > 0 else { throw .empty(url: request.url) }
-        return FetchedSource(body: intake.file, digest: intake.finish(), contentType: head.header("content-type"))
+        return FetchedSource(body: intake.file, digest: intake.finish())
     }
 
     /// `hop`: the URL of a redirect's target; nil for the job's own.

@@ -13,10 +13,6 @@ package struct OriginConfiguration: Sendable {
     package var deadlines = HTTPDeadlines()
     package var connectionsPerHost = 16
     package var userAgent = "Mezzotint/0.1"
-    /// A page or mail address for those who run origins, said in the user agent.
-    package var contact: String?
 
     package init() {}
-
-    var agent: String { contact.map { "\(userAgent) (+\($0))" } ?? userAgent }
 }

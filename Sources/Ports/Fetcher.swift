@@ -14,12 +14,8 @@ package struct FetchRequest: Sendable, Hashable {
 package struct FetchedSource: Sendable {
     package let body: OpenFile
     package let digest: SHA256Digest
-    /// As the origin says; never believed about the format.
-    package let contentType: String?
 
-    package init(body: OpenFile, digest: SHA256Digest, contentType: String?) {
-        (self.body, self.digest, self.contentType) = (body, digest, contentType)
-    }
+    package init(body: OpenFile, digest: SHA256Digest) { (self.body, self.digest) = (body, digest) }
 
     package var version: SourceVersion { SourceVersion(digest) }
 }
