@@ -101,7 +101,7 @@ let package = Package(
         tests(
             "Command",
             needs: [
-                "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-demo",
+                "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),

@@ -57,4 +57,43 @@ struct FullDiskTests {
             ended.status == 0 && summary["jobs"] == 12 && summary["failed"] == 0 && summary["dead"] == 0,
             "\(ended.errors)")
     }
+
+    @Test(
+        "Of the log, while the worker runs: said, and every job is done once when there is room again",
+        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+    func log() async throws {
+        let place = try Workplace()
+        let gate = Gate()
+        let urls = (0..<12).map { number in
+            let picture = Pixels.photograph(width: 60 + number, height: 40, seed: UInt64(number)).png
+            place.origin.serve("/\(number).png", .gated(gate, .bytes(picture, type: "image/png")))
+            return place.origin.url("/\(number).png")
+        }
+        try place.publish(urls.map { ($0, ["48x48-q80.webp"], .fast) })
+        let script = """
+            cp -r data/log kept && mount -t tmpfs -o size=4m none data/log && cp -r kept/. data/log/
+            \(Built.program("mezzotint-worker").path) \(place.words) --json --until-idle &
+            while [ ! -e fill ]; do sleep 0.05; done
+            dd if=/dev/zero of=data/log/filler bs=4k 2>/dev/null
+            touch filled
+            while [ ! -e go ]; do sleep 0.05; done
+            rm data/log/filler
+            wait $!; status=$?
+            umount data/log 2>/dev/null
+            exit $status
+            """
+        let worker = try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+        await gate.arrivals(12)
+        try Data().write(to: place.folder.url.appending(path: "fill"))
+        while !FileManager.default.fileExists(atPath: place.folder.file("filled")) { await Task.yield() }
+        gate.open()
+        await worker.says("log.full")
+        #expect(worker.isRunning, "\(worker.errors)")
+        try Data().write(to: place.folder.url.appending(path: "go"))
+        let ended = try await worker.ended()
+        let summary = try Summary(ended)
+        #expect(
+            ended.status == 0 && summary["jobs"] == 12 && summary["failed"] == 0 && summary["dead"] == 0,
+            "\(ended.errors)")
+    }
 }

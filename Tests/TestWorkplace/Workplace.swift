@@ -156,5 +156,7 @@ package struct Summary {
         numbers = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Double])
     }
 
+    package var names: Set<String> { Set(numbers.keys) }
+
     package subscript(_ name: String) -> Int { numbers[name].map { Int($0) } ?? -1 }
 }

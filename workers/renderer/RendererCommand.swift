@@ -16,8 +16,8 @@ struct RendererCommand {
     private static let keptBytes = 32 << 20
 
     private static let about = """
-        mezzotint-renderer decodes and encodes pictures for mezzotint-worker, which
-        starts it with a socket and ends it. There is nothing to run by hand.
+        OVERVIEW: Decode and encode pictures for mezzotint-worker, which starts this
+        with a socket and ends it. There is nothing to run by hand.
 
         USAGE: mezzotint-renderer [--config <file>]
 
@@ -25,7 +25,7 @@ struct RendererCommand {
           --config <file>  Accepted, not read: what it needs comes with each job.
           --help           Show this help.
 
-        To render pictures, publish jobs and run the worker:
+        EXAMPLES (pictures are rendered by publishing jobs and running the worker):
           mezzotint publish --variants 640x480-q80.webp https://example.org/a.jpg
           mezzotint-worker --until-idle
         """
