@@ -1,8 +1,3 @@
-/// The topic that a job came by: fast work is somebody waiting, slow work is nobody yet.
-package enum Lane: String, Sendable, Hashable, CaseIterable {
-    case fast, slow
-}
-
 /// One request of an upstream service: this source, these variants.
 package struct Job: Sendable, Hashable {
     /// Unique to the intent; a redelivery repeats it. `ce_id` of the record, or the record's place in the log.

@@ -26,25 +26,3 @@ package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// The partition that owns the source: murmur2 of the key's 64 hex digits, as Java's default partitioner has it.
     package func partition(of count: Int) -> PartitionID { PartitionID(Int32(Murmur2.partition(Array(hex.utf8), of: count))) }
 }
-
-/// The version of a source: the first 16 hex digits of the SHA-256 of its bytes.
-package struct SourceVersion: Hashable, Sendable, CustomStringConvertible {
-    package let word: UInt64
-
-    package init(word: UInt64) { self.word = word }
-    package init(_ digest: SHA256Digest) { word = digest.words.0 }
-    package init?(hex: some StringProtocol) {
-        guard let word = Hex.word(Array(hex.utf8)) else { return nil }
-        self.word = word
-    }
-
-    package var description: String { Hex.text(word) }
-}
-
-/// The unit of ownership: partition i of every topic belongs to one worker at a time.
-package struct PartitionID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    package let number: Int32
-    package init(_ number: Int32) { self.number = number }
-    package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
-    package var description: String { String(number) }
-}

@@ -1,23 +1,4 @@
-package import Digest
 package import ImageModel
-package import Planning
-
-/// A source as it was fetched: all that planning needs of it, without its bytes.
-package struct FetchedFacts: Sendable, Hashable {
-    package let version: SourceVersion
-    package let digest: SHA256Digest
-    package let bytes: Int
-    package let format: ImageFormat
-    package let size: PixelSize
-    package let hasAlpha: Bool
-
-    package init(
-        version: SourceVersion, digest: SHA256Digest, bytes: Int, format: ImageFormat, size: PixelSize, hasAlpha: Bool
-    ) {
-        (self.version, self.digest, self.bytes) = (version, digest, bytes)
-        (self.format, self.size, self.hasAlpha) = (format, size, hasAlpha)
-    }
-}
 
 /// What happened to a partition.
 package enum PartitionEvent: Sendable {
@@ -44,38 +25,4 @@ package enum PartitionEvent: Sendable {
     case settled([RecordPlace])
     /// Time has passed.
     case tick
-}
-
-/// What a flight does once it may render: one decode, and what is announced with it.
-package struct RenderTask: Sendable, Hashable {
-    /// nil: everything that was wanted stands already, the fetch only proved it.
-    package let batch: Batch?
-    /// To announce before the variants: the source was fetched anew.
-    package let source: SourceRow?
-    /// Stored variants of the very bytes that were fetched: fresh again, without a render.
-    package let renewed: [VariantRow]
-    package let lane: Lane
-    /// Of the first of its jobs that has one: what is announced belongs to its trace.
-    package let traceparent: String?
-
-    /// Made without a fetch: counts as reused.
-    package var isReuse: Bool { source == nil }
-}
-
-/// What the runtime must do for a partition.
-package enum PartitionEffect: Sendable {
-    case lookUp(Waiter)
-    case request(PermitKind, FlightID, Lane, since: Int64)
-    case release(PermitKind, FlightID)
-    case move(FlightID, Lane, since: Int64)
-    /// The flight ended by this machine's fault, not by its job's.
-    case halt(FlightID)
-    /// The flight's work is stored and announced.
-    case pass(FlightID)
-    /// The flight is over: drop its permits and its files.
-    case forget(FlightID)
-    case fetch(FlightID, url: String, Lane)
-    case render(FlightID, RenderTask)
-    case settle(Record, Settlement)
-    case commit(Topic, Int64)
 }

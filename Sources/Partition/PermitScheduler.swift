@@ -1,37 +1,5 @@
 package import ImageModel
 
-/// What a permit allows: one fetch, or one render.
-package enum PermitKind: Sendable, Hashable, CaseIterable {
-    case fetch, render
-}
-
-/// One source being worked on, worker-wide.
-package struct FlightID: Sendable, Hashable, Comparable {
-    package let partition: PartitionID
-    package let number: Int
-    package init(_ partition: PartitionID, _ number: Int) { (self.partition, self.number) = (partition, number) }
-    package static func < (a: Self, b: Self) -> Bool { (a.partition, a.number) < (b.partition, b.number) }
-}
-
-/// How many fetches and renders may run, and how the lanes share them.
-package struct PermitRules: Sendable, Equatable {
-    package var fetch: Int
-    package var render: Int
-    /// Slow flights under way at once.
-    package var slow: Int
-    /// A slow flight that has waited so long (milliseconds) gets a permit even while fast ones wait.
-    package var slowWait: Int64
-    /// While this machine cannot do its part, one flight is let through in so many milliseconds.
-    package var probeEvery: Int64 = 2_000
-
-    package init(fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000) {
-        self.fetch = max(1, fetch)
-        self.render = max(1, render)
-        self.slow = max(1, slow ?? render / 2)
-        self.slowWait = slowWait
-    }
-}
-
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///
 /// Fast flights take any permit, in the order their jobs came. Slow flights take what fast ones leave idle, at most

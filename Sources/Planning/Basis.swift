@@ -48,34 +48,3 @@ package struct Basis: Sendable, Hashable {
             storedAt: now, expires: expires)
     }
 }
-
-/// One decode and all that is made from it.
-package struct Batch: Sendable, Hashable {
-    package let basis: Basis
-    package internal(set) var orders: [RenderOrder]
-
-    /// Variants from the source's own bytes.
-    init(_ basis: Basis, _ specs: [VariantSpec]) {
-        self.basis = basis
-        orders = specs.map { spec in
-            let placement = spec.placement(of: basis.sourceSize)
-            return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
-        }
-    }
-
-    init(_ donor: Donor, first order: RenderOrder) { (basis, orders) = (Basis(donor: donor.row), [order]) }
-
-    /// The orders that must be made: a small source gives the same picture for several specs.
-    package var distinct: [RenderOrder] {
-        orders.reduce(into: []) { made, order in
-            if !made.contains(where: order.isSamePicture) { made.append(order) }
-        }
-    }
-}
-
-extension RenderOrder {
-    /// Whether the other's file would be this one's, byte for byte.
-    package func isSamePicture(as other: RenderOrder) -> Bool {
-        output == other.output && cut == other.cut && spec.format == other.spec.format && spec.quality == other.spec.quality
-    }
-}

@@ -1,21 +1,3 @@
-/// A topic of the log; the configured prefix comes before its name on a cluster.
-package enum Topic: String, Sendable, Hashable, CaseIterable {
-    case jobsFast = "jobs.fast"
-    case jobsSlow = "jobs.slow"
-    case control
-    case retry
-    case variants
-    case outcomes
-    case dead
-
-    /// Only the newest record of a key is kept.
-    package var isCompacted: Bool { self == .variants }
-    /// Topics whose records a worker takes up and finishes: those with watermarks.
-    package static let consumed: [Topic] = [.jobsFast, .jobsSlow, .control, .retry]
-
-    package init(_ lane: Lane) { self = lane == .fast ? .jobsFast : .jobsSlow }
-}
-
 /// A record's place in one partition.
 package struct RecordPlace: Sendable, Hashable {
     package let topic: Topic
@@ -67,12 +49,4 @@ package struct Record: Sendable, Hashable {
     }
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.text }
-}
-
-/// Limits of a record, the same for every producer.
-package enum RecordLimits {
-    /// A job above this is refused at publish, and becomes a dead letter when found in a log.
-    package static let jobBytes = 64 << 10
-    /// How much of such a record its dead letter keeps.
-    package static let keptPrefix = 4 << 10
 }

@@ -1,0 +1,27 @@
+extension Record {
+    /// The record's place for people and for ids: `jobs.fast-3-17`.
+    package var placeText: String { RecordOrigin(self).description }
+}
+
+/// Where a record came from, kept when its bytes go to another topic; written `jobs.fast-3-17`.
+package struct RecordOrigin: Sendable, Hashable, CustomStringConvertible {
+    package let topic: Topic
+    package let partition: PartitionID
+    package let offset: Int64
+
+    package init(topic: Topic, partition: PartitionID, offset: Int64) {
+        (self.topic, self.partition, self.offset) = (topic, partition, offset)
+    }
+
+    package init(_ record: Record) { self.init(topic: record.topic, partition: record.partition, offset: record.offset) }
+
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let topic = Topic(rawValue: String(parts[0])), let partition = Int32(parts[1]),
+            let offset = Int64(parts[2]), partition >= 0, offset >= 0
+        else { return nil }
+        self.init(topic: topic, partition: PartitionID(partition), offset: offset)
+    }
+
+    package var description: String { "\(topic.rawValue)-\(partition)-\(offset)" }
+}

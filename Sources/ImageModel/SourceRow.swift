@@ -1,0 +1,27 @@
+package import Digest
+
+/// What is known of a source since it was last fetched, and where its original is kept if it is.
+package struct SourceRow: Sendable, Hashable {
+    package var source: SourceKey
+    package var url: String
+    package var version: SourceVersion
+    /// After orientation.
+    package var size: PixelSize
+    package var format: ImageFormat
+    package var bytes: Int
+    package var digest: SHA256Digest
+    package var hasAlpha: Bool
+    /// Where the fetched bytes are kept, relative to the store's root; nil if they were too large to keep.
+    package var original: String?
+    package var fetchedAt: Int64
+    package var expires: Int64
+
+    package init(
+        source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
+        digest: SHA256Digest, hasAlpha: Bool, original: String?, fetchedAt: Int64, expires: Int64
+    ) {
+        (self.source, self.url, self.version, self.size, self.format) = (source, url, version, size, format)
+        (self.bytes, self.digest, self.hasAlpha, self.original) = (bytes, digest, hasAlpha, original)
+        (self.fetchedAt, self.expires) = (fetchedAt, expires)
+    }
+}

@@ -1,0 +1,36 @@
+package import Digest
+
+/// A stored derivative of one version of a source, as the changelog announces it.
+package struct VariantRow: Sendable, Hashable {
+    package var source: SourceKey
+    package var spec: VariantSpec
+    package var version: SourceVersion
+    package var size: PixelSize
+    package var bytes: Int
+    package var digest: SHA256Digest
+    /// Relative to the store's root.
+    package var location: String
+    package var madeFrom: Provenance
+    /// The source's size after orientation: what every size is computed from.
+    package var sourceSize: PixelSize
+    /// What of the source it shows, in source pixels.
+    package var region: Region
+    package var hasAlpha: Bool
+    /// Milliseconds since 1970.
+    package var storedAt: Int64
+    /// When it stops counting as fresh, milliseconds since 1970.
+    package var expires: Int64
+
+    package init(
+        source: SourceKey, spec: VariantSpec, version: SourceVersion, size: PixelSize, bytes: Int,
+        digest: SHA256Digest, location: String, madeFrom: Provenance, sourceSize: PixelSize, region: Region,
+        hasAlpha: Bool, storedAt: Int64, expires: Int64
+    ) {
+        (self.source, self.spec, self.version, self.size, self.bytes) = (source, spec, version, size, bytes)
+        (self.digest, self.location, self.madeFrom, self.sourceSize) = (digest, location, madeFrom, sourceSize)
+        (self.region, self.hasAlpha, self.storedAt, self.expires) = (region, hasAlpha, storedAt, expires)
+    }
+
+    /// 1 if made from the origin's bytes, 2 if from a donor.
+    package var generation: Int { madeFrom == .origin ? 1 : 2 }
+}

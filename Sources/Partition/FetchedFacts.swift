@@ -1,0 +1,19 @@
+package import Digest
+package import ImageModel
+
+/// A source as it was fetched: all that planning needs of it, without its bytes.
+package struct FetchedFacts: Sendable, Hashable {
+    package let version: SourceVersion
+    package let digest: SHA256Digest
+    package let bytes: Int
+    package let format: ImageFormat
+    package let size: PixelSize
+    package let hasAlpha: Bool
+
+    package init(
+        version: SourceVersion, digest: SHA256Digest, bytes: Int, format: ImageFormat, size: PixelSize, hasAlpha: Bool
+    ) {
+        (self.version, self.digest, self.bytes) = (version, digest, bytes)
+        (self.format, self.size, self.hasAlpha) = (format, size, hasAlpha)
+    }
+}

@@ -1,0 +1,9 @@
+package import ImageModel
+
+/// One source being worked on, worker-wide.
+package struct FlightID: Sendable, Hashable, Comparable {
+    package let partition: PartitionID
+    package let number: Int
+    package init(_ partition: PartitionID, _ number: Int) { (self.partition, self.number) = (partition, number) }
+    package static func < (a: Self, b: Self) -> Bool { (a.partition, a.number) < (b.partition, b.number) }
+}

@@ -1,0 +1,19 @@
+package import ImageModel
+
+/// What the runtime must do for a partition.
+package enum PartitionEffect: Sendable {
+    case lookUp(Waiter)
+    case request(PermitKind, FlightID, Lane, since: Int64)
+    case release(PermitKind, FlightID)
+    case move(FlightID, Lane, since: Int64)
+    /// The flight ended by this machine's fault, not by its job's.
+    case halt(FlightID)
+    /// The flight's work is stored and announced.
+    case pass(FlightID)
+    /// The flight is over: drop its permits and its files.
+    case forget(FlightID)
+    case fetch(FlightID, url: String, Lane)
+    case render(FlightID, RenderTask)
+    case settle(Record, Settlement)
+    case commit(Topic, Int64)
+}

@@ -1,0 +1,4 @@
+/// What a permit allows: one fetch, or one render.
+package enum PermitKind: Sendable, Hashable, CaseIterable {
+    case fetch, render
+}
