@@ -104,6 +104,12 @@ let package = Package(
                 "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
+        tests(
+            "Cluster",
+            needs: [
+                "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer",
+                "mezzotint-worker",
+            ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix", "SQLite"]),
         tests(

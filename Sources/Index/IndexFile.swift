@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Ports
 internal import Posix
 internal import SQLite
 
@@ -14,7 +15,7 @@ final class IndexFile {
     var setPosition: Statement
 
     /// Counts up when the tables or the rows' bytes change: another version is rebuilt, never converted.
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     private init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
@@ -22,12 +23,12 @@ final class IndexFile {
         insert = try connection.prepare("INSERT INTO sources (prefix, body) VALUES (?1, ?2)")
         update = try connection.prepare("UPDATE sources SET body = ?2 WHERE id = ?1")
         delete = try connection.prepare("DELETE FROM sources WHERE id = ?1")
-        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1)")
+        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3)")
     }
 
     enum Opened {
-        /// With the position that the file holds.
-        case sound(IndexFile, Int64?)
+        /// With the checkpoint that the file holds.
+        case sound(IndexFile, IndexCheckpoint?)
         /// Not to be read, for this reason.
         case unfit(String)
     }
@@ -44,12 +45,13 @@ final class IndexFile {
         case let other: return .unfit("its version is \(other), not \(version)")
         }
         do throws(SQLiteFailure) {
-            var row = try connection.prepare("SELECT position, inverse FROM position")
+            var row = try connection.prepare("SELECT position, inverse, epoch, at FROM position")
             let file = try IndexFile(connection)
             guard try row.step() else { return .sound(file, nil) }
             let (position, inverse) = (row.integer(0), row.integer(1))
+            let checkpoint = IndexCheckpoint(position: position, epoch: row.integer(2), at: row.integer(3))
             row.reset()
-            return position == ~inverse ? .sound(file, position) : .unfit("its position is damaged")
+            return position == ~inverse ? .sound(file, checkpoint) : .unfit("its position is damaged")
         } catch {
             guard error.isMisfit else { throw error }
             return .unfit("its tables are not those of version \(version): \(error.message)")
@@ -64,7 +66,7 @@ final class IndexFile {
                 """
                 CREATE TABLE sources (id INTEGER PRIMARY KEY, prefix INTEGER NOT NULL, body BLOB NOT NULL);
                 CREATE INDEX by_prefix ON sources (prefix);
-                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL);
+                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL);
                 PRAGMA user_version = \(version)
                 """)
         }

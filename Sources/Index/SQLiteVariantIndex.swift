@@ -1,5 +1,6 @@
 internal import ImageModel
 internal import Ports
+internal import Posix
 internal import SQLite
 
 /// Variants and sources of one partition in one SQLite file: a fold of the changelog that may be deleted at any time.
@@ -8,17 +9,18 @@ internal import SQLite
 final class SQLiteVariantIndex: VariantIndex {
     private let path: String
     private var file: IndexFile?
-    private(set) var position: Int64?
+    private(set) var checkpoint: IndexCheckpoint?
 
-    init(_ path: String, _ file: IndexFile, _ position: Int64?) {
-        (self.path, self.file, self.position) = (path, file, position)
+    init(_ path: String, _ file: IndexFile, _ checkpoint: IndexCheckpoint?) {
+        (self.path, self.file, self.checkpoint) = (path, file, checkpoint)
     }
 
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
         try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }
 
-    func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
+    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure) {
+        let checkpoint = IndexCheckpoint(position: position, epoch: epoch, at: SystemTime.wallMilliseconds)
         _ = try using { (file) throws(SQLiteFailure) in
             try file.connection.transaction { () throws(SQLiteFailure) -> Bool? in
                 var batch = IndexBatch()
@@ -27,11 +29,13 @@ final class SQLiteVariantIndex: VariantIndex {
                 }
                 for (source, found) in batch.found { try file.save(found, of: source) }
                 file.setPosition.bind(1, position)
+                file.setPosition.bind(2, epoch)
+                file.setPosition.bind(3, checkpoint.at)
                 try file.setPosition.run()
                 return true
             }
         }
-        self.position = position
+        self.checkpoint = checkpoint
     }
 
     func wipe() throws(IndexFailure) {
@@ -40,7 +44,7 @@ final class SQLiteVariantIndex: VariantIndex {
                 try file.connection.execute("DELETE FROM sources; DELETE FROM position")
             }
         }
-        position = nil
+        checkpoint = nil
     }
 
     func close() { file = nil }

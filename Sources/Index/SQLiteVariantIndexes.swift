@@ -19,7 +19,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         let reason: String
         do throws(SQLiteFailure) {
             switch try IndexFile.open(path, cacheBytes: cacheBytes) {
-            case .sound(let file, let position): return (SQLiteVariantIndex(path, file, position), nil)
+            case .sound(let file, let checkpoint): return (SQLiteVariantIndex(path, file, checkpoint), nil)
             case .unfit(let why): reason = why
             }
         } catch {
@@ -28,9 +28,9 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         }
         IndexFile.setAside(path)
         do throws(SQLiteFailure) {
-            if case .sound(let file, let position) = try IndexFile.open(path, cacheBytes: cacheBytes) {
+            if case .sound(let file, let checkpoint) = try IndexFile.open(path, cacheBytes: cacheBytes) {
                 let rebuilt = "\(path) was set aside as \(path).damaged and is rebuilt from the changelog: \(reason)"
-                return (SQLiteVariantIndex(path, file, position), rebuilt)
+                return (SQLiteVariantIndex(path, file, checkpoint), rebuilt)
             }
         } catch { throw .unavailable(path: path, reason: error.description) }
         throw .unavailable(path: path, reason: "it cannot be made anew (\(reason))")

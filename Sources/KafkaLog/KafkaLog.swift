@@ -48,6 +48,9 @@ package final class KafkaLog: Log {
         try await OwnThread.result("kafka open") { () throws(LogFailure) in try KafkaLog(configuration, notice: notice) }
     }
 
+    /// A day less than the topics keep them: the clocks of brokers and workers differ.
+    package var tombstonesKept: Duration? { .seconds(TopicPlan.tombstoneDays * 86_400 - 86_400) }
+
     package func append(_ records: [NewRecord]) async -> [AppendResult] {
         guard fence.isOpen else {
             return records.map { _ in
@@ -90,6 +93,9 @@ package final class KafkaLog: Log {
     package func owner(of partition: PartitionID) async throws(LogFailure) -> String? {
         try await outside.owner(of: place(.anchor, partition).partition)
     }
+
+    /// Appends that no broker has got yet are refused: who owned their partitions does so no more.
+    func refuseQueued() { producer.refuseQueued() }
 
     package func close() async {
         await producer.close()

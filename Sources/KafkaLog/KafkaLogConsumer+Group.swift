@@ -117,6 +117,7 @@ extension KafkaLogConsumer {
 
     /// No commits: the partitions have another owner, who may be further.
     private func lose(_ partitions: [PartitionID]) {
+        log.refuseQueued()
         for partition in partitions { listener?.lost(partition) }
         giveUp()
     }
@@ -139,6 +140,7 @@ extension KafkaLogConsumer {
     func giveUpAfterStall() {
         guard let member else { return }
         log.notice("this worker was away for too long: its partitions are given up, and it joins the group again")
+        log.refuseQueued()
         switch phase {
         case .owning(let held): for partition in held { listener?.lost(partition) }
         case .revoking(_, let waiting, _): for partition in waiting { listener?.lost(partition) }

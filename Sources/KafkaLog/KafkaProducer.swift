@@ -79,6 +79,9 @@ final class KafkaProducer: Sendable {
         }
     }
 
+    /// What is on its way to a broker already may still arrive.
+    func refuseQueued() { if case .open(let client) = state.withLock({ $0 }) { client.refuseQueued() } }
+
     func breakFatally() { if case .open(let client) = state.withLock({ $0 }) { client.breakFatally() } }
 
     private static func misfit(_ record: NewRecord, within count: Int) -> LogFailure? {

@@ -100,6 +100,8 @@ final class ProducerClient: @unchecked Sendable {
         return true
     }
 
+    func refuseQueued() { rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE) }
+
     /// Ends a wait in `serve`.
     func wake() { rd_kafka_queue_yield(client.events) }
 

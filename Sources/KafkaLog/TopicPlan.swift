@@ -26,6 +26,8 @@ package struct TopicPlan: Sendable, Equatable {
     }
 
     private static let day = 86_400_000
+    /// How long `variants` keeps the word that a row is gone.
+    static let tombstoneDays = 7
 
     private static func settings(of topic: Topic, replication: Int) -> [Setting] {
         func need(_ name: String, _ value: some CustomStringConvertible) -> Setting {
@@ -39,7 +41,7 @@ package struct TopicPlan: Sendable, Equatable {
             // Tombstones must outlive every index that may still lack them; small segments, because the newest one is
             // never compacted.
             [
-                need("cleanup.policy", "compact"), need("delete.retention.ms", 7 * day), wish("segment.bytes", 50 << 20),
+                need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day), wish("segment.bytes", 50 << 20),
             ]
         case .jobsFast, .jobsSlow, .control, .retry:
             // Time enough to mend a cluster of dead workers.

@@ -36,6 +36,11 @@ package struct PartitionState: Sendable {
     package func takes(_ topic: Topic, at now: Int64) -> Bool { topic != .retry || now >= retriesRest }
     package var nextRetry: Int64? { delayed.first?.due }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
+    /// Whether the flight has had a permit.
+    package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.started != nil }
+    /// Whether a flight that has had a permit is not over.
+    package var isUnderWay: Bool { flights.values.contains { $0.started != nil } }
+    package func isInFlight(_ source: SourceKey) -> Bool { bySource[source] != nil }
     package var flightIDs: some Sequence<FlightID> { flights.keys }
 
     package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {

@@ -17,6 +17,9 @@ package protocol Log: Sendable {
     /// The same for every topic; fixed when the log is created.
     var partitionCount: Int { get }
 
+    /// How long the changelog keeps tombstones at least; nil: for as long as somebody may need them.
+    var tombstonesKept: Duration? { get }
+
     /// Appends a batch; returns when each record is acknowledged, refused or unknown, in the batch's order.
     func append(_ records: [NewRecord]) async -> [AppendResult]
 
@@ -43,6 +46,8 @@ package protocol Log: Sendable {
 }
 
 extension Log {
+    package var tombstonesKept: Duration? { nil }
+
     package func standings(
         _ topics: [Topic], _ partitions: [PartitionID]
     ) async throws(LogFailure) -> [LogStanding] {

@@ -4,19 +4,28 @@ package import ImageModel
 ///
 /// - Concurrency: used by one owner, on the log's thread; calls block it for microseconds.
 package protocol VariantIndex: AnyObject {
-    /// The changelog offset that the next applied record follows: everything below it is in. nil in an empty index.
-    var position: Int64? { get }
+    /// How far it has folded the changelog. nil in an empty index.
+    var checkpoint: IndexCheckpoint? { get }
 
     /// All that is stored for a source, in one range read.
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot
 
-    /// Applies changes and the position after them in one transaction.
-    func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure)
+    /// Applies changes, the position after them and the newest owner's epoch among them in one transaction.
+    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure)
 
     /// Forgets everything: the changelog no longer holds what the position promises.
     func wipe() throws(IndexFailure)
 
     func close()
+}
+
+extension VariantIndex {
+    /// The changelog offset that the next applied record follows: everything below it is in.
+    package var position: Int64? { checkpoint?.position }
+
+    package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
+        try apply(changes, upTo: position, epoch: checkpoint?.epoch ?? 0)
+    }
 }
 
 /// Opens the index of a partition; a damaged file is set aside, and an empty index returned with the reason.

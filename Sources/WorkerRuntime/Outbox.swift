@@ -14,23 +14,27 @@ struct Outbox {
     }
 
     private var waiting: [Entry] = []
-    private(set) var sending = 0
+    /// The batch on its way.
+    private var sent: [Entry] = []
 
-    var isEmpty: Bool { waiting.isEmpty && sending == 0 }
+    var isEmpty: Bool { waiting.isEmpty && sent.isEmpty }
+    func holds(_ partition: PartitionID) -> Bool {
+        waiting.contains { $0.partition == partition } || sent.contains { $0.partition == partition }
+    }
 
     mutating func add(_ entry: Entry) { waiting.append(entry) }
 
     /// The next batch, if none is on its way.
     mutating func next() -> [Entry]? {
-        guard sending == 0, !waiting.isEmpty else { return nil }
+        guard sent.isEmpty, !waiting.isEmpty else { return nil }
         defer { waiting.removeAll(keepingCapacity: waiting.count < 8_192) }
-        sending = waiting.count
+        sent = waiting
         return waiting
     }
 
     /// The batch came back; what was not acknowledged goes again, first.
     mutating func returned(_ failed: [Entry]) {
-        sending = 0
+        sent = []
         waiting.insert(contentsOf: failed, at: 0)
     }
 

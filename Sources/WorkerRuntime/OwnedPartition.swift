@@ -13,11 +13,18 @@ final class OwnedPartition {
     var looks = RecentLooks()
     /// Where the changelog began when the partition came.
     let changelogStart: Int64
-    /// Jobs wait until the index holds every row before this changelog position.
+    /// Jobs wait until the index holds every row before this changelog position: first what was there when the partition
+    /// came, then our mark too.
     var restoreEnd: Int64
-    var isRestored: Bool
+    var mark = Mark.none
+    var isRestored = false
     /// Jobs that were taken up, and wait for a damaged index to be restored.
     var waiters: [Waiter] = []
+    /// It goes to another owner: nothing new is begun.
+    var isLeaving = false
+    /// Keys that an earlier owner wrote to after its time.
+    var stale: Set<RecordKey> = []
+    var isRestating = false
     /// Rows that were read and that the index has not taken yet.
     var unfolded: [Record] = []
     /// The index took nothing the last time.
@@ -25,10 +32,12 @@ final class OwnedPartition {
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable: Set<Topic> = []
 
+    /// The record that opens our ownership in the changelog.
+    enum Mark { case none, underWay, set }
+
     init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>) {
         (self.id, self.epoch, self.index, self.state) = (id, epoch, index, state)
         (changelogStart, restoreEnd) = (changelog.lowerBound, changelog.upperBound)
-        isRestored = (index.position ?? 0) >= restoreEnd
     }
 
     /// How many more records of a topic may be taken up.

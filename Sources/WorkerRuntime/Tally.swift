@@ -15,6 +15,8 @@ package struct Tally: Sendable, Equatable {
     package var fetches = 0
     package var fetchedBytes = 0
     package var renders = 0
+    /// Rows that came back from the changelog into indexes.
+    package var restoredRows = 0
 
     package init() {}
 

@@ -14,6 +14,7 @@ extension Worker {
             }
             owned.state.reduce(.found(waiter, snapshot), at: now, into: &effects)
         case .request(let kind, let flight, let lane, let since):
+            if owned.isLeaving, !owned.state.hasBegun(flight) { return }
             scheduler.request(kind, flight, lane: lane, since: since)
         case .release(let kind, let flight):
             scheduler.release(kind, flight)
@@ -48,9 +49,14 @@ extension Worker {
     private func tell(_ cause: FailureNote, of job: Job) {
         let notes: Logger.Metadata = ["code": .string(cause.code), "job": .string(job.id)]
         guard cause.verdict == .wait else { return logger.info("\(cause.message)", notes) }
+        tellNow(cause, notes)
+    }
+
+    /// What goes on failing is said once in ten seconds.
+    func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
         guard now - (told[cause.code] ?? 0) >= 10_000 else { return }
         told[cause.code] = now
-        logger.error("\(cause.message)", notes)
+        logger.error("\(cause.message)", notes.isEmpty ? ["code": .string(cause.code)] : notes)
     }
 
     /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again. nil:

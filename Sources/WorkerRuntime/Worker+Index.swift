@@ -5,20 +5,24 @@ internal import Telemetry
 
 /// Indexes are disposable: what is damaged or of another changelog is made anew from the changelog.
 extension Worker {
-    /// The partition's index, empty if there is none that can be gone on with.
+    /// The partition's index, empty if there is none that can be gone on with. One that was kept open is still what its
+    /// owner left: a partition that comes back goes on at once.
     func openIndex(_ partition: PartitionID, _ changelog: Range<Int64>) throws(IndexFailure) -> any VariantIndex {
-        let (index, rebuilt) = try ports.indexes.open(partition)
-        if let rebuilt { logger.warning("\(rebuilt)", ["partition": .string("\(partition)")]) }
-        guard let position = index.position, position < changelog.lowerBound || position > changelog.upperBound else {
-            return index
-        }
-        logger.warning(
-            "The index is from another changelog, or older than it reaches back: it is rebuilt.",
-            ["partition": .string("\(partition)"), "position": .int(position)])
+        let kept = keptIndexes.removeValue(forKey: partition)
+        let index = if let kept { kept } else { try openFile(partition) }
+        let flaw = index.checkpoint?.flaw(in: changelog, tombstonesKept: ports.log.tombstonesKept, at: now)
+        guard let flaw else { return index }
+        logger.warning("The index is rebuilt from the changelog: \(flaw).", ["partition": .string("\(partition)")])
         do throws(IndexFailure) { try index.wipe() } catch {
             guard case .corrupt = error else { throw error }
             return try ports.indexes.open(partition).index
         }
+        return index
+    }
+
+    private func openFile(_ partition: PartitionID) throws(IndexFailure) -> any VariantIndex {
+        let (index, rebuilt) = try ports.indexes.open(partition)
+        if let rebuilt { logger.warning("\(rebuilt)", ["partition": .string("\(partition)")]) }
         return index
     }
 

@@ -19,7 +19,7 @@ extension Worker: LogListener {
     }
 
     package nonisolated func revoked(_ partition: PartitionID, deadline: Int64) {
-        assumeIsolated { $0.giveUp(partition) }
+        assumeIsolated { $0.leave(partition) }
     }
 
     package nonisolated func lost(_ partition: PartitionID) {
@@ -30,46 +30,12 @@ extension Worker: LogListener {
         assumeIsolated { $0.end(failure) }
     }
 
-    private func begin(_ partition: PartitionID, _ epoch: Int64, _ changelog: Range<Int64>) -> Int64 {
-        do {
-            let index = try openIndex(partition, changelog)
-            let start = index.position ?? changelog.lowerBound
-            assignments += 1
-            quietSince = nil
-            var state = PartitionState(
-                partition, rules: configuration.partition,
-                seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
-                firstFlight: assignments << 32)
-            var none: [PartitionEffect] = []
-            state.reduce(.folded(start), at: now, into: &none)
-            partitions[partition] = OwnedPartition(
-                partition, epoch: epoch, index: index, state: state, changelog: changelog)
-            return start
-        } catch {
-            end(error)
-            return changelog.lowerBound
-        }
-    }
-
-    /// Whatever runs for it finishes unseen: its results find no partition to go to.
-    private func giveUp(_ partition: PartitionID) {
-        guard let owned = partitions.removeValue(forKey: partition) else { return }
-        quietSince = nil
-        for flight in owned.state.flightIDs {
-            scheduler.forget(flight)
-            fetched[flight] = nil
-        }
-        outbox.drop(partition)
-        owned.index.close()
-        ports.consumer.release(partition)
-    }
-
     /// Takes up what has arrived, as far as there is room: rows first, since jobs are planned against them.
     func read(_ owned: OwnedPartition) {
         do {
             if owned.readable.contains(.variants) { try fold(owned) }
-            // While draining, rows only: answers wait for them.
-            guard owned.isRestored, phase.isRunning else { return }
+            // While draining or leaving, rows only: answers wait for them.
+            guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
             for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) {
                 try take(topic, owned)
             }
@@ -85,42 +51,6 @@ extension Worker: LogListener {
         } catch {}
     }
 
-    /// The changelog's tail into the index, rows and position in one transaction.
-    private func fold(_ owned: OwnedPartition) throws {
-        let limit = 2_048
-        // What a full disk refused is applied first: it is read from the log only once.
-        if owned.unfolded.isEmpty { owned.unfolded = try ports.consumer.drain(.variants, owned.id, limit: limit) }
-        let records = owned.unfolded
-        if let last = records.last {
-            let changes = records.compactMap(change)
-            try owned.index.apply(changes, upTo: last.offset + 1)
-            for change in changes { owned.looks.forget(change.source) }
-            owned.unfolded = []
-            owned.isStuck = false
-            feed(.folded(last.offset + 1), to: owned)
-        }
-        // Only none means that there is no more: a read also ends at a number of bytes.
-        if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
-        // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
-        let read = ports.consumer.position(.variants, owned.id)
-        let isAtEnd = read.map { $0 >= owned.restoreEnd } ?? records.isEmpty
-        if !owned.isRestored, isAtEnd || (owned.index.position ?? 0) >= owned.restoreEnd {
-            owned.isRestored = true
-            logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
-            lookUpWaiters(of: owned)
-        }
-    }
-
-    /// The step of the index that a changelog record is; epochs are none, and what cannot be read is left out.
-    private func change(_ record: Record) -> IndexChange? {
-        do {
-            if case .change(let change) = try ChangelogEntry(record) { return change }
-        } catch {
-            logger.error("\(error)", ["code": .string(error.code)])
-        }
-        return nil
-    }
-
     private func take(_ topic: Topic, _ owned: OwnedPartition) throws {
         let room = owned.room(topic, readAhead: configuration.readAhead, retryHeap: configuration.partition.retryHeap)
         let limit = min(256, room)
@@ -134,7 +64,9 @@ extension Worker: LogListener {
     /// unread, none unfinished, nothing on its way.
     var isQuiet: Bool {
         guard underWay == 0, outbox.isEmpty, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
-        return partitions.values.allSatisfy { $0.isRestored && $0.readable.isEmpty && $0.state.unfinished == 0 }
+        return partitions.values.allSatisfy {
+            $0.isRestored && $0.stale.isEmpty && !$0.isRestating && $0.readable.isEmpty && $0.state.unfinished == 0
+        }
     }
 
     /// Whether the log holds nothing more for the partitions of this worker, which is quiet.

@@ -46,13 +46,13 @@ extension Worker {
                 case .made(let variants): rendered = variants
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable:
-                    try await drop(batch.basis.input, of: flight.partition)
+                    try await drop(batch.basis.input, of: flight)
                     return await done(.donorGone(flight, location: batch.basis.input.location))
                 }
             }
             await feed(.rendered(flight))
             let (source, rows) = try await store(rendered, of: task.batch, task.source, body)
-            let position = try await announce(source, rows + task.renewed, on: flight.partition, task.traceparent)
+            let position = try await announce(source, rows + task.renewed, of: flight, task.traceparent)
             await announced(flight, task, source, rows, position)
         } catch {
             await done(.failed(flight, note(of: error)))
@@ -140,27 +140,31 @@ extension Worker {
 
     /// Rows into the changelog, acknowledged; the position after them.
     private nonisolated func announce(
-        _ source: SourceRow?, _ rows: [VariantRow], on partition: PartitionID, _ traceparent: String?
+        _ source: SourceRow?, _ rows: [VariantRow], of flight: FlightID, _ traceparent: String?
     ) async throws(LogFailure) -> Int64 {
-        let records = (source.map { [$0.newRecord(partition: partition, traceparent: traceparent)] } ?? [])
-            + rows.map { $0.newRecord(partition: partition, traceparent: traceparent) }
-        return try await append(records)
+        let records = (source.map { [$0.newRecord(partition: flight.partition, traceparent: traceparent)] } ?? [])
+            + rows.map { $0.newRecord(partition: flight.partition, traceparent: traceparent) }
+        return try await append(records, of: flight)
     }
 
     /// The blob is gone: its row goes too, so that nobody tries it again.
-    private nonisolated func drop(_ input: Basis.Input, of partition: PartitionID) async throws(LogFailure) {
+    private nonisolated func drop(_ input: Basis.Input, of flight: FlightID) async throws(LogFailure) {
         switch input {
         case .fetched: break
         case .original(var row, _):
             row.original = nil
-            _ = try await append([row.newRecord(partition: partition)])
-        case .donor(let row): _ = try await append([VariantRow.drop(row.spec, of: row.source, partition: partition)])
+            _ = try await append([row.newRecord(partition: flight.partition)], of: flight)
+        case .donor(let row):
+            _ = try await append([VariantRow.drop(row.spec, of: row.source, partition: flight.partition)], of: flight)
         }
     }
 
-    private nonisolated func append(_ records: [NewRecord]) async throws(LogFailure) -> Int64 {
+    private nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
+        guard let epoch = await epoch(of: flight) else {
+            throw .unavailable(reason: "partition \(flight.partition) has another owner")
+        }
         var position: Int64 = 0
-        for result in await ports.log.append(records) {
+        for result in await ports.log.append(records.map { $0.announced(in: epoch) }) {
             if let failure = result.failure { throw failure }
             position = max(position, (result.offset ?? -1) + 1)
         }

@@ -20,6 +20,9 @@ package actor Worker {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     var partitions: [PartitionID: OwnedPartition] = [:]
+    /// Of partitions that went, should they come back.
+    var keptIndexes: [PartitionID: any VariantIndex] = [:]
+    var restore = RestoreProgress()
     var scheduler: PermitScheduler
     var outbox = Outbox()
     /// Bodies that were fetched and wait for their render permit.
@@ -69,8 +72,7 @@ package actor Worker {
             group.cancelAll()
         }
         await ports.consumer.stop()
-        for owned in partitions.values { owned.index.close() }
-        partitions = [:]
+        closeIndexes()
         if case .ended(let failure?) = phase { throw failure }
     }
 
@@ -134,7 +136,11 @@ package actor Worker {
     }
 
     private func tick() {
-        for owned in partitions.values { feed(.tick, to: owned) }
+        for owned in partitions.values {
+            feed(.tick, to: owned)
+            restate(owned)
+        }
+        tellRestore()
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
@@ -146,7 +152,7 @@ package actor Worker {
                 ["underWay": .int(Int64(underWay))])
         }
         phase = .ended(nil)
-        let flags = isLate ? [] : partitions.values.map { cleanFlag(of: $0) }
+        let flags = isLate ? [] : partitions.values.map { epochRow(of: $0, isClean: true) }
         tasks.yield { [ports] in
             // Without the flag the next owner only looks more closely, so a refusal here costs nothing.
             if !flags.isEmpty { _ = await ports.log.append(flags) }
@@ -166,6 +172,7 @@ package actor Worker {
             }
         }
         send()
+        finishLeaving()
     }
 
     func feed(_ event: PartitionEvent, to owned: OwnedPartition) {
@@ -180,10 +187,5 @@ package actor Worker {
             next += 1
         }
         self.effects = effects
-    }
-
-    /// Tells the next owner that nothing was left under way.
-    private func cleanFlag(of owned: OwnedPartition) -> NewRecord {
-        EpochRow(partition: owned.id, epoch: owned.epoch, owner: configuration.owner, isClean: true, at: now).newRecord()
     }
 }

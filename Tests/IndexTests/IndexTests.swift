@@ -83,9 +83,9 @@ struct IndexTests {
     func otherTables(tables: String) throws {
         try FileManager.default.createDirectory(atPath: folder.file("index"), withIntermediateDirectories: true)
         let other = try Connection(path, .create)
-        try other.execute("\(tables); PRAGMA user_version = 1")
+        try other.execute("\(tables); PRAGMA user_version = 2")
         let (index, rebuilt) = try indexes.open(Self.partition)
-        #expect(rebuilt?.contains("its tables are not those of version 1") == true)
+        #expect(rebuilt?.contains("its tables are not those of version 2") == true)
         try index.apply(Rows(1).changes, upTo: 17)
         #expect(try index.snapshot(of: Rows(1).key).variants.count == 3)
     }
@@ -94,12 +94,13 @@ struct IndexTests {
     func restart() throws {
         let rows = Rows(1)
         let first = try indexes.open(Self.partition).index
-        try first.apply(rows.changes, upTo: 5)
+        try first.apply(rows.changes, upTo: 5, epoch: 9)
         first.close()
+        #expect(first.checkpoint?.epoch == 9)
         #expect(throws: IndexFailure.self) { try first.snapshot(of: rows.key) }
         let (again, rebuilt) = try indexes.open(Self.partition)
         #expect(rebuilt == nil)
-        #expect(again.position == 5)
+        #expect(again.position == 5 && again.checkpoint == first.checkpoint)
         #expect(try again.snapshot(of: rows.key).variants.count == 3)
         #expect(try indexes.open(PartitionID(4)).index.position == nil)
     }

@@ -18,10 +18,10 @@ package final class Workplace: Sendable {
     package let kafka: KafkaConfiguration?
 
     package convenience init(_ settings: String..., pictures: URL? = nil) throws {
-        try self.init(settings, pictures: pictures, kafka: nil)
+        try self.init(settings, pictures: pictures)
     }
 
-    private init(_ settings: [String], pictures: URL?, kafka: KafkaConfiguration?) throws {
+    package init(_ settings: [String], pictures: URL? = nil, kafka: KafkaConfiguration? = nil) throws {
         folder = try TemporaryFolder()
         origin = try LocalOrigin(folder: pictures)
         self.kafka = kafka
@@ -82,6 +82,10 @@ package final class Workplace: Sendable {
     }
 
     package func worker(_ more: String..., untilIdle: Bool = true) throws -> RunningProgram {
+        try worker(more, untilIdle: untilIdle)
+    }
+
+    package func worker(_ more: [String], untilIdle: Bool = true) throws -> RunningProgram {
         try RunningProgram(
             "mezzotint-worker",
             settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []), in: folder.url

@@ -78,7 +78,7 @@ final class FailingIndexes: VariantIndexes {
 private final class FailingIndex: VariantIndex {
     private let inner: any VariantIndex
     private let isDamaged: (FailingIndexes.Part) -> Bool
-    var position: Int64? { inner.position }
+    var checkpoint: IndexCheckpoint? { inner.checkpoint }
 
     init(_ inner: any VariantIndex, isDamaged: @escaping (FailingIndexes.Part) -> Bool) {
         (self.inner, self.isDamaged) = (inner, isDamaged)
@@ -89,9 +89,9 @@ private final class FailingIndex: VariantIndex {
         return try inner.snapshot(of: source)
     }
 
-    func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
+    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure) {
         if isDamaged(.apply) { throw damage }
-        try inner.apply(changes, upTo: position)
+        try inner.apply(changes, upTo: position, epoch: epoch)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

@@ -90,6 +90,7 @@ enum ReferenceCommand {
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
             (EventHeader.digest, "dead", "SHA-256 of a record that was cut."),
             (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
+            (EventHeader.epoch, "variants", "The owner's epoch: behind a record of a later one it counts for nobody."),
             (
                 EventHeader.rekeyed, "jobs.fast, jobs.slow",
                 "Set on a job that was appended again under the key that our rules make of its URL."

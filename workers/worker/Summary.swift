@@ -12,7 +12,8 @@ struct Summary {
             ("unchanged", "\(tally.unchanged)"), ("failed", "\(tally.failed)"), ("expired", "\(tally.expired)"),
             ("cancelled", "\(tally.cancelled)"), ("dead", "\(tally.dead)"), ("fetches", "\(tally.fetches)"),
             ("fetchedBytes", "\(tally.fetchedBytes)"), ("renders", "\(tally.renders)"),
-            ("seconds", Figure.text(seconds, digits: 3)), ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
+            ("restoredRows", "\(tally.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
+            ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
             ("rendererPeakMemoryBytes", "\(renderers)"),
         ]
     }

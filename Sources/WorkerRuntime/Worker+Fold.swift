@@ -1,0 +1,132 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Telemetry
+
+/// The changelog's tail into the index: at restore and ever after, the one way by which rows come to count.
+extension Worker {
+    /// Rows, position and epoch in one transaction.
+    func fold(_ owned: OwnedPartition) throws {
+        let limit = 2_048
+        // What a full disk refused is applied first: it is read from the log only once.
+        if owned.unfolded.isEmpty { owned.unfolded = try ports.consumer.drain(.variants, owned.id, limit: limit) }
+        let records = owned.unfolded
+        if let last = records.last {
+            var epoch = owned.index.checkpoint?.epoch ?? 0
+            let changes = records.compactMap { change($0, after: &epoch, owned) }
+            try owned.index.apply(changes, upTo: last.offset + 1, epoch: epoch)
+            for change in changes { owned.looks.forget(change.source) }
+            owned.unfolded = []
+            owned.isStuck = false
+            if !owned.isRestored { restore.add(changes.count) }
+            feed(.folded(last.offset + 1), to: owned)
+        }
+        // Only none means that there is no more: a read also ends at a number of bytes.
+        if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
+        noteRestored(owned, isAtEnd: records.isEmpty)
+        restate(owned)
+    }
+
+    /// The step of the index that a changelog record is; nil for epochs, for what cannot be read, and for what an owner
+    /// wrote whose time was over: a later one's record stands before it.
+    private func change(_ record: Record, after epoch: inout Int64, _ owned: OwnedPartition) -> IndexChange? {
+        do {
+            let written = record.epoch
+            let entry = try ChangelogEntry(record)
+            if let written, written < epoch {
+                if let key = RecordKey(record.key) { owned.stale.insert(key) }
+                return nil
+            }
+            epoch = max(epoch, written ?? 0)
+            switch entry {
+            case .change(let change): return change
+            case .epoch(let row): epoch = max(epoch, row.epoch)
+            }
+        } catch {
+            logger.error("\(error)", ["code": .string(error.code)])
+        }
+        return nil
+    }
+
+    /// Whether the index holds all that was there before this owner began. Jobs may run then.
+    func noteRestored(_ owned: OwnedPartition, isAtEnd: Bool = false) {
+        guard !owned.isRestored else { return }
+        let end = owned.restoreEnd
+        // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
+        let isRead = owned.unfolded.isEmpty && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
+        guard isRead || (owned.index.position ?? 0) >= end else { return }
+        guard owned.mark == .set else { return beginMark(owned) }
+        owned.isRestored = true
+        lookUpWaiters(of: owned)
+        logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
+        turnSoon()
+        guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: now) else { return }
+        tally.restoredRows += end.rows
+        logger.info("\(end.text)")
+    }
+
+    func tellRestore() {
+        guard let text = restore.text(at: now) else { return }
+        let left = partitions.values.count { !$0.isRestored }
+        logger.info("\(text)", ["partitionsLeft": .int(Int64(left))])
+    }
+
+    /// Compaction keeps what came last, though nobody folds it: so of each key that an earlier owner wrote too late, what
+    /// holds is appended once more.
+    func restate(_ owned: OwnedPartition) {
+        guard owned.isRestored, !owned.isRestating, !owned.stale.isEmpty, !owned.isLeaving else { return }
+        // What is worked on now says its own soon; it is looked at again after that.
+        let keys = owned.stale.filter { key in key.source.map { !owned.state.isInFlight($0) } ?? true }
+        guard let rows = standing(keys, owned), !rows.isEmpty else { return }
+        owned.stale.subtract(keys)
+        owned.isRestating = true
+        logger.notice(
+            "An earlier owner wrote after its time: what holds is appended once more.",
+            ["partition": .string("\(owned.id)"), "rows": .int(Int64(rows.count))])
+        tasks.yield { [ports, partition = owned.id, epoch = owned.epoch] in
+            let results = await ports.log.append(rows)
+            await self.restated(partition, epoch, keys, results)
+        }
+    }
+
+    private func restated(_ partition: PartitionID, _ epoch: Int64, _ keys: Set<RecordKey>, _ results: [AppendResult]) {
+        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+        owned.isRestating = false
+        if results.contains(where: { $0.offset == nil }) { owned.stale.formUnion(keys) }
+    }
+
+    /// The newest word on each key that counts; nil if the index can't be asked now.
+    func standing(_ keys: Set<RecordKey>, _ owned: OwnedPartition) -> [NewRecord]? {
+        do throws(IndexFailure) {
+            var rows: [NewRecord] = []
+            for key in keys { rows.append(try standing(key, owned)) }
+            return rows
+        } catch {
+            if case .corrupt = error { rebuild(owned, error) } else { tellNow(FailureNote(error)) }
+            return nil
+        }
+    }
+
+    private func standing(_ key: RecordKey, _ owned: OwnedPartition) throws(IndexFailure) -> NewRecord {
+        let record: NewRecord
+        switch key {
+        case .epoch, .job: return epochRow(of: owned, isClean: false)
+        case .source(let source):
+            let row = try owned.index.snapshot(of: source).source
+            record = row?.newRecord(partition: owned.id) ?? SourceRow.drop(source, partition: owned.id)
+        case .variant(let source, let spec):
+            let row = try owned.index.snapshot(of: source).variants.first { $0.spec == spec }
+            record = row?.newRecord(partition: owned.id) ?? VariantRow.drop(spec, of: source, partition: owned.id)
+        }
+        return record.announced(in: owned.epoch)
+    }
+}
+
+extension RecordKey {
+    fileprivate var source: SourceKey? {
+        switch self {
+        case .job(let source), .source(let source), .variant(let source, _): source
+        case .epoch: nil
+        }
+    }
+}

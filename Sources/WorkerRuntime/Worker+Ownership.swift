@@ -1,0 +1,112 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Telemetry
+
+/// Partitions are taken up behind a mark in the changelog, and left in good order where there is time.
+extension Worker {
+    /// Returns where the changelog is to be read from.
+    func begin(_ partition: PartitionID, _ epoch: Int64, _ changelog: Range<Int64>) -> Int64 {
+        do {
+            let index = try openIndex(partition, changelog)
+            let start = index.position ?? changelog.lowerBound
+            assignments += 1
+            quietSince = nil
+            var state = PartitionState(
+                partition, rules: configuration.partition,
+                seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
+                firstFlight: assignments << 32)
+            var none: [PartitionEffect] = []
+            state.reduce(.folded(start), at: now, into: &none)
+            let owned = OwnedPartition(partition, epoch: epoch, index: index, state: state, changelog: changelog)
+            partitions[partition] = owned
+            restore.begin(changelog.upperBound - start, at: now)
+            // Nothing to read means that nothing is said to be readable.
+            if start >= changelog.upperBound { beginMark(owned) }
+            return start
+        } catch {
+            end(error)
+            return changelog.lowerBound
+        }
+    }
+
+    /// Opens the ownership in the changelog: rows that an earlier owner appends behind the mark are folded by nobody.
+    ///
+    /// After all that was there is folded, and with what holds of rows that came too late already: the mark takes the
+    /// place of those before it, by which they are known.
+    func beginMark(_ owned: OwnedPartition) {
+        guard owned.mark == .none else { return }
+        owned.mark = .underWay
+        tasks.yield { [partition = owned.id, epoch = owned.epoch] in await self.mark(partition, epoch) }
+    }
+
+    private func mark(_ partition: PartitionID, _ epoch: Int64) async {
+        while let owned = partitions[partition], owned.epoch == epoch, !phase.isEnded {
+            let keys = owned.stale
+            guard let rows = standing(keys, owned) else { return owned.mark = .none }
+            let results = await ports.log.append(rows + [epochRow(of: owned, isClean: false)])
+            if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
+                owned.stale.subtract(keys)
+                (owned.mark, owned.restoreEnd) = (.set, max(owned.restoreEnd, offset + 1))
+                noteRestored(owned)
+                return settle()
+            }
+            if let failure = results.lazy.compactMap(\.failure).first { tellNow(FailureNote(failure)) }
+            try? await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    /// Who owns the partition; clean: nothing was left under way.
+    func epochRow(of owned: OwnedPartition, isClean: Bool) -> NewRecord {
+        EpochRow(partition: owned.id, epoch: owned.epoch, owner: configuration.owner, isClean: isClean, at: now)
+            .newRecord().announced(in: owned.epoch)
+    }
+
+    /// The epoch to announce in; nil if the flight's partition has another owner, or should have: nobody may see our
+    /// writes then.
+    func epoch(of flight: FlightID) -> Int64? {
+        guard let owned = partitions[flight.partition], owned.state.has(flight) else { return nil }
+        return owned.epoch
+    }
+
+    /// The partition goes to another owner: what runs is finished, and nothing new is begun.
+    func leave(_ partition: PartitionID) {
+        guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
+        owned.isLeaving = true
+        if partitions.values.count(where: \.isLeaving) == 1 {
+            logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
+        }
+        for flight in owned.state.flightIDs where !owned.state.hasBegun(flight) { scheduler.forget(flight) }
+        // The changelog is not read any more until the partition is gone, and nothing more is planned here: what is
+        // announced is answered without waiting for the index.
+        feed(.folded(.max), to: owned)
+        settle()
+    }
+
+    /// Lets go of the partitions that have nothing under way any more.
+    func finishLeaving() {
+        for owned in partitions.values
+        where owned.isLeaving && !owned.state.isUnderWay && !outbox.holds(owned.id) {
+            giveUp(owned.id)
+        }
+    }
+
+    /// Whatever still runs for it finishes unseen: its results find no partition to go to.
+    func giveUp(_ partition: PartitionID) {
+        guard let owned = partitions.removeValue(forKey: partition) else { return }
+        quietSince = nil
+        for flight in owned.state.flightIDs {
+            scheduler.forget(flight)
+            fetched[flight] = nil
+        }
+        outbox.drop(partition)
+        keptIndexes[partition] = owned.index
+        ports.consumer.release(partition)
+    }
+
+    func closeIndexes() {
+        for owned in partitions.values { owned.index.close() }
+        for index in keptIndexes.values { index.close() }
+        (partitions, keptIndexes) = ([:], [:])
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Glibc
+import ImageModel
+import KafkaLog
+import TestSupport
+import TestWorkplace
+import Testing
+
+extension ClusterTests {
+    @Suite("A cluster seen from outside")
+    struct Outside {
+        @Test("lag counts what waits by lane and partition, with its age, though every worker is dead")
+        func lag() async throws {
+            let cluster = try await Cluster()
+            let urls = cluster.place.draw(8)
+            let jobs = urls.map { (url: $0, variants: ["16x16.png"], lane: Lane.slow) }
+            try cluster.place.publish(jobs)
+            #expect(try cluster.lags().count == 4 * Cluster.partitions)
+            func behind() throws -> [[String: Any]] { try cluster.lags().filter { $0["records"] as? Int != 0 } }
+            let unowned = try behind()
+            #expect(unowned.reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == jobs.count)
+            #expect(unowned.allSatisfy { $0["topic"] as? String == "jobs.slow" && $0["owner"] is NSNull })
+            let age = try #require(unowned.first?["seconds"] as? Double)
+            try await eventually { try behind().first?["seconds"] as? Double ?? 0 > age + 0.2 }
+
+            let worker = try cluster.worker(named: "only")
+            try await cluster.owned(by: ["only"])
+            try await cluster.done()
+            worker.signal(SIGKILL)
+            _ = try await worker.ended()
+            try cluster.place.publish(jobs, id: "more")
+            #expect(try behind().reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == jobs.count)
+        }
+
+        @Test("variants shows what is stored; dead lists, shows and discards what a person must look at")
+        func rows() async throws {
+            let cluster = try await Cluster()
+            let url = cluster.place.draw(1)[0]
+            cluster.place.origin.serve("/broken.png", .status(503))
+            let broken = cluster.place.origin.url("/broken.png")
+            try cluster.place.publish([(url, ["16x16.png", "8x8.png"], .fast), (broken, ["8x8.png"], .fast)])
+            let summary = try await cluster.place.work("retry.attempts=2")
+            #expect(summary["stored"] == 2 && summary["dead"] == 1)
+            #expect(try cluster.array("variants", url).compactMap { $0["spec"] as? String } == ["16x16.png", "8x8.png"])
+            let letters = try cluster.array("dead", "list")
+            let id = try #require(letters.first?["id"] as? String)
+            #expect(letters.count == 1 && letters[0]["code"] as? String == "fetch.server-error")
+            #expect(try cluster.place.run("dead", "show", id).output.contains(broken))
+            #expect(try cluster.place.run("dead", "discard", id).status == 0)
+            #expect(try cluster.array("dead", "list").isEmpty)
+        }
+
+        @Test("topics check names each problem and fails; create makes what is missing; nothing runs without topics")
+        func topics() async throws {
+            let cluster = try await Cluster(creating: false)
+            let missing = try cluster.place.run("topics", "check")
+            #expect(missing.status == 1)
+            #expect(missing.errors.components(separatedBy: " is missing.").count == 8, "\(missing.errors)")
+            let refused = try cluster.place.run("lag")
+            #expect(refused.status == 1 && refused.errors.contains("Run mezzotint topics create"), "\(refused.errors)")
+            #expect(try cluster.place.run("topics", "create", "--partitions", "2", "--replication", "1").status == 0)
+            #expect(try cluster.place.run("topics", "check").status == 0)
+            #expect(try cluster.lags().count == 8)
+            _ = try await cluster.broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name",
+                cluster.configuration.prefix + "variants", "--add-config", "cleanup.policy=delete")
+            try await eventually { try cluster.place.run("topics", "check").status == 1 }
+            let wrong = try cluster.place.run("topics", "check")
+            #expect(wrong.errors.contains("variants has cleanup.policy=delete, and needs compact."), "\(wrong.errors)")
+        }
+
+        @Test("Kafka's own tools read the group's offsets and lag")
+        func tools() async throws {
+            let cluster = try await Cluster()
+            let urls = cluster.place.draw(3)
+            try cluster.place.publish(urls.map { ($0, ["8x8.png"], .fast) })
+            try await cluster.place.work()
+            let text = try await cluster.broker.tool("groups", "--describe", "--group", cluster.configuration.group)
+            let rows = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+                .filter { $0.count > 5 && $0[0] == cluster.configuration.group }
+            let fast = rows.filter { $0[1].hasSuffix("jobs.fast") }
+            #expect(fast.compactMap { Int($0[3]) }.reduce(0, +) == 3 && fast.allSatisfy { $0[5] == "0" }, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Digest
+import EmbeddedLog
+import ImageModel
+import Ports
+import TestPixels
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@Suite("A late record of an owner whose time is over", .timeLimit(.minutes(2)))
+struct OwnerEpochTests {
+    @Test("Counts for nobody, and what holds is appended once more, so that compaction keeps that")
+    func zombie() async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
+        let job = [(url: bench.url("/a.png"), variants: ["32x32.png"], lane: Lane.fast)]
+        let log = try bench.log
+        try await bench.publish(job, to: log)
+        try await bench.work(log: log)
+        let source = try bench.rules.source(of: bench.url("/a.png")).key
+        let spec = try bench.rules.spec(of: "32x32.png")
+        let row = try #require(try await bench.rows(of: source)[spec])
+
+        // The owner of a later epoch begins; then the first one's word comes.
+        let between = try bench.log
+        let partition = source.partition(of: between.partitionCount)
+        let epoch = try #require(try await Self.newest(in: between, partition)) + 1
+        let begun = EpochRow(partition: partition, epoch: epoch, owner: "next", isClean: false, at: 0).newRecord()
+        var late = row
+        late.location = "nowhere"
+        try await bench.append(
+            [begun.announced(in: epoch), late.newRecord(partition: partition).announced(in: epoch - 1)], to: between)
+        await between.close()
+
+        // Whoever owns it after that.
+        try await bench.work()
+        #expect(try await bench.rows(of: source)[spec] == row)
+        let again = try bench.log
+        try await bench.publish(job, to: again)
+        let tally = try await bench.work(log: again)
+        #expect(tally.unchanged == 1 && tally.fetches == 0)
+    }
+
+    private static func newest(in log: EmbeddedLog, _ partition: PartitionID) async throws -> Int64? {
+        let records = try await log.latest(.variants, partition, keyPrefix: RecordKey.epoch(partition).bytes)
+        guard case .epoch(let row)? = try records.first.map({ try ChangelogEntry($0) }) else { return nil }
+        return row.epoch
+    }
+}
