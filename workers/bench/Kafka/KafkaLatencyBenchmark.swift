@@ -7,7 +7,7 @@ internal import Posix
 /// `mezzotint-bench kafka-latency`: from publishing a job to its variant being stored, when there is little to do.
 enum KafkaLatencyBenchmark {
     static let command = Command(
-        "kafka-latency", abstract: "Publish to stored at low load: small pictures, an origin beside the worker.",
+        "kafka-latency", abstract: "Publish to stored at low load, on Kafka.",
         examples: ["mezzotint-bench kafka-latency --json"],
         options: [
             Option("jobs", value: "n", help: "Jobs that count (500); a fifth more come first, to warm up."),

@@ -6,7 +6,7 @@ internal import ImageModel
 enum KafkaOnceBenchmark {
     static let command = Command(
         "kafka-once",
-        abstract: "Sources × sizes from four producers over both lanes to three workers: how often origins are asked.",
+        abstract: "How often three workers on Kafka ask an origin.",
         examples: ["mezzotint-bench kafka-once --json"],
         options: [
             Option("sources", value: "n", help: "Sources, each small enough to be kept (200)."), KafkaBench.rounds,

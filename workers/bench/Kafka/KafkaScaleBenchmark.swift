@@ -8,7 +8,7 @@ internal import Ports
 enum KafkaScaleBenchmark {
     static let command = Command(
         "kafka-scale",
-        abstract: "Photographs through one worker and three on Kafka, the embedded log, and KafkaJS with sharp.",
+        abstract: "Photographs on Kafka, beside KafkaJS with sharp.",
         examples: ["mezzotint-bench kafka-scale --json", "mezzotint-bench kafka-scale --format webp --rounds 7"],
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),

@@ -8,7 +8,7 @@ internal import Posix
 enum KafkaSkipBenchmark {
     static let command = Command(
         "kafka-skip",
-        abstract: "Jobs whose variants are all stored, through one worker on Kafka, beside consumers that do nothing.",
+        abstract: "Stored jobs on Kafka, beside consumers that only read.",
         examples: ["mezzotint-bench kafka-skip --json", "mezzotint-bench kafka-skip --jobs 1000000"],
         options: [
             Option("jobs", value: "n", help: "Jobs in each round (300000)."),

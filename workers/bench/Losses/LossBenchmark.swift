@@ -8,7 +8,7 @@ internal import Rendering
 /// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Measured.swift.
 enum LossBenchmark {
     static let command = Command(
-        "losses", abstract: "Measures what making a variant from a stored one costs, as rows of the loss table.",
+        "losses", abstract: "What making a variant from a stored one costs.",
         examples: ["mezzotint-bench losses --count 12", "mezzotint-bench losses --pictures DIR"],
         options: [
             Option(

@@ -10,7 +10,7 @@ struct RenderBenchmark {
     let scratch: URL
 
     static let command = Command(
-        "render", abstract: "Renders photographs in three sizes beside libvips alone and sharp.",
+        "render", abstract: "Photographs in three sizes, beside libvips and sharp.",
         examples: [
             "mezzotint-bench render --json", "mezzotint-bench render --pictures DIR --engine mezzotint --no-score",
         ],

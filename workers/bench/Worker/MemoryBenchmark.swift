@@ -3,7 +3,7 @@ internal import CommandLine
 /// `mezzotint-bench memory`: the worker's peak memory by how many jobs it does.
 enum MemoryBenchmark {
     static let command = Command(
-        "memory", abstract: "The worker's peak memory at 1,000 to 100,000 jobs, fetched and skipped.",
+        "memory", abstract: "The worker's peak memory at 1,000 to 100,000 jobs.",
         examples: ["mezzotint-bench memory --json"],
         options: [
             Option("most", value: "n", help: "The most jobs of a run (100000)."), .json,

@@ -5,7 +5,7 @@ internal import ImageModel
 /// `mezzotint-bench pipeline`: what the whole worker costs above its renderers alone.
 enum PipelineBenchmark {
     static let command = Command(
-        "pipeline", abstract: "Photographs through the whole worker, beside the renderer pool alone.",
+        "pipeline", abstract: "Photographs through the worker, beside the pool alone.",
         examples: ["mezzotint-bench pipeline --json", "mezzotint-bench pipeline --format webp --rounds 7"],
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),

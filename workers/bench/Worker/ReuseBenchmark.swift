@@ -5,7 +5,7 @@ internal import ImageModel
 /// `mezzotint-bench reuse`: what reuse saves at the origin and on the processor.
 enum ReuseBenchmark {
     static let command = Command(
-        "reuse", abstract: "Origin bytes and processor time that reuse saves, sizes in order and at random.",
+        "reuse", abstract: "Origin bytes and processor time that reuse saves.",
         examples: ["mezzotint-bench reuse --json"],
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),

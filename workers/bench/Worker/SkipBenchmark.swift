@@ -3,7 +3,7 @@ internal import CommandLine
 /// `mezzotint-bench skip`: jobs whose variants are all stored.
 enum SkipBenchmark {
     static let command = Command(
-        "skip", abstract: "Jobs whose three variants are all stored, through one worker.",
+        "skip", abstract: "Jobs whose three variants are all stored.",
         examples: ["mezzotint-bench skip --json", "mezzotint-bench skip --jobs 200000 --sources 5000"],
         options: [
             Option("jobs", value: "n", help: "Jobs in each round (100000)."),
