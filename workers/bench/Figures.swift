@@ -1,3 +1,4 @@
+internal import CommandLine
 internal import Foundation
 
 /// What a benchmark found: rows of named values, as a table for people or a line of JSON each.
@@ -26,15 +27,7 @@ struct Figures {
 
     private var table: String {
         guard let first = rows.first else { return "\(bench): nothing was measured" }
-        let lines = [first.map(\.name)] + rows.map { $0.map { $0.value.text } }
-        let widths = first.indices.map { i in lines.map { $0[i].count }.max() ?? 0 }
-        return lines.map { line in
-            line.enumerated().map { i, cell in
-                let pad = String(repeating: " ", count: widths[i] - cell.count)
-                if case .text = first[i].value { return cell + pad }
-                return pad + cell
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        return String(TextTable.text(first.map(\.name), rows.map { $0.map(\.value.text) }).dropLast())
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CommandLine
 internal import Posix
 internal import Telemetry
 internal import WorkerRuntime
@@ -21,9 +22,5 @@ struct Summary {
     /// One line, its keys in a fixed order: what scripts rely on.
     var json: String { "{" + rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}" }
 
-    var table: String {
-        let width = rows.map(\.name.count).max() ?? 0
-        return rows.map { $0.name + String(repeating: " ", count: width + 2 - $0.name.count) + $0.value }
-            .joined(separator: "\n")
-    }
+    var table: String { String(TextTable.text(rows.map { [$0.name, $0.value] }).dropLast()) }
 }

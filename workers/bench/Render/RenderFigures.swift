@@ -1,3 +1,4 @@
+internal import CommandLine
 internal import Foundation
 internal import ImageModel
 
@@ -39,13 +40,7 @@ struct RenderFigures {
                 own.score.map { text($0.least) } ?? "-",
             ]
         }
-        let widths = heads.indices.map { i in ([heads] + rows).map { $0[i].count }.max() ?? 0 }
-        return ([heads] + rows).map { row in
-            row.enumerated().map { i, cell in
-                let pad = String(repeating: " ", count: widths[i] - cell.count)
-                return i < 2 ? cell + pad : pad + cell
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        return String(TextTable.text(heads, rows).dropLast())
     }
 
     static func text(_ value: Double) -> String { String(format: "%.2f", value) }
