@@ -35,7 +35,8 @@ extension Transfer {
         mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (deadlines.resolve + deadlines.connect).milliseconds)
         mz_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, deadlines.flowFloor)
         // The floor counts from the start: it must not cut short the wait for a first byte that is allowed to take longer.
-        mz_set_long(easy, CURLOPT_LOW_SPEED_TIME, max(deadlines.flowSeconds, deadlines.firstByte.milliseconds / 1_000 + 1))
+        mz_set_long(
+            easy, CURLOPT_LOW_SPEED_TIME, max(deadlines.flowSeconds, deadlines.firstByte.milliseconds / 1_000 + 1))
 
         setCallbacks(easy, me)
     }
@@ -48,12 +49,14 @@ extension Transfer {
         }
         mz_set_ptr(easy, CURLOPT_OPENSOCKETDATA, me)
         mz_set_opensock(easy) { me, _, address in
-            let transfer = Transfer.of(me), address = address!
+            let transfer = Transfer.of(me)
+            let address = address!
             if transfer.stage != .connecting { transfer.reached(.connecting) }
             let kind = address.pointee
             let bytes = withUnsafeBytes(of: &address.pointee.addr) { start in
                 // Bytes past the declared struct belong to curl_sockaddr too, which has room for any address.
-                Transfer.address(in: UnsafeRawBufferPointer(start: start.baseAddress, count: Int(kind.addrlen)), kind.family)
+                Transfer.address(
+                    in: UnsafeRawBufferPointer(start: start.baseAddress, count: Int(kind.addrlen)), kind.family)
             }
             guard transfer.accepts(bytes, text: Transfer.text(of: bytes)) else { return CURL_SOCKET_BAD }
             return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
@@ -61,7 +64,8 @@ extension Transfer {
         // A reused connection opens no socket: this is asked on every request.
         mz_set_ptr(easy, CURLOPT_PREREQDATA, me)
         mz_set_prereq(easy) { me, address, _, _, _ in
-            let transfer = Transfer.of(me), text = String(cString: address!)
+            let transfer = Transfer.of(me)
+            let text = String(cString: address!)
             transfer.reached(.waiting)
             return transfer.accepts(Transfer.address(of: text), text: text) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }

@@ -145,7 +145,8 @@ extension PartitionState {
             flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
         }
         guard let failure = variants.first(where: { $0.kind == .failed })?.failure else {
-            let kind = [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
+            let kind =
+                [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
             return .outcome(waiter.outcome(kind, variants: variants, at: now))
         }
         let attempts = waiter.attempts + 1
@@ -154,7 +155,8 @@ extension PartitionState {
         case .retry where attempts < rules.retry.attempts:
             return waiter.retry(attempts: attempts, notBefore: retryTime(after: attempts, now), failure)
         case .wait:
-            return waiter.retry(attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
+            return waiter.retry(
+                attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
         case .retry, .deadLetter:
             return .dead(
                 attempts: attempts, failure, waiter.outcome(.dead, variants: variants, failure: failure, at: now))

@@ -11,7 +11,8 @@ extension PartitionState {
             // What is read behind it is soon the very same again: the topic has its turn now and then, not at once.
             retriesRest = now + rules.retryRest
             let note = FailureNote(RetryCause.deferred)
-            effects.append(.settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
+            effects.append(
+                .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
         } else {
             delay(waiter)
         }
@@ -50,7 +51,8 @@ extension PartitionState {
     }
 
     /// The plan of a job: answered at once, joined to the flight of its source, or given one.
-    mutating func begin(_ waiter: Waiter, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    mutating func begin(_ waiter: Waiter, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
+    {
         let plan = Plan(waiter.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
         if plan.isUnchanged {
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(unchanged: plan.unchanged, at: now))))
@@ -86,7 +88,8 @@ extension PartitionState {
             flights[id]?.waiters.remove(at: index)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             effects.append(
-                .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: now + rules.retry.base, note)))
+                .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: now + rules.retry.base, note))
+            )
             return
         }
     }

@@ -65,7 +65,9 @@ package struct PartitionState: Sendable {
         }
     }
 
-    mutating func receive(_ record: Record) -> Bool { watermarks[record.topic, default: Watermark()].receive(record.offset) }
+    mutating func receive(_ record: Record) -> Bool {
+        watermarks[record.topic, default: Watermark()].receive(record.offset)
+    }
 
     mutating func nextFlight() -> FlightID {
         flightCount += 1

@@ -53,7 +53,9 @@ package struct PermitScheduler: Sendable {
         free = [.fetch: rules.fetch, .render: rules.render]
     }
 
-    package func running(_ kind: PermitKind) -> Int { (kind == .fetch ? rules.fetch : rules.render) - free[kind, default: 0] }
+    package func running(_ kind: PermitKind) -> Int {
+        (kind == .fetch ? rules.fetch : rules.render) - free[kind, default: 0]
+    }
 
     /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up.
     package mutating func drain() {
@@ -105,7 +107,9 @@ package struct PermitScheduler: Sendable {
         var granted: [(kind: PermitKind, flight: FlightID)] = []
         // Before the fast ones: where they never leave a permit idle, it would wait for ever.
         for kind in [PermitKind.render, .fetch] where waitingFast > 0 && free[kind, default: 0] > 0 {
-            if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) { granted.append(grant(kind, ticket.flight)) }
+            if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) {
+                granted.append(grant(kind, ticket.flight))
+            }
         }
         for kind in [PermitKind.render, .fetch] {
             while free[kind, default: 0] > 0, let ticket = first(Queue(kind: kind, lane: .fast)) {

@@ -48,10 +48,12 @@ package enum FetchFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .invalidURL(let url): "\(url) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
+        case .invalidURL(let url):
+            "\(url) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
         case .refusedAddress(let url, let address):
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
-        case .resolution(let url): "The host of \(url) has no address now. Check the name and the resolver; it is tried again."
+        case .resolution(let url):
+            "The host of \(url) has no address now. Check the name and the resolver; it is tried again."
         case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried again."
         case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried again; see fetch.deadlines."
         case .status(let url, let status) where status == 404 || status == 410:
@@ -60,9 +62,12 @@ package enum FetchFailure: CodedFailure, Hashable {
             "The origin answered \(status) for \(url). Check that the worker may read it."
         case .status(let url, let status) where status == 408 || status == 429 || status >= 500:
             "The origin answered \(status) for \(url). It is tried again."
-        case .status(let url, let status): "The origin answered \(status) for \(url), which is no picture. Check the URL."
-        case .redirects(let url, let limit): "\(url) redirects more than \(limit) times. Point the job at the final URL."
-        case .badRedirect(let url, let to): "\(url) redirects to \(to), which is not an http or https URL. Correct the origin."
+        case .status(let url, let status):
+            "The origin answered \(status) for \(url), which is no picture. Check the URL."
+        case .redirects(let url, let limit):
+            "\(url) redirects more than \(limit) times. Point the job at the final URL."
+        case .badRedirect(let url, let to):
+            "\(url) redirects to \(to), which is not an http or https URL. Correct the origin."
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url): "The body of \(url) ended before its length. It is tried again."
@@ -123,8 +128,11 @@ package enum FetchFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .invalidURL, .refusedAddress, .notFound, .forbidden, .status, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badAnswer: .fail
-            case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated: .retry
+            case .invalidURL, .refusedAddress, .notFound, .forbidden, .status, .redirects, .badRedirect, .tooLarge,
+                .empty, .encoded, .badAnswer:
+                .fail
+            case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated:
+                .retry
             case .noSpace, .cancelled: .wait
             }
         }

@@ -14,8 +14,10 @@ package enum IndexFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .corrupt(let path, let reason): "The index \(path) is damaged (\(reason)). It was set aside and is rebuilt from the changelog; its partition's jobs wait for that."
-        case .unavailable(let path, let reason): "The index \(path) cannot be used: \(reason). Check the data directory and its rights."
+        case .corrupt(let path, let reason):
+            "The index \(path) is damaged (\(reason)). It was set aside and is rebuilt from the changelog; its partition's jobs wait for that."
+        case .unavailable(let path, let reason):
+            "The index \(path) cannot be used: \(reason). Check the data directory and its rights."
         }
     }
 

@@ -38,19 +38,29 @@ package enum RenderFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .unrecognised(let prefix): "The source is no picture: it begins with \(prefix). Check what the origin serves."
-        case .unsupported(let format): "The source is \(format.rawValue), which is not read yet. Publish a JPEG, PNG or WebP."
-        case .malformed(let format, let reason): "The source is a damaged \(format.rawValue): \(reason). Replace it at its origin."
-        case .tooManyPixels(let size, let limit): "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
-        case .tooManyFrames(let frames, let limit): "The source has \(frames) frames, over the limit of \(limit). Publish fewer."
-        case .tooManyScans(let limit): "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
-        case .tooManyChunks(let limit): "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
+        case .unrecognised(let prefix):
+            "The source is no picture: it begins with \(prefix). Check what the origin serves."
+        case .unsupported(let format):
+            "The source is \(format.rawValue), which is not read yet. Publish a JPEG, PNG or WebP."
+        case .malformed(let format, let reason):
+            "The source is a damaged \(format.rawValue): \(reason). Replace it at its origin."
+        case .tooManyPixels(let size, let limit):
+            "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
+        case .tooManyFrames(let frames, let limit):
+            "The source has \(frames) frames, over the limit of \(limit). Publish fewer."
+        case .tooManyScans(let limit):
+            "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
+        case .tooManyChunks(let limit):
+            "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
         case .tooMuchMemory(let format, let bytes, let limit):
             "The source is a \(format.rawValue) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
-        case .crashed(let reason): "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
-        case .deadline(let ms): "The source took longer than \(ms) ms to render. It is tried again; see render.deadline."
-        case .unavailable(let reason): "No renderer could be started: \(reason). Build mezzotint-renderer or set render.program."
+        case .crashed(let reason):
+            "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
+        case .deadline(let ms):
+            "The source took longer than \(ms) ms to render. It is tried again; see render.deadline."
+        case .unavailable(let reason):
+            "No renderer could be started: \(reason). Build mezzotint-renderer or set render.program."
         case .noSpace(let reason): "There was no room for a rendered picture: \(reason). It is tried again."
         case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried again."
         }
@@ -93,7 +103,9 @@ package enum RenderFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .unrecognised, .unsupported, .malformed, .tooManyPixels, .tooManyFrames, .tooManyScans, .tooManyChunks, .tooMuchMemory, .output: .fail
+            case .unrecognised, .unsupported, .malformed, .tooManyPixels, .tooManyFrames, .tooManyScans, .tooManyChunks,
+                .tooMuchMemory, .output:
+                .fail
             case .crashed, .deadline, .unreadable: .retry
             case .unavailable, .noSpace: .wait
             }

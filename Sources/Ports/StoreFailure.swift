@@ -26,10 +26,14 @@ package enum StoreFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .full(let path): "There is no space left in the store at \(path). Free some; the job is tried again."
-        case .unwritable(let path, let reason): "\(path) cannot be written: \(reason). Check the store's directory and its rights; the job is tried again."
-        case .exhausted(let path, let reason): "\(path) could not be used: \(reason). Give the worker more open files or memory; the job is tried again."
-        case .obstructed(let path, let reason): "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
-        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
+        case .unwritable(let path, let reason):
+            "\(path) cannot be written: \(reason). Check the store's directory and its rights; the job is tried again."
+        case .exhausted(let path, let reason):
+            "\(path) could not be used: \(reason). Give the worker more open files or memory; the job is tried again."
+        case .obstructed(let path, let reason):
+            "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
+        case .unreadable(let path, let reason):
+            "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
         case .badLocation(let location): "\(location) is not a location inside the store."
         }
     }

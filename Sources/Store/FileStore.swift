@@ -21,12 +21,7 @@ package final class FileStore: BlobStore {
         tree = DirectoryTree(root)
         pool = BlockingPool("store", threads: threads)
         do {
-            var path = root.hasPrefix("/") ? "/" : ""
-            for part in root.split(separator: "/") {
-                path += part
-                _ = try FileSystem.makeDirectory(path)
-                path += "/"
-            }
+            try Folder.make(root)
             _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
             // A process that died may have left directories made, and not yet synced.
             try FileSystem.syncAll(of: root)
@@ -147,8 +142,12 @@ package final class FileStore: BlobStore {
             drafts.append((draft, stored.count - 1))
         }
         // Directories first: the files' syncs carry them into the journal.
-        for blob in stored { try writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) } }
-        for (draft, _) in drafts { try writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() } }
+        for blob in stored {
+            try writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) }
+        }
+        for (draft, _) in drafts {
+            try writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() }
+        }
         for (draft, place) in drafts {
             let location = draft.stored.location
             let isFirst = try writing(location) { () throws(SystemFailure) in
@@ -161,7 +160,9 @@ package final class FileStore: BlobStore {
             stored[place] = winner
         }
         // What was found is synced too: whoever linked it may not have come so far yet.
-        try writing(stored.first?.location ?? root) { () throws(SystemFailure) in try tree.sync(above: stored.map(\.location)) }
+        try writing(stored.first?.location ?? root) { () throws(SystemFailure) in
+            try tree.sync(above: stored.map(\.location))
+        }
         return stored
     }
 
@@ -171,7 +172,9 @@ package final class FileStore: BlobStore {
         do {
             let digest = try Self.copy(content, to: file)
             file.startWriting()
-            return Draft(path: path, content: content, file: file, stored: StoredBlob(location: location, bytes: content.length, digest: digest))
+            return Draft(
+                path: path, content: content, file: file,
+                stored: StoredBlob(location: location, bytes: content.length, digest: digest))
         } catch {
             _ = try? FileSystem.remove(path)
             throw error
@@ -192,7 +195,8 @@ package final class FileStore: BlobStore {
         return hash.finish()
     }
 
-    private func writing<Value>(_ path: String, _ work: () throws(SystemFailure) -> Value) throws(StoreFailure) -> Value {
+    private func writing<Value>(_ path: String, _ work: () throws(SystemFailure) -> Value) throws(StoreFailure) -> Value
+    {
         do { return try work() } catch {
             // One place may be in disorder for ever: only where the store itself is at fault may all jobs wait for it.
             let isOurs = [root, "\(root)/\(Self.unfinished)"].allSatisfy(FileSystem.isWritableDirectory)

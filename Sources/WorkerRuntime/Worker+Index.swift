@@ -51,7 +51,9 @@ extension Worker {
     }
 
     private func lookUp(_ waiter: Waiter, in owned: OwnedPartition) {
-        guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned) else { return owned.waiters.append(waiter) }
+        guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned) else {
+            return owned.waiters.append(waiter)
+        }
         feed(.found(waiter, snapshot), to: owned)
     }
 }

@@ -35,7 +35,8 @@ struct SummaryTests {
         #expect((0...120).contains(first["seconds"]))
 
         // The kept original gives one more size without a fetch; what was stored stays.
-        try place.publish([(url, ["64x64-q80.webp", "32x32-q80.jpg"], .slow), (url, ["48x48-q80.webp"], .fast)], id: "again")
+        try place.publish(
+            [(url, ["64x64-q80.webp", "32x32-q80.jpg"], .slow), (url, ["48x48-q80.webp"], .fast)], id: "again")
         let second = try await place.work()
         #expect(
             ["jobs", "stored", "reused", "unchanged", "failed", "fetches", "fetchedBytes", "renders"].map { second[$0] }

@@ -66,7 +66,8 @@ struct IndexTests {
         try index.apply(rows.changes + other.changes, upTo: 8)
         var newer = rows.variants[0]
         newer.bytes = 1
-        try index.apply([.variant(newer), .dropVariant(rows.key, rows.variants[1].spec), .dropSource(rows.key)], upTo: 11)
+        try index.apply(
+            [.variant(newer), .dropVariant(rows.key, rows.variants[1].spec), .dropSource(rows.key)], upTo: 11)
         let snapshot = try index.snapshot(of: rows.key)
         #expect(snapshot.source == nil)
         #expect(Set(snapshot.variants) == [newer, rows.variants[2]])
@@ -76,10 +77,12 @@ struct IndexTests {
         #expect(try index.snapshot(of: other.key) == SourceSnapshot())
     }
 
-    @Test("A file of another build with the same version, but other tables, is rebuilt", arguments: [
-        "CREATE TABLE variants (body BLOB)", "CREATE TABLE position (position INTEGER, inverse INTEGER)",
-        "CREATE TABLE sources (key BLOB); CREATE TABLE position (id INTEGER, position INTEGER, inverse INTEGER)",
-    ])
+    @Test(
+        "A file of another build with the same version, but other tables, is rebuilt",
+        arguments: [
+            "CREATE TABLE variants (body BLOB)", "CREATE TABLE position (position INTEGER, inverse INTEGER)",
+            "CREATE TABLE sources (key BLOB); CREATE TABLE position (id INTEGER, position INTEGER, inverse INTEGER)",
+        ])
     func otherTables(tables: String) throws {
         try FileManager.default.createDirectory(atPath: folder.file("index"), withIntermediateDirectories: true)
         let other = try Connection(path, .create)
@@ -170,14 +173,18 @@ struct Rows {
         key = SourceKey(digest)
         let (key, size) = (key, PixelSize(width: 4_000 + number, height: 3_000))
         source = SourceRow(
-            source: key, url: "https://images.example.com/albums/\(number)/photo.jpg?v=2", version: SourceVersion(digest),
+            source: key, url: "https://images.example.com/albums/\(number)/photo.jpg?v=2",
+            version: SourceVersion(digest),
             size: size, format: .jpeg, bytes: 2_345_678, digest: digest, hasAlpha: false,
-            original: "\(key.hex.prefix(2))/\(key.hex)/original.jpg", fetchedAt: 1_780_000_000_000, expires: 1_780_600_000_000)
+            original: "\(key.hex.prefix(2))/\(key.hex)/original.jpg", fetchedAt: 1_780_000_000_000,
+            expires: 1_780_600_000_000)
         variants = [1280, 640, 160].map { side in
             let spec = VariantSpec(width: side, height: side, format: .webp)
             return VariantRow(
-                source: key, spec: spec, version: SourceVersion(digest), size: PixelSize(width: side, height: side * 3 / 4),
-                bytes: side * 70, digest: digest, location: "\(key.hex.prefix(2))/\(key.hex)/\(spec)", madeFrom: .origin,
+                source: key, spec: spec, version: SourceVersion(digest),
+                size: PixelSize(width: side, height: side * 3 / 4),
+                bytes: side * 70, digest: digest, location: "\(key.hex.prefix(2))/\(key.hex)/\(spec)",
+                madeFrom: .origin,
                 sourceSize: size, region: Region(whole: size), hasAlpha: false, storedAt: 1_780_000_000_000,
                 expires: 1_780_600_000_000)
         }

@@ -16,7 +16,9 @@ struct RedirectTests {
         origin.serve("/end", .bytes([1, 2, 3]))
     }
 
-    private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure) -> FetchedSource {
+    private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure)
+        -> FetchedSource
+    {
         try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
     }
 
@@ -46,7 +48,9 @@ struct RedirectTests {
         #expect(try await fetch(origin.url("/start")).body.length == 3)
     }
 
-    @Test("A redirect whose body never ends is followed", arguments: ["Content-Length: 70000", "Transfer-Encoding: chunked"])
+    @Test(
+        "A redirect whose body never ends is followed",
+        arguments: ["Content-Length: 70000", "Transfer-Encoding: chunked"])
     func endless(length: String) async throws {
         let chunk = "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n1\r\nx\r\n"
         let endless = try BrokenOrigin(
@@ -54,19 +58,23 @@ struct RedirectTests {
         #expect(try await fetch(endless.url()).body.length == 3)
     }
 
-    @Test("A relative target stands beside what it was said by", arguments: [
-        (from: "/a/b/start", to: "../../end"), (from: "/a/start", to: "/end"), (from: "/start?q=1", to: "end"),
-        (from: "/start", to: "//127.0.0.1:PORT/end"), (from: "/start", to: "end#fragment"),
-    ])
+    @Test(
+        "A relative target stands beside what it was said by",
+        arguments: [
+            (from: "/a/b/start", to: "../../end"), (from: "/a/start", to: "/end"), (from: "/start?q=1", to: "end"),
+            (from: "/start", to: "//127.0.0.1:PORT/end"), (from: "/start", to: "end#fragment"),
+        ])
     func relative(from: String, to: String) async throws {
         origin.serve(from, .redirect(to.replacing("PORT", with: "\(origin.port)")))
         #expect(try await fetch(origin.url(from)).body.length == 3)
     }
 
-    @Test("What is no http or https URL is not followed", arguments: [
-        "file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1:25/", "http://user:secret@127.0.0.1/end",
-        "http://", "javascript:1", "dict://127.0.0.1:11211/stat", "http://[::1", "http://127.0.0.1:70000/",
-    ])
+    @Test(
+        "What is no http or https URL is not followed",
+        arguments: [
+            "file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1:25/", "http://user:secret@127.0.0.1/end",
+            "http://", "javascript:1", "dict://127.0.0.1:11211/stat", "http://[::1", "http://127.0.0.1:70000/",
+        ])
     func badTargets(target: String) async throws {
         origin.serve("/start", .redirect(target))
         let failure = await #expect(throws: FetchFailure.self) { try await fetch(origin.url("/start")) }

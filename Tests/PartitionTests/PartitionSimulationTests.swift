@@ -6,7 +6,8 @@ import Testing
 struct PartitionSimulationTests {
     private static let specs = [
         VariantSpec(width: 1280, height: 1280, format: .webp), VariantSpec(width: 640, height: 640, format: .webp),
-        VariantSpec(width: 160, height: 160, mode: .crop, format: .jpeg), VariantSpec(width: 90, height: 0, format: .png),
+        VariantSpec(width: 160, height: 160, mode: .crop, format: .jpeg),
+        VariantSpec(width: 90, height: 0, format: .png),
     ]
 
     private func run(seed: UInt64, jobs: Int, crashes: Int) -> Simulation {
@@ -41,7 +42,9 @@ struct PartitionSimulationTests {
 
     /// An origin that fails now and then may answer a replay otherwise than it answered before the crash: readers keep
     /// the first of the outcomes with one id. Whatever always answers the same must end the same.
-    @Test("After crashes every job still ends, and repeats say what was said before", arguments: 1_000..<1_300 as Range<UInt64>)
+    @Test(
+        "After crashes every job still ends, and repeats say what was said before",
+        arguments: 1_000..<1_300 as Range<UInt64>)
     func crashes(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 5)
         #expect(world.isDone, "seed \(seed): jobs are left")
@@ -49,14 +52,17 @@ struct PartitionSimulationTests {
             let outcomes = world.outcomes["job \(number)"] ?? []
             let failures = outcomes.filter { [.failed, .dead].contains($0.kind) }.count
             #expect(!outcomes.isEmpty, "seed \(seed): job \(number) was lost")
-            let isFlaky = outcomes.first?.source.map { source in
-                (0..<20).contains { $0 % 7 == 3 && Simulation.key($0) == source }
-            } ?? false
+            let isFlaky =
+                outcomes.first?.source.map { source in
+                    (0..<20).contains { $0 % 7 == 3 && Simulation.key($0) == source }
+                } ?? false
             #expect(isFlaky || failures == 0 || failures == outcomes.count, "seed \(seed): job \(number) both ways")
         }
     }
 
-    @Test("With originals kept, no source is fetched twice but for what a crash lost", arguments: 0..<100 as Range<UInt64>)
+    @Test(
+        "With originals kept, no source is fetched twice but for what a crash lost", arguments: 0..<100 as Range<UInt64>
+    )
     func onceFetched(seed: UInt64) {
         let world = run(seed: seed * 2, jobs: 60, crashes: 2)
         let steady = world.fetches.filter { key, _ in
@@ -68,7 +74,9 @@ struct PartitionSimulationTests {
         if world.crashes == 0 { #expect(repeated == 0, "seed \(seed)") }
     }
 
-    @Test("While the store is full only a probe now and then is fetched, and all end once there is room", arguments: 0..<12 as Range<UInt64>)
+    @Test(
+        "While the store is full only a probe now and then is fetched, and all end once there is room",
+        arguments: 0..<12 as Range<UInt64>)
     func fullStore(seed: UInt64) {
         var world = Simulation(seed: seed, keepOriginals: true)
         world.isFull = true

@@ -22,7 +22,8 @@ struct PartitionStateTests {
         ) {
             state = PartitionState(
                 PartitionID(0),
-                rules: PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, retryHeap: retryHeap), seed: 1)
+                rules: PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, retryHeap: retryHeap),
+                seed: 1)
         }
 
         mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) -> [PartitionEffect] {
@@ -50,7 +51,8 @@ struct PartitionStateTests {
             return Waiter(
                 job: Job(id: id, url: "http://o/a", source: source, variants: variants, lane: lane, expires: expires),
                 record: Record(
-                    topic: topic, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: [], headers: []),
+                    topic: topic, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: [],
+                    headers: []),
                 attempts: attempts, notBefore: notBefore)
         }
     }
@@ -85,7 +87,8 @@ struct PartitionStateTests {
     private func rows(_ task: RenderTask) -> [VariantRow] {
         (task.batch?.orders ?? []).compactMap {
             task.batch?.basis.row(
-                of: $0.spec, size: $0.output, hasAlpha: false, bytes: 1, digest: SHA256.digest(of: []), location: "x", at: 0)
+                of: $0.spec, size: $0.output, hasAlpha: false, bytes: 1, digest: SHA256.digest(of: []), location: "x",
+                at: 0)
         }
     }
 
@@ -184,18 +187,23 @@ struct PartitionStateTests {
         }
     }
 
-    @Test("A source that changed is made anew in all that was asked of it, also what was counted unchanged before the fetch")
+    @Test(
+        "A source that changed is made anew in all that was asked of it, also what was counted unchanged before the fetch"
+    )
     func newVersion() throws {
         var driver = Driver()
         let old = { (spec: VariantSpec) in
             VariantRow(
-                source: self.source, spec: spec, version: SourceVersion(word: 6), size: PixelSize(width: 640, height: 320),
+                source: self.source, spec: spec, version: SourceVersion(word: 6),
+                size: PixelSize(width: 640, height: 320),
                 bytes: 1, digest: SHA256.digest(of: []), location: "\(spec)", madeFrom: .origin,
                 sourceSize: PixelSize(width: 2_000, height: 1_000),
-                region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0, expires: 1_000_000)
+                region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0,
+                expires: 1_000_000)
         }
         let (donor, small) = (
-            old(VariantSpec(width: 640, height: 640, quality: 90, format: .jpeg)), VariantSpec(width: 320, height: 0, format: .jpeg)
+            old(VariantSpec(width: 640, height: 640, quality: 90, format: .jpeg)),
+            VariantSpec(width: 320, height: 0, format: .jpeg)
         )
         driver.stored = SourceSnapshot(variants: [donor])
         let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [donor.spec, small])))))
@@ -260,7 +268,9 @@ struct PartitionStateTests {
         }
         #expect(driver.state.takes(.retry, at: 100))
         let far = driver.waiter("far", source, [Self.large], topic: .retry, attempts: 1, notBefore: 800_000)
-        guard case .retry(_, attempts: 1, notBefore: 800_000, _, let note) = try #require(settled(driver.feed(.arrived(far), at: 100)).first)
+        guard
+            case .retry(_, attempts: 1, notBefore: 800_000, _, let note) = try #require(
+                settled(driver.feed(.arrived(far), at: 100)).first)
         else {
             Issue.record("it was not put off")
             return
@@ -307,7 +317,8 @@ struct PartitionStateTests {
             sourceSize: PixelSize(width: 2_000, height: 1_000), region: Region(x: 0, y: 0, width: 2_000, height: 1_000),
             hasAlpha: false, storedAt: 0, expires: 1_000_000)
         driver.stored = SourceSnapshot(variants: [row])
-        let asked = driver.feed(.arrived(driver.waiter("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
+        let asked = driver.feed(
+            .arrived(driver.waiter("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
         guard case .request(.render, let id, _, _) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return

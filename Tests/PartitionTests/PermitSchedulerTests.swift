@@ -10,7 +10,9 @@ struct PermitSchedulerTests {
         scheduler.grants(at: now).map(\.flight.number)
     }
 
-    private func expect<Value: Equatable>(_ granted: Value, _ wanted: Value, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expect<Value: Equatable>(
+        _ granted: Value, _ wanted: Value, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         #expect(granted == wanted, sourceLocation: sourceLocation)
     }
 

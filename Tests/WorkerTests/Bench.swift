@@ -55,7 +55,8 @@ final class Bench: Sendable {
     /// Runs a worker until nothing is left, and says what it came to.
     @discardableResult
     func work(
-        _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil, log given: EmbeddedLog? = nil,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil,
+        log given: EmbeddedLog? = nil,
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 }
     ) async throws -> Tally {
         let log = try given ?? self.log
@@ -64,8 +65,10 @@ final class Bench: Sendable {
         var origin = OriginConfiguration()
         origin.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
-            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin), renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },
-            store: try FileStore(root: folder.file("store")), indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))
+            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin),
+            renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },
+            store: try FileStore(root: folder.file("store")),
+            indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))
         var configuration = WorkerConfiguration(
             partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
             permits: PermitRules(render: 2), canonical: rules, untilIdle: true, seed: 1, owner: "test")

@@ -26,9 +26,11 @@ struct DamagedIndexTests {
         await log.close()
     }
 
-    @Test("It is rebuilt in place, and its jobs wait: what is stored is known again, nothing is fetched twice", arguments: [
-        FailingIndexes.Part.lookUp, .apply,
-    ])
+    @Test(
+        "It is rebuilt in place, and its jobs wait: what is stored is known again, nothing is fetched twice",
+        arguments: [
+            FailingIndexes.Part.lookUp, .apply,
+        ])
     func rebuilt(part: FailingIndexes.Part) async throws {
         try await publish(["a", "b", "c"])
         #expect(try await bench.work().stored == 3)
@@ -70,7 +72,9 @@ final class FailingIndexes: VariantIndexes {
     /// Whether the index of this partition is to be found damaged now; then its file is set aside, as the index does.
     private func isFirst(_ part: Part, of partition: PartitionID) -> Bool {
         guard part == self.part, failed.withLock({ $0.insert(partition).inserted }) else { return false }
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: "\(folder)/\(partition).sqlite\(suffix)") }
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(partition).sqlite\(suffix)")
+        }
         return true
     }
 }

@@ -3,6 +3,7 @@ import ImageModel
 import Partition
 import Ports
 import Testing
+
 @testable import WorkerRuntime
 
 @Suite("Looks at what is stored, shared by jobs that came in a burst")
@@ -23,14 +24,18 @@ struct RecentLooksTests {
             _ wanted: [VariantSpec] = [large, small], appended: Int64, at now: Int64
         ) throws(IndexFailure) -> [VariantSpec] {
             let record = Record(
-                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended, key: [], value: [], headers: [])
+                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended, key: [], value: [],
+                headers: [])
             let job = Job(id: "1", url: "http://o/a", source: source, variants: wanted, lane: .fast)
             var (reads, asked) = (reads, asked)
             defer { (self.reads, self.asked) = (reads, asked) }
             let gone = Set(gone.map(\.description))
             return try looks.snapshot(
                 for: Waiter(job: job, record: record), at: now,
-                isGone: { asked.append($0); return gone.contains($0) },
+                isGone: {
+                    asked.append($0)
+                    return gone.contains($0)
+                },
                 read: { () throws(IndexFailure) in
                     reads += 1
                     return SourceSnapshot(variants: [large, small].map(Self.row))
