@@ -104,9 +104,8 @@ extension Job {
 
     /// The record that asks for the job, in the partition that owns its source.
     package func newRecord(partitions count: Int, at time: Int64) -> NewRecord {
-        let key = RecordKey.job(source).bytes
-        return NewRecord(
-            topic: Topic(lane), partition: PartitionID(Int32(Murmur2.partition(key, of: count))), key: key, value: body,
+        NewRecord(
+            topic: Topic(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
             headers: EventHeader.event(
                 id: id, source: EventHeader.publisher, type: EventHeader.jobRequested, at: time, traceparent: traceparent))
     }

@@ -3,7 +3,7 @@
 /// Part of the contract with producers: another hash sends one source to two owners, and single flight fails.
 /// Source: `org.apache.kafka.common.utils.Utils.murmur2`.
 package enum Murmur2 {
-    package static func hash(_ bytes: [UInt8]) -> Int32 {
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {
         let m: UInt32 = 0x5bd1_e995
         var h: UInt32 = 0x9747_b28c ^ UInt32(truncatingIfNeeded: bytes.count)
         let whole = bytes.count & ~3
@@ -28,5 +28,5 @@ package enum Murmur2 {
         return Int32(bitPattern: h)
     }
 
-    package static func partition(_ key: [UInt8], of count: Int) -> Int { Int(hash(key) & 0x7fff_ffff) % count }
+    package static func partition(_ key: UnsafeBufferPointer<UInt8>, of count: Int) -> Int { Int(hash(key) & 0x7fff_ffff) % count }
 }

@@ -24,5 +24,10 @@ package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     package static func < (a: Self, b: Self) -> Bool { a.digest.words < b.digest.words }
 
     /// The partition that owns the source: murmur2 of the key's 64 hex digits, as Java's default partitioner has it.
-    package func partition(of count: Int) -> PartitionID { PartitionID(Int32(Murmur2.partition(Array(hex.utf8), of: count))) }
+    package func partition(of count: Int) -> PartitionID {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { digits in
+            digest.writeHex(to: digits.baseAddress!)
+            return PartitionID(Int32(Murmur2.partition(UnsafeBufferPointer(digits), of: count)))
+        }
+    }
 }

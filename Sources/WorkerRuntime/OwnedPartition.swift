@@ -31,6 +31,8 @@ final class OwnedPartition {
     var isStuck = false
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
     var readable: Set<Topic> = []
+    /// Topics of which a slice of records is being decoded.
+    var decoding: Set<Topic> = []
 
     /// The record that opens our ownership in the changelog.
     enum Mark { case none, underWay, set }

@@ -64,7 +64,10 @@ struct KillTests {
         let place = try Workplace("fetch.concurrency=4")
         let urls = place.draw(60)
         var announced: [String: Int] = [:]
-        for round in 0..<max(3, Self.kills / 4) {
+        var round = 0
+        // On a busy machine the first ones may die before they announce anything.
+        while round < max(3, Self.kills / 4) || (announced.isEmpty && round < 40) {
+            round += 1
             try place.publish(
                 (0..<80).map { _ in
                     (

@@ -95,9 +95,9 @@ enum KafkaScaleBenchmark {
             let urls = pictures.map { origin + Photographs.path($0) }
             let body = sizes.joined(separator: ",")
             try await log.append(urls.count) { [count = log.partitionCount] number in
-                let key = Array(SHA256.digest(of: Array(urls[number].utf8)).hex.utf8)
+                let source = SourceKey(SHA256.digest(of: Array(urls[number].utf8)))
                 return NewRecord(
-                    topic: .jobsFast, partition: PartitionID(Int32(Murmur2.partition(key, of: count))), key: key,
+                    topic: .jobsFast, partition: source.partition(of: count), key: Array(source.hex.utf8),
                     value: Array(#"{"url":"\#(urls[number])","variants":[\#(body)]}"#.utf8))
             }
             await log.close()
