@@ -88,7 +88,9 @@ let package = Package(
             ]),
         program(
             "mezzotint-demo", in: "demo",
-            needs: ["ImageModel", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine", "Posix"]),
+            needs: [
+                "ImageModel", "KafkaLog", "LogChoice", "Ports", "Rendering", "Settings", "WebServer", "CommandLine", "Posix",
+            ]),
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(
@@ -107,8 +109,8 @@ let package = Package(
         tests(
             "Cluster",
             needs: [
-                "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer",
-                "mezzotint-worker",
+                "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-demo",
+                "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix", "SQLite"]),

@@ -7,7 +7,8 @@ extension KafkaQuestions {
         let group = try cString(configuration.group)
         defer { group.deallocate() }
         var groups: [UnsafePointer<CChar>?] = [UnsafePointer(group)]
-        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)") { options, queue in
+        let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, "group \(configuration.group)") {
+            options, queue in
             rd_kafka_DescribeConsumerGroups(client.handle, &groups, 1, options, queue)
         }
         var count = 0
@@ -21,7 +22,8 @@ extension KafkaQuestions {
                 let assignment = rd_kafka_MemberDescription_assignment(member),
                 let partitions = rd_kafka_MemberAssignment_partitions(assignment)
             else { continue }
-            let name = String(cString: rd_kafka_MemberDescription_client_id(member))
+            let name =
+                String(cString: rd_kafka_MemberDescription_client_id(member))
                 + "@" + String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }
             for partition in PartitionList.partitions(partitions, of: anchor) { owners[partition] = name }
         }
@@ -44,14 +46,43 @@ extension KafkaQuestions {
             rd_kafka_CreateTopics(client.handle, &new, new.count, options, queue)
         }
         var count = 0
-        var failures: [String: String] = [:]
         let results = rd_kafka_CreateTopics_result_topics(event.pointer, &count)
+        return Self.failures(results, count, besides: RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
+    }
+
+    /// Removes topics. Returns what could not be removed, by name.
+    func delete(_ names: [String]) throws(LogFailure) -> [String: String] {
+        var old: [OpaquePointer?] = names.map { rd_kafka_DeleteTopic_new($0) }
+        defer { for topic in old { rd_kafka_DeleteTopic_destroy(topic) } }
+        let event = try ask(RD_KAFKA_ADMIN_OP_DELETETOPICS, "removing topics") { options, queue in
+            rd_kafka_DeleteTopics(client.handle, &old, old.count, options, queue)
+        }
+        var count = 0
+        let results = rd_kafka_DeleteTopics_result_topics(event.pointer, &count)
+        return Self.failures(results, count, besides: RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+    }
+
+    /// Forgets the group; one that has members, or is none, stays as it is.
+    func deleteGroup() throws(LogFailure) {
+        var group = rd_kafka_DeleteGroup_new(configuration.group)
+        defer { rd_kafka_DeleteGroup_destroy(group) }
+        _ = try ask(RD_KAFKA_ADMIN_OP_DELETEGROUPS, "removing group \(configuration.group)") { options, queue in
+            rd_kafka_DeleteGroups(client.handle, &group, 1, options, queue)
+        }
+    }
+
+    /// The error of each topic but those that want nothing.
+    private static func failures(
+        _ results: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int, besides harmless: rd_kafka_resp_err_t
+    ) -> [String: String] {
+        var failures: [String: String] = [:]
         for index in 0..<count {
             guard let result = results?[index] else { continue }
             let error = rd_kafka_topic_result_error(result)
-            if error.isNone || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS { continue }
+            if error.isNone || error == harmless { continue }
             let text = rd_kafka_topic_result_error_string(result).map { String(cString: $0) }
-            failures[String(cString: rd_kafka_topic_result_name(result))] = text ?? String(cString: rd_kafka_err2str(error))
+            failures[String(cString: rd_kafka_topic_result_name(result))] =
+                text ?? String(cString: rd_kafka_err2str(error))
         }
         return failures
     }

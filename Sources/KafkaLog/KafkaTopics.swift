@@ -25,6 +25,17 @@ package enum KafkaTopics {
         }
     }
 
+    /// Removes the topics with all that is in them, and the group; those that are not there are no problem.
+    package static func delete(_ configuration: KafkaConfiguration) async throws(LogFailure) {
+        try await OwnThread.result("kafka topics") { () throws(LogFailure) in
+            let questions = try KafkaQuestions(configuration)
+            let failures = try questions.delete(Topic.allCases.map(configuration.name))
+            let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be removed: \($0.value)." }
+            if !refused.isEmpty { throw .topics(problems: refused) }
+            try questions.deleteGroup()
+        }
+    }
+
     private static func createBlocking(
         _ configuration: KafkaConfiguration, partitions: Int, replication: Int?
     ) throws(LogFailure) -> [String] {

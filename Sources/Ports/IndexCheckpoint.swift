@@ -18,7 +18,9 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package func flaw(in changelog: Range<Int64>, tombstonesKept: Duration?, at now: Int64) -> String? {
         if position < changelog.lowerBound { return "the changelog does not reach back to where it stopped" }
         if position > changelog.upperBound { return "it is of another changelog, which was longer" }
-        guard let tombstonesKept, position < changelog.upperBound, .milliseconds(now - at) > tombstonesKept else { return nil }
+        guard let tombstonesKept, position < changelog.upperBound, .milliseconds(now - at) > tombstonesKept else {
+            return nil
+        }
         return "it stopped longer ago than the changelog keeps word of what is gone"
     }
 }

@@ -53,7 +53,8 @@ extension Worker {
         guard !owned.isRestored else { return }
         let end = owned.restoreEnd
         // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
-        let isRead = owned.unfolded.isEmpty && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
+        let isRead =
+            owned.unfolded.isEmpty && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
         guard isRead || (owned.index.position ?? 0) >= end else { return }
         guard owned.mark == .set else { return beginMark(owned) }
         owned.isRestored = true

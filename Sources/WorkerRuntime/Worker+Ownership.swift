@@ -43,7 +43,10 @@ extension Worker {
     private func mark(_ partition: PartitionID, _ epoch: Int64) async {
         while let owned = partitions[partition], owned.epoch == epoch, !phase.isEnded {
             let keys = owned.stale
-            guard let rows = standing(keys, owned) else { return owned.mark = .none }
+            guard let rows = standing(keys, owned) else {
+                owned.mark = .none
+                return
+            }
             let results = await ports.log.append(rows + [epochRow(of: owned, isClean: false)])
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
                 owned.stale.subtract(keys)

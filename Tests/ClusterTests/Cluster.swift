@@ -45,7 +45,8 @@ struct Cluster {
     func owned(by names: Set<String>) async throws {
         try await eventually {
             let owners = try lags().map { $0["owner"] as? String }
-            return !owners.contains(nil) && Set(owners.compactMap { $0?.split(separator: "@").first.map(String.init) }) == names
+            return !owners.contains(nil)
+                && Set(owners.compactMap { $0?.split(separator: "@").first.map(String.init) }) == names
         }
     }
 

@@ -41,7 +41,8 @@ extension ClusterTests {
             try cluster.place.publish([(url, ["16x16.png", "8x8.png"], .fast), (broken, ["8x8.png"], .fast)])
             let summary = try await cluster.place.work("retry.attempts=2")
             #expect(summary["stored"] == 2 && summary["dead"] == 1)
-            #expect(try cluster.array("variants", url).compactMap { $0["spec"] as? String } == ["16x16.png", "8x8.png"])
+            #expect(
+                try cluster.array("variants", url).compactMap { $0["spec"] as? String } == ["16x16.png", "8x8.png"])
             let letters = try cluster.array("dead", "list")
             let id = try #require(letters.first?["id"] as? String)
             #expect(letters.count == 1 && letters[0]["code"] as? String == "fetch.server-error")

@@ -70,7 +70,8 @@ extension ClusterTests {
         func finished() async throws {
             let cluster = try await Cluster("fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
             let gate = Gate()
-            let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 3).png, type: "image/png")
+            let picture = LocalOrigin.Answer.bytes(
+                Pixels.photograph(width: 90, height: 60, seed: 3).png, type: "image/png")
             let urls = (0..<12).map { number in
                 cluster.place.origin.serve("/\(number).png", .gated(gate, picture))
                 return cluster.place.origin.url("/\(number).png")

@@ -1,4 +1,3 @@
-import EmbeddedLog
 import Foundation
 import ImageModel
 import Ports
@@ -11,7 +10,7 @@ struct ContactSheet {
     private var kinds: [SourceKey: [VariantSpec: OutcomeKind]] = [:]
     private let began: Int64
 
-    init(of log: EmbeddedLog, began: Int64) async throws {
+    init(of log: any Log, began: Int64) async throws {
         self.began = began
         for number in 0..<Int32(log.partitionCount) {
             let partition = PartitionID(number)

@@ -28,6 +28,10 @@ struct Programs {
 
     /// Runs a program to its end and gives what it printed; what it says besides goes where ours goes.
     func run(_ program: String, _ words: [String], input: String = "") throws -> String {
+        try start(program, words, input: input).finish()
+    }
+
+    func start(_ program: String, _ words: [String], input: String = "") throws -> Running {
         let process = Process()
         process.executableURL = URL(filePath: try path(of: program))
         process.arguments = words + settings
@@ -39,12 +43,23 @@ struct Programs {
         process.standardInput = try FileHandle(forReadingFrom: scratch)
         process.standardOutput = output
         try process.run()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw DemoFailure(
-                "\(program) \(words.joined(separator: " ")) ended with status \(process.terminationStatus); see above.")
+        return Running(process: process, output: output, name: "\(program) \(words.joined(separator: " "))")
+    }
+
+    /// A program that was started.
+    struct Running {
+        fileprivate let process: Process
+        fileprivate let output: Pipe
+        fileprivate let name: String
+
+        /// Waits for its end; what it printed.
+        func finish() throws -> String {
+            let printed = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else {
+                throw DemoFailure("\(name) ended with status \(process.terminationStatus); see above.")
+            }
+            return String(decoding: printed, as: UTF8.self)
         }
-        return String(decoding: printed, as: UTF8.self)
     }
 }

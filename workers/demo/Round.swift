@@ -12,7 +12,7 @@ struct Round {
 
     init(
         _ title: String, jobs: Int, of gallery: Gallery, at origin: LocalOrigin, wanting specs: [Lane: [String]],
-        by programs: Programs
+        by programs: Programs, workers: Int
     ) throws {
         (self.title, self.jobs) = (title, jobs)
         began = Int64(Date().timeIntervalSince1970 * 1000)
@@ -26,12 +26,21 @@ struct Round {
         }
         Console.complain("\(title): \(jobs) jobs")
         _ = try programs.run("mezzotint", ["publish", "--json", "-"], input: lines.joined())
-        let printed = try programs.run("mezzotint-worker", ["--until-idle", "--json"])
+        let running = try (0..<workers).map { _ in try programs.start("mezzotint-worker", ["--until-idle", "--json"]) }
+        account = try running.map { try Self.account($0.finish()) }.reduce([:]) { sum, next in
+            // They worked at the same time, and memory is each one's.
+            sum.merging(next) { $0 + $1 }.merging(
+                ["seconds", "peakMemoryBytes", "rendererPeakMemoryBytes"].map { ($0, max(sum[$0] ?? 0, next[$0] ?? 0)) }
+            ) { $1 }
+        }
+    }
+
+    private static func account(_ printed: String) throws -> [String: Double] {
         let last = printed.split(separator: "\n").last.map { Data($0.utf8) } ?? Data()
         guard let account = (try? JSONSerialization.jsonObject(with: last)) as? [String: NSNumber] else {
             throw DemoFailure("mezzotint-worker did not end with its account. Run it by hand to see why.")
         }
-        self.account = account.mapValues(\.doubleValue)
+        return account.mapValues(\.doubleValue)
     }
 
     subscript(_ name: String) -> Double { account[name] ?? 0 }

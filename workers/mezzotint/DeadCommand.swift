@@ -19,7 +19,7 @@ enum DeadCommand {
                 examples: ["mezzotint dead show jobs.fast-3-17"], arguments: [Argument("id", help: "As listed.")],
                 options: [.json], run: show),
             Command(
-                "discard", abstract: "Take dead letters off the list for good.",
+                "discard", abstract: "Take dead letters off the list for good; their bytes go with the topic's retention.",
                 examples: ["mezzotint dead discard jobs.fast-3-17", "mezzotint dead discard --all"],
                 arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
                 options: [Option(flag: "all", help: "Discard every dead letter."), .json], run: discard),
