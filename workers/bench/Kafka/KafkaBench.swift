@@ -36,16 +36,16 @@ final class KafkaBench {
         .finish()
     }
 
-    func open() async throws -> any Log { try await workers.log() }
+    func open(_ more: String...) async throws -> any Log { try await workers.log(more) }
 
     static let rounds = Option("rounds", value: "n", help: "Runs; the median counts (3).")
 }
 
 extension WorkerBench {
     /// The log that the programs here use.
-    func log() async throws -> any Log {
-        try await ChosenLog.open(try Settings.loaded(file: nil, environment: [:], assignments: assignments).settings)
-            .log
+    func log(_ more: [String] = []) async throws -> any Log {
+        let loaded = try Settings.loaded(file: nil, environment: [:], assignments: assignments + more)
+        return try await ChosenLog.open(loaded.settings).log
     }
 
     /// Runs so many workers beside one another, until nothing is left.
