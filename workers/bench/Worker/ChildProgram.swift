@@ -1,16 +1,22 @@
 internal import Foundation
 
-/// One of the programs at work, beside others.
+/// A program at work: one of ours, beside others, or a tool.
 ///
 /// - Ownership: one that still runs when the value goes is ended.
 final class ChildProgram {
     private let process = Process()
     private let pipe = Pipe()
+    private let name: String
 
     var pid: Int32 { process.processIdentifier }
 
-    init(_ program: URL, _ words: [String], input: URL? = nil) throws {
+    /// `environment` is added to ours.
+    init(
+        _ program: URL, _ words: [String], name: String? = nil, input: URL? = nil, environment: [String: String] = [:]
+    ) throws {
+        self.name = name ?? program.lastPathComponent
         process.executableURL = program
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.arguments = words
         process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
         process.standardOutput = pipe
@@ -24,9 +30,7 @@ final class ChildProgram {
         let printed = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            let name = process.executableURL?.lastPathComponent ?? ""
-            throw BenchFailure(
-                description: "\(name) ended with status \(process.terminationStatus); what it said is above.")
+            throw ToolFailure(program: name, status: process.terminationStatus)
         }
         return String(decoding: printed, as: UTF8.self)
     }
