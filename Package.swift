@@ -34,6 +34,12 @@ let package = Package(
         library("CIDN2", "libidn2", apt: "libidn2-dev"),
         library("CYAML", "yaml-0.1", apt: "libyaml-dev"),
         library("CVips", "vips", apt: "libvips-dev"),
+        library("CJPEG", "libjpeg", apt: "libjpeg-dev"),
+        library("CWebP", "libwebp", apt: "libwebp-dev"),
+        library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
+        library("CLCMS", "lcms2", apt: "liblcms2-dev"),
+        // Ours, in C for its intrinsics; optimised in debug builds too, where pictures are tested.
+        .target(name: "CPixels", path: "Sources/C/CPixels", cSettings: [.unsafeFlags(["-O3"])]),
         library("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
         // Thin Swift over a library: each the only importer of its C module.
@@ -58,6 +64,7 @@ let package = Package(
         room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
         room("Vips", needs: ["Rendering", "ImageModel", "CVips"]),
+        room("DirectPath", needs: ["Rendering", "Ports", "ImageModel", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
         room("Store", needs: ["Ports", "ImageModel", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
@@ -74,7 +81,9 @@ let package = Package(
                 "ImageModel", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Rendering", "Store",
                 "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
             ]),
-        program("mezzotint-renderer", in: "renderer", needs: ["ImageModel", "Rendering", "Vips", "CommandLine", "Posix"]),
+        program(
+            "mezzotint-renderer", in: "renderer",
+            needs: ["ImageModel", "Rendering", "Vips", "DirectPath", "CommandLine", "Posix"]),
         program(
             "mezzotint", in: "mezzotint",
             needs: [
@@ -113,6 +122,7 @@ let package = Package(
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
+        tests("DirectPath", needs: ["DirectPath", "ImageModel", "Ports", "Rendering"]),
         tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix", "SQLite"]),
         tests(
             "Fault",
@@ -157,7 +167,7 @@ let package = Package(
 )
 
 // One loop sets the house's language features for every Swift target.
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "CPixels" {
     target.swiftSettings = [
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),

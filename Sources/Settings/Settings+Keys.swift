@@ -74,6 +74,9 @@ extension Settings {
             "render.processes", \.render.processes, .whole(0...1024),
             "Renderer processes. 0: as many as there are cores."),
         SettingKey(
+            "render.engine", \.render.engine, .choice(["direct", "portable", "libvips"]),
+            "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."),
+        SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
             "How long one render may take before its process is ended."),
         SettingKey(

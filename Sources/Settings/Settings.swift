@@ -66,6 +66,7 @@ package struct Settings: Sendable, Equatable {
         package var program = ""
         /// 0: as many as there are cores.
         package var processes = 0
+        package var engine = "direct"
         package var deadline = Duration.seconds(10)
         package var pixelLimit = 50_000_000
         package var scanLimit = 64

@@ -1,4 +1,5 @@
 internal import CommandLine
+internal import DirectPath
 internal import Glibc
 internal import Posix
 internal import Rendering
@@ -59,7 +60,11 @@ struct RendererCommand {
                 exit(1)
             }
             try Sandbox.limit(dataBytes: dataLimit, files: Self.files)
-            try RendererService(engine: engine, socket: PacketSocket(taking: Self.socket)).run()
+            switch value(of: "--engine").flatMap(EngineChoice.init) ?? .direct {
+            case .libvips: try serve(engine)
+            case .direct: try serve(DirectEngine(before: engine))
+            case .portable: try serve(DirectEngine(before: engine, isPortable: true))
+            }
             exit(0)
         } catch {
             Console.complain("mezzotint-renderer: \(error)")
@@ -67,8 +72,14 @@ struct RendererCommand {
         }
     }
 
-    private var dataLimit: Int {
-        guard let place = words.firstIndex(of: "--data-limit"), place + 1 < words.count else { return 512 << 20 }
-        return Int(words[place + 1]) ?? 512 << 20
+    private func serve(_ engine: some RenderEngine) throws(SystemFailure) {
+        try RendererService(engine: engine, socket: PacketSocket(taking: Self.socket)).run()
+    }
+
+    private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? 512 << 20 }
+
+    private func value(of option: String) -> String? {
+        guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }
+        return words[place + 1]
     }
 }

@@ -32,7 +32,8 @@ struct Composition {
         renderers = RendererPool(
             RendererConfiguration(
                 program: settings.rendererProgram, count: renders,
-                deadlineMilliseconds: settings.render.deadline.milliseconds, limits: settings.renderLimits))
+                deadlineMilliseconds: settings.render.deadline.milliseconds, limits: settings.renderLimits,
+                engine: EngineChoice(rawValue: settings.render.engine) ?? .direct))
         do {
             // Without a renderer every job would only wait: better to say so at once.
             try await renderers.ready()

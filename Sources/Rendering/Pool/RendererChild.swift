@@ -25,7 +25,9 @@ final class RendererChild {
             socket = ours
             process = try ChildProcess(
                 program: configuration.program,
-                arguments: ["serve", "--data-limit", "\(configuration.dataBytes)"], socket: theirs)
+                arguments: [
+                    "serve", "--data-limit", "\(configuration.dataBytes)", "--engine", configuration.engine.rawValue,
+                ], socket: theirs)
         } catch {
             throw .unavailable(reason: error.description)
         }

@@ -10,6 +10,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// A fresh child warms every codec before it says that it is ready.
     package var startMilliseconds: Int
     package var limits: RenderLimits
+    package var engine: EngineChoice
     package var effort: RenderEffort
     /// Heap that one child may have; an ordinary picture of 50 Mpx needs 320 MiB.
     package var dataBytes: Int
@@ -20,13 +21,24 @@ package struct RendererConfiguration: Sendable, Hashable {
 
     package init(
         program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
-        limits: RenderLimits = RenderLimits(), effort: RenderEffort = RenderEffort(), dataBytes: Int = 512 << 20,
-        recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
+        limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
+        dataBytes: Int = 512 << 20, recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
     ) {
         (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
         (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
         (self.dataBytes, self.recycleRenders, self.recycleBytes) = (dataBytes, recycleRenders, recycleBytes)
+        self.engine = engine
     }
+}
+
+/// Who decodes, resizes and encodes in a child.
+package enum EngineChoice: String, Sendable, CaseIterable {
+    /// The codecs themselves where they can, with what this machine's processor has; libvips for the rest.
+    case direct
+    /// The same with nothing that not every processor has.
+    case portable
+    /// libvips for all.
+    case libvips
 }
 
 /// What encoders may spend on each lane.

@@ -1,0 +1,52 @@
+package import ImageModel
+internal import Ports
+package import Rendering
+
+/// What a JPEG's own header says that decides who decodes it.
+package struct JPEGTraits: Sendable, Hashable {
+    /// Before orientation.
+    package var stored: PixelSize
+    /// Three components that become RGB: neither grey nor CMYK.
+    package var isColour: Bool
+    package var profile: ProfileKind
+
+    package init(stored: PixelSize, isColour: Bool, profile: ProfileKind) {
+        (self.stored, self.isColour, self.profile) = (stored, isColour, profile)
+    }
+}
+
+/// What an embedded profile means for RGB pixels.
+package enum ProfileKind: Sendable, Hashable {
+    /// None, one for other pixels, or one too large to be believed: the pixels are taken as sRGB.
+    case none
+    /// sRGB itself: there is nothing to convert.
+    case same
+    case other
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        func has(_ text: StaticString, at offset: Int) -> Bool {
+            (0..<text.utf8CodeUnitCount).allSatisfy { bytes[offset + $0] == text.utf8Start[$0] }
+        }
+        guard (128...1 << 20).contains(bytes.count), has("RGB ", at: 16) else {
+            self = .none
+            return
+        }
+        self = has("IEC sRGB", at: 48) ? .same : .other
+    }
+}
+
+/// Which renders the direct path takes; whatever it does not know, libvips does.
+package enum DirectChoice {
+    /// All outputs are in memory at once.
+    private static let pixelLimit = 24_000_000
+
+    /// Whether it may be worth looking at the JPEG's traits.
+    package static func mayTake(_ request: RenderRequest) -> Bool {
+        request.facts.format == .jpeg && request.outputs.allSatisfy { [.jpeg, .webp, .png].contains($0.format) }
+            && request.outputs.reduce(0) { $0 + $1.size.pixels } <= pixelLimit
+    }
+
+    package static func takes(_ request: RenderRequest, _ traits: JPEGTraits) -> Bool {
+        mayTake(request) && traits.isColour
+    }
+}

@@ -1,0 +1,114 @@
+internal import CPixels
+internal import ImageModel
+internal import Ports
+package import Rendering
+
+/// Renders what most jobs are, a colour JPEG to JPEG, WebP or PNG, straight through the codecs; the rest it hands on.
+///
+/// libjpeg decodes smaller where that does not show, rows are resampled as they come out, profiles are applied to what is
+/// left, and turning costs nothing, since it is only where pixels are written.
+///
+/// - Concurrency: one for a process, on the thread that made it.
+package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
+    private let rest: Rest
+    private let colours = ProfileTransform()
+    private let hasAVX2: Bool
+
+    /// `isPortable` leaves out what not every machine has.
+    package init(before rest: Rest, isPortable: Bool = false) {
+        self.rest = rest
+        hasAVX2 = !isPortable && mz_has_avx2()
+    }
+
+    package func render(
+        _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
+        write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
+    ) throws(EngineFailure) {
+        guard DirectChoice.mayTake(request) else { return try rest.render(source, request, write: write) }
+        let reader = try reading { () throws(CodecFailure) in try JPEGReader.open(source) }
+        let traits = reader.traits
+        guard DirectChoice.takes(request, traits) else { return try rest.render(source, request, write: write) }
+        let plan = RenderPlan(request)
+        let orientation = Orientation(rawValue: request.facts.orientation) ?? .upright
+        let stored = orientation.upright(request.facts.size)
+        guard traits.stored == stored else {
+            throw .source(reason: "its header promises \(stored), its pixels are \(traits.stored)")
+        }
+        var canvases: [Int: Canvas] = [:]
+        let first = plan.steps.filter { $0.base == .decoded }.map { step in
+            (step.index, Resampler(Extent(step.across), Extent(step.down), of: plan.decoded, to: step.size, orientation, avx2: hasAVX2))
+        }
+        try reading { () throws(CodecFailure) in try decode(reader, plan, into: first.map(\.1)) }
+        for (index, resampler) in first {
+            let canvas = resampler.canvas
+            if traits.profile == .other, let profile = reader.profile { colours.convert(canvas, from: profile) }
+            canvases[index] = canvas
+        }
+        for step in plan.steps {
+            if case .output(let base) = step.base, let base = canvases[base] {
+                canvases[step.index] = smaller(step, of: base, orientation)
+            }
+        }
+        for (index, output) in request.outputs.enumerated() {
+            guard let canvas = canvases[index] else { throw .output(index, reason: "it was not made") }
+            let bytes = try encoded(canvas, as: output, at: index)
+            let rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
+            try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
+                try write(rendered, UnsafeRawBufferPointer(bytes))
+            }
+        }
+    }
+
+    /// Every row once, through a ring that holds no more of them than the resamplers need.
+    private func decode(_ reader: borrowing JPEGReader, _ plan: RenderPlan, into resamplers: [Resampler]) throws(CodecFailure) {
+        let size = try reader.start(shrink: plan.shrink)
+        let atOnce = 8
+        let stride = (size.width * 3 + 2 * Canvas.slack) / Canvas.slack * Canvas.slack
+        let count = (resamplers.map(\.window).max() ?? 0) + atOnce
+        let ring = UnsafeMutablePointer<UInt8>.allocate(capacity: count * stride + Canvas.slack)
+        ring.initialize(repeating: 0, count: count * stride + Canvas.slack)
+        defer { ring.deallocate() }
+        let rows = UnsafeMutableBufferPointer<UnsafeMutablePointer<UInt8>?>.allocate(capacity: atOnce)
+        defer { rows.deallocate() }
+        var done = 0
+        while done < size.height {
+            let wanted = min(atOnce, size.height - done)
+            for i in 0..<wanted { rows[i] = ring + (done + i) % count * stride }
+            var read = 0
+            while read < wanted {
+                read += try reader.read(UnsafeMutableBufferPointer(rebasing: rows[read..<wanted]))
+            }
+            done += wanted
+            for resampler in resamplers {
+                resampler.advance(min(done, plan.decoded.height), of: plan.decoded.height) {
+                    UnsafePointer(ring + $0 % count * stride)
+                }
+            }
+        }
+        // What follows the last row is not asked for, as libvips does not either.
+    }
+
+    /// From pixels that are upright already.
+    private func smaller(_ step: RenderPlan.Step, of base: Canvas, _ orientation: Orientation) -> Canvas {
+        var (across, down) = (Extent(step.across), Extent(step.down))
+        if orientation.swapsSides { swap(&across, &down) }
+        let turn = orientation.turn
+        if turn.mirrorsAcross { across = across.mirrored(in: base.size.width) }
+        if turn.mirrorsDown { down = down.mirrored(in: base.size.height) }
+        let resampler = Resampler(
+            across, down, of: base.size, to: orientation.upright(step.size), .upright, avx2: hasAVX2)
+        resampler.take(base)
+        return resampler.canvas
+    }
+
+    private func encoded(_ canvas: Canvas, as output: RenderOutput, at index: Int) throws(EngineFailure) -> [UInt8] {
+        do throws(CodecFailure) { return try canvas.encoded(as: output) } catch {
+            throw .output(index, reason: error.reason)
+        }
+    }
+
+    /// What fails while pixels are read is the source's fault.
+    private func reading<R: ~Copyable>(_ body: () throws(CodecFailure) -> R) throws(EngineFailure) -> R {
+        do throws(CodecFailure) { return try body() } catch { throw .source(reason: error.reason) }
+    }
+}

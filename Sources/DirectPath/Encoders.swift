@@ -1,0 +1,58 @@
+internal import CJPEG
+internal import CWebP
+internal import Glibc
+internal import ImageModel
+internal import Rendering
+
+extension Canvas {
+    /// Chroma at half resolution below this quality, where nobody sees it.
+    private static let fullChromaQuality = 90
+
+    func encoded(as output: RenderOutput) throws(CodecFailure) -> [UInt8] {
+        switch output.format {
+        case .jpeg: try jpeg(quality: output.quality)
+        case .webp: try webp(quality: output.quality, method: output.effort)
+        case .png: try PNGWriter.file(of: self, level: output.effort)
+        default: throw CodecFailure(reason: "\(output.format.rawValue) is not written here")
+        }
+    }
+
+    private func jpeg(quality: Int) throws(CodecFailure) -> [UInt8] {
+        var file: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        var reason = [CChar](repeating: 0, count: Int(JMSG_LENGTH_MAX))
+        defer { free(file) }
+        let isFull: Int32 = quality >= Self.fullChromaQuality ? 1 : 0
+        guard
+            mz_jpeg_write(
+                bytes, Int32(size.width), Int32(size.height), Int32(quality), isFull, 1, 0, &file, &count, &reason) == 0,
+            let file
+        else { throw CodecFailure(reason: String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)) }
+        return Array(UnsafeBufferPointer(start: file, count: Int(count)))
+    }
+
+    private func webp(quality: Int, method: Int) throws(CodecFailure) -> [UInt8] {
+        var config = WebPConfig()
+        var picture = WebPPicture()
+        guard WebPConfigInit(&config) != 0, WebPPictureInit(&picture) != 0 else {
+            throw CodecFailure(reason: "libwebp is of another version than it was built against")
+        }
+        (config.quality, config.method) = (Float(quality), Int32(method))
+        (picture.width, picture.height) = (Int32(size.width), Int32(size.height))
+        defer { WebPPictureFree(&picture) }
+        guard WebPPictureImportRGB(&picture, bytes, Int32(stride)) != 0 else {
+            throw CodecFailure(reason: "there is no memory to encode it")
+        }
+        var writer = WebPMemoryWriter()
+        WebPMemoryWriterInit(&writer)
+        defer { WebPMemoryWriterClear(&writer) }
+        return try withUnsafeMutablePointer(to: &writer) { writer throws(CodecFailure) in
+            picture.writer = { WebPMemoryWrite($0, $1, $2) }
+            picture.custom_ptr = UnsafeMutableRawPointer(writer)
+            guard WebPEncode(&config, &picture) != 0 else {
+                throw CodecFailure(reason: "libwebp gave error \(picture.error_code.rawValue)")
+            }
+            return Array(UnsafeBufferPointer(start: writer.pointee.mem, count: writer.pointee.size))
+        }
+    }
+}

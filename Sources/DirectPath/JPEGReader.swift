@@ -1,0 +1,51 @@
+internal import CJPEG
+internal import ImageModel
+
+/// A JPEG that libjpeg has opened: its traits first, then its rows.
+///
+/// - Ownership: one decompressor, given back by `deinit`; the bytes must outlive it.
+struct JPEGReader: ~Copyable {
+    private let reader: UnsafeMutablePointer<mz_jpeg_reader>
+
+    private init(taking reader: UnsafeMutablePointer<mz_jpeg_reader>) { self.reader = reader }
+
+    static func open(_ bytes: UnsafeRawBufferPointer) throws(CodecFailure) -> JPEGReader {
+        guard let reader = mz_jpeg_reader_new() else { throw CodecFailure(reason: "there is no memory to open it") }
+        let opened = JPEGReader(taking: reader)
+        guard mz_jpeg_open(reader, bytes.baseAddress, bytes.count) == 0 else { throw opened.failure }
+        return opened
+    }
+
+    deinit { mz_jpeg_reader_free(reader) }
+
+    private var failure: CodecFailure { CodecFailure(reason: String(cString: mz_jpeg_reason(reader))) }
+
+    var traits: JPEGTraits {
+        JPEGTraits(
+            stored: PixelSize(width: Int(reader.pointee.info.image_width), height: Int(reader.pointee.info.image_height)),
+            isColour: mz_jpeg_is_three(reader) != 0, profile: profile.map(ProfileKind.init) ?? .none)
+    }
+
+    /// The embedded colour profile's bytes, as long as this is there.
+    var profile: UnsafeRawBufferPointer? {
+        reader.pointee.profile.map { UnsafeRawBufferPointer(start: $0, count: Int(reader.pointee.profile_bytes)) }
+    }
+
+    /// Begins to decode, at a `shrink`-th of the stored size; returns the size that comes out.
+    func start(shrink: Int) throws(CodecFailure) -> PixelSize {
+        guard mz_jpeg_start(reader, Int32(shrink)) == 0 else { throw failure }
+        return PixelSize(width: Int(reader.pointee.info.output_width), height: Int(reader.pointee.info.output_height))
+    }
+
+    /// Decodes rows to where `rows` points; how many it were.
+    func read(_ rows: UnsafeMutableBufferPointer<UnsafeMutablePointer<UInt8>?>) throws(CodecFailure) -> Int {
+        let count = mz_jpeg_read(reader, rows.baseAddress, Int32(rows.count))
+        guard count > 0 else { throw count < 0 ? failure : CodecFailure(reason: "its rows end early") }
+        return Int(count)
+    }
+}
+
+/// What a codec said when it did not do what was asked.
+struct CodecFailure: Error {
+    let reason: String
+}

@@ -1,0 +1,53 @@
+internal import CDeflate
+internal import CPixels
+internal import ImageModel
+
+/// Writes a PNG of 8-bit RGB: each row by Paeth's filter, all of them deflated at once.
+///
+/// libdeflate does in a third of the time what zlib does; one filter for all rows costs a photograph 1 % of its bytes.
+enum PNGWriter {
+    static func file(of canvas: Canvas, level: Int) throws(CodecFailure) -> [UInt8] {
+        guard let compressor = libdeflate_alloc_compressor(Int32(level)) else {
+            throw CodecFailure(reason: "there is no memory to compress it")
+        }
+        defer { libdeflate_free_compressor(compressor) }
+        let rows = filtered(canvas)
+        let bound = libdeflate_zlib_compress_bound(compressor, rows.count)
+        let data = [UInt8](unsafeUninitializedCapacity: bound) { out, filled in
+            filled = libdeflate_zlib_compress(compressor, rows, rows.count, out.baseAddress, bound)
+        }
+        guard !data.isEmpty, data.count < 1 << 31 else { throw CodecFailure(reason: "its pixels do not compress") }
+        let header = big(canvas.size.width) + big(canvas.size.height) + [8, 2, 0, 0, 0]
+        var file: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        file.reserveCapacity(data.count + 128)
+        append("IHDR", header, to: &file)
+        append("IDAT", data, to: &file)
+        append("IEND", [], to: &file)
+        return file
+    }
+
+    private static func filtered(_ canvas: Canvas) -> [UInt8] {
+        let stride = canvas.stride
+        let blank = [UInt8](repeating: 0, count: stride)
+        return [UInt8](unsafeUninitializedCapacity: (stride + 1) * canvas.size.height) { out, filled in
+            blank.withUnsafeBufferPointer { blank in
+                for y in 0..<canvas.size.height {
+                    let above = y == 0 ? blank.baseAddress : UnsafePointer(canvas.bytes + (y - 1) * stride)
+                    out[y * (stride + 1)] = 4
+                    mz_png_paeth(canvas.bytes + y * stride, above, out.baseAddress! + y * (stride + 1) + 1, stride)
+                }
+            }
+            filled = (stride + 1) * canvas.size.height
+        }
+    }
+
+    private static func append(_ name: String, _ content: [UInt8], to file: inout [UInt8]) {
+        let start = file.count + 4
+        file += big(content.count) + Array(name.utf8) + content
+        file += big(Int(file.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress! + start, $0.count - start) }))
+    }
+
+    private static func big(_ value: Int) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+}

@@ -1,0 +1,36 @@
+internal import CLCMS
+internal import ImageModel
+
+/// Colours of an embedded profile to sRGB, in place; the last profile's transform is kept, since a camera's pictures come
+/// together.
+///
+/// Relative colorimetric without black point compensation, as libvips's default.
+final class ProfileTransform {
+    private var source: [UInt8] = []
+    private var transform: cmsHTRANSFORM?
+
+    deinit { forget() }
+
+    /// A profile that LittleCMS can't use means sRGB.
+    func convert(_ canvas: Canvas, from profile: UnsafeRawBufferPointer) {
+        if !profile.elementsEqual(source) { build(profile) }
+        guard let transform else { return }
+        cmsDoTransform(transform, canvas.bytes, canvas.bytes, UInt32(canvas.size.pixels))
+    }
+
+    private func build(_ profile: UnsafeRawBufferPointer) {
+        forget()
+        source = Array(profile)
+        guard let from = cmsOpenProfileFromMem(profile.baseAddress, UInt32(profile.count)) else { return }
+        defer { cmsCloseProfile(from) }
+        guard let to = cmsCreate_sRGBProfile() else { return }
+        defer { cmsCloseProfile(to) }
+        let pixels = mz_lcms_rgb8()
+        transform = cmsCreateTransform(from, pixels, to, pixels, UInt32(INTENT_RELATIVE_COLORIMETRIC), 0)
+    }
+
+    private func forget() {
+        if let transform { cmsDeleteTransform(transform) }
+        (source, transform) = ([], nil)
+    }
+}
