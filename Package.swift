@@ -40,6 +40,7 @@ let package = Package(
         library("CLCMS", "lcms2", apt: "liblcms2-dev"),
         // Ours, in C for its intrinsics; optimised in debug builds too, where pictures are tested.
         .target(name: "CPixels", path: "Sources/C/CPixels", cSettings: [.unsafeFlags(["-O3"])]),
+        library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
         library("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
         // Thin Swift over a library: each the only importer of its C module.
@@ -48,6 +49,7 @@ let package = Package(
         room("HTTP", needs: ["CCurl", "Posix"]),
         room("Digest", needs: ["CCrypto"]),
         room("DomainNames", needs: ["CIDN2"]),
+        room("Seccomp", needs: ["CSeccomp", "Posix"]),
         room("WebServer", needs: ["CMicroHTTPD"]),
 
         // The rules: values and reducers that never await.
@@ -83,7 +85,7 @@ let package = Package(
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
-            needs: ["ImageModel", "Rendering", "Vips", "DirectPath", "CommandLine", "Posix"]),
+            needs: ["ImageModel", "Rendering", "Vips", "DirectPath", "Seccomp", "CommandLine", "Posix"]),
         program(
             "mezzotint", in: "mezzotint",
             needs: [

@@ -18,8 +18,9 @@ package enum Sandbox {
     }
 
     /// - Failure: names the limit that could not be set.
-    package static func limit(dataBytes: Int, files: Int) throws(SystemFailure) {
+    package static func limit(dataBytes: Int, cpuSeconds: Int, files: Int) throws(SystemFailure) {
         guard mz_limit_data(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "data", code: errno) }
+        guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
         guard mz_limit_core(0) == 0 else { throw SystemFailure("limit", on: "core", code: errno) }
         guard mz_limit_files(UInt64(files)) == 0 else { throw SystemFailure("limit", on: "files", code: errno) }
         guard mz_no_new_privileges() == 0 else { throw SystemFailure("limit", on: "privileges", code: errno) }

@@ -77,6 +77,12 @@ extension Settings {
             "render.engine", \.render.engine, .choice(["direct", "portable", "libvips"]),
             "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."),
         SettingKey(
+            "render.sandbox", \.render.sandbox, .choice(["required", "optional"]),
+            "Whether renderers start where the kernel has no filter for system calls. `mezzotint doctor` says whether it has."),
+        SettingKey(
+            "render.memory", \.render.memory, .size(64 << 20...1 << 40),
+            "What all renders at once may need beyond their processes' 50 MiB, by estimate; who would go over it waits."),
+        SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
             "How long one render may take before its process is ended."),
         SettingKey(

@@ -67,6 +67,8 @@ package struct Settings: Sendable, Equatable {
         /// 0: as many as there are cores.
         package var processes = 0
         package var engine = "direct"
+        package var sandbox = "required"
+        package var memory = 1 << 30
         package var deadline = Duration.seconds(10)
         package var pixelLimit = 50_000_000
         package var scanLimit = 64

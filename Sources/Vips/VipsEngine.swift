@@ -13,6 +13,9 @@ package struct VipsEngine: RenderEngine {
         try warm()
     }
 
+    /// libvips's own.
+    package static var version: String { String(cString: vips_version_string()) }
+
     package func render(
         _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void

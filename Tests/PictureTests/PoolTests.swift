@@ -134,6 +134,8 @@ struct PoolTests {
         func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
         #expect(try text("environ").isEmpty)
         #expect(try text("status").contains("NoNewPrivs:\t1"))
+        // 2: a filter for system calls.
+        #expect(try text("status").contains("Seccomp:\t2"))
         let limits = try text("limits").split(separator: "\n").map {
             $0.split(separator: "  ", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) }
         }
@@ -141,6 +143,7 @@ struct PoolTests {
             limits.first { $0[0] == name }.map { Array($0.dropFirst().prefix(2)) } ?? []
         }
         #expect(limit("Max data size") == ["536870912", "536870912"])
+        #expect(limit("Max cpu time") == ["6000", "6000"])
         #expect(limit("Max core file size") == ["0", "0"])
         #expect(limit("Max open files") == ["32", "32"])
         await pool.stop()

@@ -8,6 +8,6 @@ enum Program {
         options: Option.configuration,
         subcommands: [
             PublishCommand.command, VariantsCommand.command, NormaliseCommand.command, LagCommand.command,
-            DeadCommand.command, TopicsCommand.command, ConfigurationCommand.command, ReferenceCommand.command,
+            DeadCommand.command, TopicsCommand.command, DoctorCommand.command, ConfigurationCommand.command, ReferenceCommand.command,
         ])
 }

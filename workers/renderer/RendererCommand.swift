@@ -3,6 +3,7 @@ internal import DirectPath
 internal import Glibc
 internal import Posix
 internal import Rendering
+internal import Seccomp
 internal import Vips
 
 /// The renderer program: started by the pool with a socket, it serves renders; by hand it only says what it is.
@@ -11,7 +12,7 @@ internal import Vips
 struct RendererCommand {
     let words: [String]
     /// Where the pool puts the socket.
-    private static let socket: Int32 = 3
+    static let socket: Int32 = 3
     private static let files = 32
     /// The decoded pixels of most pictures, at what size they are decoded; glibc's own limit is half of it.
     private static let keptBytes = 32 << 20
@@ -34,6 +35,9 @@ struct RendererCommand {
     func run() -> Never {
         switch words.first {
         case "serve" where PacketSocket.isSocket(Self.socket): serve()
+        case "check" where words.count == 2 && RendererCheck(rawValue: words[1]) != nil:
+            RendererCheck(rawValue: words[1])?.run(confine: confine)
+            exit(2)
         case "bench": BareBenchmark.run(Array(words.dropFirst()))
         case "--help", "-h": explain()
         // Every program takes it; there is nothing in it for this one.
@@ -59,7 +63,8 @@ struct RendererCommand {
                 Console.complain("mezzotint-renderer: libvips did not start: \(error)")
                 exit(1)
             }
-            try Sandbox.limit(dataBytes: dataLimit, files: Self.files)
+            try confine()
+            try filter()
             switch value(of: "--engine").flatMap(EngineChoice.init) ?? .direct {
             case .libvips: try serve(engine)
             case .direct: try serve(DirectEngine(before: engine))
@@ -69,6 +74,23 @@ struct RendererCommand {
         } catch {
             Console.complain("mezzotint-renderer: \(error)")
             exit(1)
+        }
+    }
+
+    private func confine() throws(SystemFailure) {
+        try Sandbox.limit(
+            dataBytes: dataLimit, cpuSeconds: value(of: "--cpu-limit").flatMap { Int($0) } ?? 3600, files: Self.files)
+    }
+
+    private func filter() throws(SystemFailure) {
+        do throws(SystemFailure) { try SystemCallFilter.load() } catch {
+            let isOptional = value(of: "--sandbox") == "optional"
+            Console.complain(
+                "mezzotint-renderer: there is no filter for system calls here (\(error)). "
+                    + (isOptional
+                        ? "It goes on without, as render.sandbox says."
+                        : "Allow seccomp for this container, or set render.sandbox to optional."))
+            guard isOptional else { throw error }
         }
     }
 

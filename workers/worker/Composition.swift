@@ -33,7 +33,8 @@ struct Composition {
             RendererConfiguration(
                 program: settings.rendererProgram, count: renders,
                 deadlineMilliseconds: settings.render.deadline.milliseconds, limits: settings.renderLimits,
-                engine: EngineChoice(rawValue: settings.render.engine) ?? .direct))
+                engine: EngineChoice(rawValue: settings.render.engine) ?? .direct,
+                memoryBytes: settings.render.memory, isSandboxOptional: settings.render.sandbox == "optional"))
         do {
             // Without a renderer every job would only wait: better to say so at once.
             try await renderers.ready()

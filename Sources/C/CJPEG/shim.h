@@ -73,6 +73,7 @@ static inline void mz_jpeg_reader_free(struct mz_jpeg_reader *reader) {
     free(reader);
 }
 static inline const char *mz_jpeg_reason(const struct mz_jpeg_reader *reader) { return reader->errors.reason; }
+static inline int mz_jpeg_version(void) { return LIBJPEG_TURBO_VERSION_NUMBER; }
 static inline int mz_jpeg_is_three(const struct mz_jpeg_reader *reader) {
     return reader->info.num_components == 3
         && (reader->info.jpeg_color_space == JCS_YCbCr || reader->info.jpeg_color_space == JCS_RGB);

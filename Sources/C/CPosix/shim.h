@@ -149,6 +149,7 @@ static inline int mz_limit(int which, unsigned long long v) {
     return setrlimit((__rlimit_resource_t)which, &r);
 }
 static inline int mz_limit_data(unsigned long long v) { return mz_limit(RLIMIT_DATA, v); }
+static inline int mz_limit_cpu(unsigned long long v) { return mz_limit(RLIMIT_CPU, v); }
 static inline int mz_limit_core(unsigned long long v) { return mz_limit(RLIMIT_CORE, v); }
 static inline int mz_limit_files(unsigned long long v) { return mz_limit(RLIMIT_NOFILE, v); }
 // The soft limit of open files up to the hard one.

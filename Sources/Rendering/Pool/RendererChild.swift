@@ -27,6 +27,8 @@ final class RendererChild {
                 program: configuration.program,
                 arguments: [
                     "serve", "--data-limit", "\(configuration.dataBytes)", "--engine", configuration.engine.rawValue,
+                    "--cpu-limit", "\(configuration.cpuSeconds)",
+                    "--sandbox", configuration.isSandboxOptional ? "optional" : "required",
                 ], socket: theirs)
         } catch {
             throw .unavailable(reason: error.description)

@@ -14,6 +14,10 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var effort: RenderEffort
     /// Heap that one child may have; an ordinary picture of 50 Mpx needs 320 MiB.
     package var dataBytes: Int
+    /// What all children together may need, by estimate.
+    package var memoryBytes: Int
+    /// Whether a child goes on where the kernel has no filter for system calls; it says so on stderr.
+    package var isSandboxOptional: Bool
     /// A child makes way for a fresh one after so many renders …
     package var recycleRenders: Int
     /// … or when one leaves it with more memory than this, and with more than twice what it began with.
@@ -22,13 +26,19 @@ package struct RendererConfiguration: Sendable, Hashable {
     package init(
         program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
         limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
-        dataBytes: Int = 512 << 20, recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
+        dataBytes: Int = 512 << 20, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
+        recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
     ) {
         (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
         (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
         (self.dataBytes, self.recycleRenders, self.recycleBytes) = (dataBytes, recycleRenders, recycleBytes)
-        self.engine = engine
+        (self.engine, self.memoryBytes, self.isSandboxOptional) = (engine, memoryBytes, isSandboxOptional)
     }
+}
+
+extension RendererConfiguration {
+    /// All the CPU time that a child could use within its deadlines, for one that nobody ends any more.
+    var cpuSeconds: Int { recycleRenders * (deadlineMilliseconds / 1000 + 2) }
 }
 
 /// Who decodes, resizes and encodes in a child.

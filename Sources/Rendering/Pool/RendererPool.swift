@@ -18,7 +18,8 @@ package final class RendererPool: Renderer {
     package init(_ configuration: RendererConfiguration) {
         self.configuration = configuration
         inspector = PictureInspector(limits: configuration.limits)
-        seats = (0..<configuration.count).map { [queue] _ in RendererSeat(configuration, queue) }
+        let budget = RenderBudget(ceiling: configuration.memoryBytes)
+        seats = (0..<configuration.count).map { [queue] _ in RendererSeat(configuration, queue, budget) }
         for (number, seat) in seats.enumerated() { OwnThread.start("renderer \(number)") { seat.run() } }
     }
 

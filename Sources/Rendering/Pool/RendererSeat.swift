@@ -15,10 +15,11 @@ final class RendererSeat: Sendable {
     }
     private let configuration: RendererConfiguration
     private let queue: RenderQueue
+    private let budget: RenderBudget
     private let state = Mutex(State())
 
-    init(_ configuration: RendererConfiguration, _ queue: RenderQueue) {
-        (self.configuration, self.queue) = (configuration, queue)
+    init(_ configuration: RendererConfiguration, _ queue: RenderQueue, _ budget: RenderBudget) {
+        (self.configuration, self.queue, self.budget) = (configuration, queue, budget)
     }
 
     var process: ChildProcess? { state.withLock { $0.process } }
@@ -65,6 +66,9 @@ final class RendererSeat: Sendable {
             let current = if let child { child } else { try start() }
             child = current
             guard let render else { return .success([]) }
+            let memory = render.request.memoryEstimate
+            budget.take(memory)
+            defer { budget.giveBack(memory) }
             do throws(RendererChild.Loss) {
                 return try current.render(render)
             } catch {

@@ -1,0 +1,68 @@
+internal import Dispatch
+internal import ImageModel
+package import Ports
+internal import Synchronization
+
+/// What all children of a pool may need at once, by estimate: a job that would go over waits until others are done.
+///
+/// A child's own limit ends it when it asks for too much; this keeps all of them together below what the machine or its
+/// container has, which would otherwise end the worker.
+///
+/// - Concurrency: `take` blocks the seat's own thread.
+final class RenderBudget: Sendable {
+    private struct State {
+        var used = 0
+        var waiting: [(bytes: Int, gate: DispatchSemaphore)] = []
+    }
+    private let ceiling: Int
+    private let state = Mutex(State())
+
+    init(ceiling: Int) { self.ceiling = ceiling }
+
+    /// Returns once there is room, in the order of asking; one that is over the ceiling by itself runs alone.
+    func take(_ bytes: Int) {
+        let gate = state.withLock { state -> DispatchSemaphore? in
+            if state.waiting.isEmpty, fits(bytes, state.used) {
+                state.used += bytes
+                return nil
+            }
+            let gate = DispatchSemaphore(value: 0)
+            state.waiting.append((bytes, gate))
+            return gate
+        }
+        gate?.wait()
+    }
+
+    func giveBack(_ bytes: Int) {
+        let gates = state.withLock { state in
+            state.used -= bytes
+            var gates: [DispatchSemaphore] = []
+            while let first = state.waiting.first, fits(first.bytes, state.used) {
+                state.used += first.bytes
+                gates.append(state.waiting.removeFirst().gate)
+            }
+            return gates
+        }
+        for gate in gates { gate.signal() }
+    }
+
+    private func fits(_ bytes: Int, _ used: Int) -> Bool { used == 0 || used + bytes <= ceiling }
+}
+
+extension RenderRequest {
+    /// Bytes that a child may need for it beyond what it has: each format's worst, measured.
+    package var memoryEstimate: Int {
+        let frames = facts.frames > 1 ? 2 : 1
+        let decoded = facts.size.pixels * RenderRequest.bytesPerPixel(facts.format) * frames
+        return decoded + outputs.reduce(0) { $0 + $1.size.pixels * 8 }
+    }
+
+    /// JPEG: the coefficients of a progressive one. PNG: an interlaced one of 16 bits. AVIF: 372 MB for 50 Mpx.
+    private static func bytesPerPixel(_ format: ImageFormat) -> Int {
+        switch format {
+        case .jpeg: 6
+        case .png, .avif, .heic: 8
+        default: 5
+        }
+    }
+}

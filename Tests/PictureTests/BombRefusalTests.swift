@@ -1,0 +1,64 @@
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import Testing
+
+/// The bombs that a header gives away: each costs the worker a look, and a child nothing.
+@Suite("Pictures: bombs are refused by their header in under 50 ms", .timeLimit(.minutes(2)))
+struct BombRefusalTests {
+    @Test(
+        "Refused with the limit that it is over",
+        arguments: [
+            ("a grey JPEG of 49 Mpx with 694 legal scans", "render.too-many-scans", scans(694)),
+            ("a PNG of 20,000 × 20,000, interlaced", "render.too-many-pixels", png(20_000, 20_000, 8, 2, true)),
+            ("a PNG of 50 Mpx, 16 bits, alpha, interlaced", "render.too-much-memory", png(7_000, 7_000, 16, 6, true)),
+            ("a WebP of 16,383 × 16,383 without loss", "render.too-many-pixels", webp),
+            ("a PNG of 100,000 chunks", "render.too-many-chunks", chunks(100_000)),
+            ("a progressive JPEG of 60,000 × 60,000", "render.too-many-pixels", jpeg(60_000, 60_000)),
+        ])
+    func refused(name: String, code: String, bytes: [UInt8]) throws {
+        let file = try Workshop.file(bytes)
+        let before = ProcessMemory.ownCPUNanoseconds
+        #expect(throws: RenderFailure.self, "\(name)") {
+            do { _ = try PictureInspector().inspect(file) } catch {
+                #expect(error.code == code, "\(name)")
+                throw error
+            }
+        }
+        // What the test's own threads use beside it is in this, too.
+        #expect(ProcessMemory.ownCPUNanoseconds - before < 50_000_000, "\(name)")
+    }
+
+    private static func big(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * (count - 1 - $0))) }
+    }
+
+    private static func jpeg(_ width: Int, _ height: Int) -> [UInt8] {
+        [0xff, 0xd8, 0xff, 0xc2, 0, 11, 8] + big(height, 2) + big(width, 2) + [1, 1, 0x11, 0]
+            + [0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0, 0x55, 0xff, 0xd9]
+    }
+
+    private static func scans(_ count: Int) -> [UInt8] {
+        let whole = jpeg(7_000, 7_000)
+        let scan: [UInt8] = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 63, 0] + [UInt8](repeating: 0x55, count: 200)
+        return whole.dropLast(2) + (0..<count).flatMap { _ in scan } + whole.suffix(2)
+    }
+
+    private static func png(_ width: Int, _ height: Int, _ depth: UInt8, _ kind: UInt8, _ isInterlaced: Bool) -> [UInt8] {
+        let head = big(width, 4) + big(height, 4) + [depth, kind, 0, 0, isInterlaced ? 1 : 0]
+        return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + Pixels.chunk("IHDR", head)
+            + Pixels.chunk("IDAT", Sources.zeros(1_200_000)) + Pixels.chunk("IEND", [])
+    }
+
+    private static func chunks(_ count: Int) -> [UInt8] {
+        let whole = png(8, 8, 8, 2, false)
+        let chunk = Pixels.chunk("teXt", [])
+        return whole.prefix(33) + (0..<count).flatMap { _ in chunk } + whole.dropFirst(33)
+    }
+
+    private static let webp =
+        Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0, 0x2f, 0xfe, 0xbf, 0xff, 0x0f]
+        + [UInt8](repeating: 0, count: 9)
+}

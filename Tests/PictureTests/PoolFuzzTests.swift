@@ -1,0 +1,84 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+@Suite("Pictures: damaged at random, each comes to an end that is told", .timeLimit(.minutes(60)))
+struct PoolFuzzTests {
+    /// 300, or as many as MEZZOTINT_MUTATIONS says; the decoders are others' work, so a child may die of one, but
+    /// nothing else may come of it.
+    @Test("Mutated files of every format through the pool: an outcome each, and a pool that still renders")
+    func mutations() async throws {
+        let count = ProcessInfo.processInfo.environment["MEZZOTINT_MUTATIONS"].flatMap { Int($0) } ?? 300
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+        let seeds = try await Self.seeds(pool)
+        var outcomes: [String: Int] = [:]
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<count {
+                if number >= 4 { outcomes[try await group.next() ?? "", default: 0] += 1 }
+                group.addTask { try await Self.outcome(of: Self.mutated(seeds, number), pool) }
+            }
+            for try await outcome in group { outcomes[outcome, default: 0] += 1 }
+        }
+        print("\(count) mutated files: \(outcomes.sorted { $0.value > $1.value }), \(pool.losses) children lost")
+        #expect(outcomes.values.reduce(0, +) == count)
+        #expect(Set(outcomes.keys).isSubset(of: Self.known))
+        #expect(outcomes["rendered", default: 0] > count / 10 && outcomes["render.malformed", default: 0] > count / 10)
+        #expect(try await Self.outcome(of: seeds[0], pool) == "rendered")
+        await pool.stop()
+    }
+
+    private static let known = Set(RenderFailure.catalogue.map(\.code)).subtracting([
+        "render.unavailable", "render.no-space",
+    ]).union(["rendered"])
+
+    /// One small picture in each way that we write, plain and with all that can be around it.
+    private static func seeds(_ pool: RendererPool) async throws -> [[UInt8]] {
+        let pixels = Pixels.photograph(width: 120, height: 80, seed: 6)
+        let made = try await Workshop.render(try Workshop.file(pixels.png), in: pool) { facts in
+            [ImageFormat.jpeg, .webp, .png].map { Workshop.order(120, 80, $0, of: facts.size) }
+        }
+        let files = try made.map { try $0.content.bytes() }
+        return files + [
+            Sources.photographed(files[0], orientation: 6), Sources.tagged(files[0], Sources.exchangedProfile),
+            Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile)]),
+            Sources.blackPNG(width: 40, height: 30, depth: 16, channels: 4, isInterlaced: true),
+        ]
+    }
+
+    /// The same for a number, whenever it is asked.
+    private static func mutated(_ seeds: [[UInt8]], _ number: Int) -> [UInt8] {
+        var state = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % max(1, bound)
+        }
+        var bytes = seeds[number % seeds.count]
+        for _ in 0...next(4) {
+            // Half of them where headers are.
+            let place = next(next(2) == 0 ? min(400, bytes.count) : bytes.count)
+            switch next(6) {
+            case 0: bytes[place] = UInt8(next(256))
+            case 1: bytes[place] ^= 1 << next(8)
+            case 2: bytes[place] = [0, 1, 0x7f, 0x80, 0xff][next(5)]
+            case 3: bytes.removeSubrange(place..<min(bytes.count, place + 1 + next(8)))
+            case 4: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 9)], at: place)
+            default: bytes.removeLast(next(bytes.count / 8))
+            }
+        }
+        return bytes
+    }
+
+    private static func outcome(of bytes: [UInt8], _ pool: RendererPool) async throws -> String {
+        do {
+            _ = try await Workshop.render(try Workshop.file(bytes), in: pool) { facts in
+                [Workshop.order(50, 40, .webp, of: facts.size), Workshop.order(20, 10, .jpeg, of: facts.size)]
+            }
+            return "rendered"
+        } catch let failure as RenderFailure { return failure.code }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Dispatch
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Synchronization
+internal import Testing
+
+@testable internal import Rendering
+
+@Suite("The pool's memory: what all renders may need together", .timeLimit(.minutes(1)))
+struct RenderBudgetTests {
+    /// Many threads take and give back; what is held is looked at while it is held.
+    @Test("Never more is held than the ceiling, except by one alone", arguments: [100, 40, 9])
+    func ceiling(ceiling: Int) {
+        let budget = RenderBudget(ceiling: ceiling)
+        let held = Mutex((bytes: 0, count: 0, most: 0))
+        let done = DispatchSemaphore(value: 0)
+        for thread in 0..<8 {
+            OwnThread.start("budget \(thread)") {
+                for turn in 0..<500 {
+                    let bytes = 1 + (turn * 7 + thread * 3) % 30
+                    budget.take(bytes)
+                    held.withLock { held in
+                        held = (held.bytes + bytes, held.count + 1, held.most)
+                        if held.count > 1 { held.most = max(held.most, held.bytes) }
+                    }
+                    held.withLock { $0 = ($0.bytes - bytes, $0.count - 1, $0.most) }
+                    budget.giveBack(bytes)
+                }
+                done.signal()
+            }
+        }
+        for _ in 0..<8 { done.wait() }
+        #expect(held.withLock { $0.bytes } == 0)
+        #expect(held.withLock { $0.most } <= ceiling)
+    }
+
+    @Test(
+        "The estimate is over what was measured of hostile files",
+        arguments: [
+            (ImageFormat.avif, 16_000, 16_000, 1680 << 20), (.avif, 7_000, 7_000, 372 << 20),
+            (.png, 20_000, 20_000, 1260 << 20), (.jpeg, 7_000, 7_000, 247 << 20), (.webp, 16_383, 16_383, 174 << 20),
+        ])
+    func estimate(format: ImageFormat, width: Int, height: Int, measured: Int) {
+        let size = PixelSize(width: width, height: height)
+        let request = RenderRequest(
+            facts: PictureFacts(format: format, size: size, orientation: 1, frames: 1, hasAlpha: false), isReuse: false,
+            deadlineMilliseconds: 1000, outputs: [])
+        #expect(request.memoryEstimate > measured)
+    }
+}

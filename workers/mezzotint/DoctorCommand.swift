@@ -1,0 +1,117 @@
+import CommandLine
+import Glibc
+import JSONText
+import LogChoice
+import Ports
+import Posix
+import Settings
+
+/// `mezzotint doctor`: proves on this machine what a worker with these settings will need.
+enum DoctorCommand {
+    static let command = Command(
+        "doctor", abstract: "Try what a worker needs here: sandbox, libraries, directories, log.",
+        examples: ["mezzotint doctor", "mezzotint doctor --config config/kafka.yaml --json"], options: [.json]
+    ) { arguments in
+        let settings = try Settings.load(arguments)
+        let program =
+            settings.render.program.isEmpty
+            ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program
+        let findings =
+            [libraries(program)] + sandbox(program, settings) + [directory("data", settings.data)]
+            + [directory("store", settings.storeDirectory), await log(settings)]
+        if arguments.flag("json") {
+            Output.array(findings) { json, finding in
+                json.field("what", finding.what)
+                json.key("isWell")
+                json.boolean(finding.isWell)
+                json.field("says", finding.says)
+            }
+        } else {
+            Console.write(
+                TextTable.text(["", "WHAT", "SAYS"], findings.map { [$0.isWell ? "ok" : "BAD", $0.what, $0.says] }))
+        }
+        return findings.allSatisfy(\.isWell) ? .success : .failure
+    }
+
+    private struct Finding {
+        var what: String
+        var isWell: Bool
+        var says: String
+    }
+
+    private static func libraries(_ program: String) -> Finding {
+        do throws(SystemFailure) {
+            let (ours, theirs) = try PacketSocket.pair()
+            let child = try ChildProcess(program: program, arguments: ["check", "versions"], socket: theirs)
+            defer { _ = child.reap() }
+            guard ours.waits(upTo: 10_000), let message = try ours.receive(limit: 4096) else {
+                child.kill()
+                return Finding(what: "renderer", isWell: false, says: "\(program) does not say what it is made of.")
+            }
+            return Finding(what: "renderer", isWell: true, says: String(decoding: message.bytes, as: UTF8.self))
+        } catch {
+            return Finding(
+                what: "renderer", isWell: false, says: "\(error). Build mezzotint-renderer, or set render.program.")
+        }
+    }
+
+    /// A child for each act, under the filter that renderers have: none may come through.
+    private static func sandbox(_ program: String, _ settings: Settings) -> [Finding] {
+        [("open", "opens a file"), ("exec", "starts a program"), ("socket", "makes a socket")].map { act, does in
+            let what = "sandbox, \(act)"
+            do throws(SystemFailure) {
+                let (_, theirs) = try PacketSocket.pair()
+                let child = try ChildProcess(program: program, arguments: ["check", act], socket: theirs)
+                switch child.reap() {
+                case .status(0): return Finding(what: what, isWell: true, says: "refused")
+                case .signal(Int(SIGSYS)): return Finding(what: what, isWell: true, says: "refused, and the child ended")
+                case .status(1):
+                    let isAllowed = settings.render.sandbox == "optional"
+                    return Finding(
+                        what: what, isWell: isAllowed,
+                        says: "This kernel takes no filter for system calls. "
+                            + (isAllowed
+                                ? "Renderers go on without, as render.sandbox says."
+                                : "Allow seccomp for this container, or set render.sandbox to optional."))
+                case let end:
+                    return Finding(what: what, isWell: false, says: "A renderer \(does) all the same (\(end)). Do not use it.")
+                }
+            } catch {
+                return Finding(what: what, isWell: false, says: "\(error)")
+            }
+        }
+    }
+
+    /// Whether files can be made there, or the folder itself if it is not there yet.
+    private static func directory(_ what: String, _ path: String) -> Finding {
+        var place = path
+        while access(place, F_OK) != 0, let slash = place.lastIndex(of: "/"), slash > place.startIndex {
+            place = String(place[..<slash])
+        }
+        if access(place, F_OK) != 0 { place = "." }
+        let isWell = access(place, W_OK | X_OK) == 0
+        let isThere = place == path
+        var facts = statvfs()
+        let free = statvfs(place, &facts) == 0 ? (UInt64(facts.f_bavail) * UInt64(facts.f_frsize)) >> 20 : 0
+        return Finding(
+            what: "\(what) directory", isWell: isWell,
+            says: isWell
+                ? "\(path) \(isThere ? "is writable" : "will be made"), \(free) MiB are free."
+                : "\(place) is not writable. Give the worker's user the right, or name another directory.")
+    }
+
+    /// What is there is opened and asked; an embedded one that is not, will be made.
+    private static func log(_ settings: Settings) async -> Finding {
+        if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
+            return Finding(what: "log", isWell: true, says: "\(file) will be made by the first job or worker.")
+        }
+        do {
+            let log = try await ChosenLog.open(settings).log
+            let partitions = log.partitions
+            await log.close()
+            return Finding(what: "log", isWell: true, says: "It answers; it has \(partitions) partitions.")
+        } catch {
+            return Finding(what: "log", isWell: false, says: "\(error)")
+        }
+    }
+}

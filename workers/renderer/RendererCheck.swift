@@ -1,0 +1,38 @@
+internal import CommandLine
+internal import DirectPath
+internal import Glibc
+internal import Posix
+internal import Seccomp
+internal import Vips
+
+/// The hidden `check WHAT`, for `mezzotint doctor`: the libraries' versions by the socket, or an act that the sandbox must
+/// not let pass.
+enum RendererCheck: String {
+    case versions, open, exec, socket
+
+    /// How a process ends whose act was let pass.
+    private static let passed: Int32 = 3
+
+    func run(confine: () throws(SystemFailure) -> Void) -> Never {
+        if self == .versions {
+            let text = ([("libvips", VipsEngine.version)] + DirectVersions.all).map { "\($0) \($1)" }
+                .joined(separator: ", ")
+            try? PacketSocket(taking: RendererCommand.socket).send(Array(text.utf8))
+            exit(0)
+        }
+        do throws(SystemFailure) {
+            try confine()
+            try SystemCallFilter.load()
+        } catch {
+            exit(1)
+        }
+        let isRefused =
+            switch self {
+            case .versions: true
+            case .open: Glibc.open("/etc/passwd", O_RDONLY) < 0
+            case .exec: execv("/bin/true", [nil]) < 0
+            case .socket: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) < 0
+            }
+        _exit(isRefused ? 0 : Self.passed)
+    }
+}
