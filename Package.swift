@@ -145,7 +145,8 @@ let package = Package(
             data: ["outcomes.golden.txt"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Posix", needs: ["Posix"]),
-        tests("Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"]),
+        tests(
+            "Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"], data: ["Corpus"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
         tests("SQLite", needs: ["SQLite"]),
         tests(
@@ -177,4 +178,19 @@ for target in package.targets where target.type != .system && target.name != "CP
     ]
     // Tests look at every pixel of thousands of pictures: unoptimised that takes minutes.
     if target.name == "TestPixels" { target.swiftSettings?.append(.unsafeFlags(["-O"])) }
+}
+
+// Only for ops/fuzz: with it every room is built with coverage, and libFuzzer brings the program's beginning.
+if Context.environment["MEZZOTINT_FUZZ"] != nil {
+    for target in package.targets where target.type == .regular && target.name != "CPixels" {
+        target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer"]))
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "Rendering"], path: "workers/fuzz",
+            swiftSettings: [
+                .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
+                .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),
+            ],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
 }

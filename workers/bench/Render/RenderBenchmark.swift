@@ -16,7 +16,7 @@ struct RenderBenchmark {
         ],
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
-            Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg"]),
+            Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg", "png"]),
             Option(
                 "engine", value: "engine", help: "Only this engine.", oneOf: ["mezzotint", "libvips", "sharp"]),
             Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
@@ -39,7 +39,7 @@ struct RenderBenchmark {
             pictures: pictures, jobs: try arguments.number("jobs", in: 1...256) ?? cores,
             scores: !arguments.flag("no-score"), scratch: scratch)
         let engines = arguments.value("engine").map { [$0] } ?? ["mezzotint", "libvips", "sharp"]
-        let formats = arguments.value("format").flatMap { ImageFormat(rawValue: $0) }.map { [$0] } ?? [.webp, .jpeg]
+        let formats = arguments.value("format").flatMap { ImageFormat(rawValue: $0) }.map { [$0] } ?? [.webp, .jpeg, .png]
         var figures: [RenderFigures] = []
         for format in formats {
             figures += try await benchmark.run(engines, format, rounds: arguments.number("rounds", in: 1...99) ?? 3)

@@ -30,13 +30,27 @@ struct SharpEngine: BenchmarkEngine {
     }
 
     func run(_ format: ImageFormat) async throws -> RenderFigures {
-        let text = try SharedTools.output(
-            "node", [script.path, pictures[0].deletingLastPathComponent().path, "\(jobs)", format.rawValue])
+        let folder = pictures[0].deletingLastPathComponent().path
+        // Its bench gives PNG a quality, which to sharp means a palette: that one line is said anew for it.
+        let text =
+            format == .png
+            ? try SharedTools.output(
+                "node",
+                [
+                    "-e",
+                    "eval(require('fs').readFileSync(process.argv[1],'utf8').replace('({quality:80})','()'))",
+                    script.path, folder, "\(jobs)", format.rawValue,
+                ], environment: modules)
+            : try SharedTools.output("node", [script.path, folder, "\(jobs)", format.rawValue])
         let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
         return RenderFigures(
             engine: "sharp", format: format, variants: report.variants, seconds: report.seconds,
             cpuMilliseconds: report.cpuPerVariantMs * Double(report.variants), bytes: report.bytes,
             peakMemoryBytes: report.maxRssMiB << 20)
+    }
+
+    private var modules: [String: String] {
+        ["NODE_PATH": script.deletingLastPathComponent().appending(path: "node_modules").path]
     }
 
     /// The same call for the largest size, written to files.
@@ -45,12 +59,10 @@ struct SharpEngine: BenchmarkEngine {
             const sharp=require('sharp'),path=require('path');sharp.concurrency(1);
             (async()=>{for(const f of process.argv.slice(1))
               await sharp(f,{failOn:'none'}).rotate().resize(1280,1280,{fit:'inside',withoutEnlargement:true})
-                .\(format.rawValue)({quality:80}).toFile(path.join(process.env.OUT,path.basename(f)+'.\(format.suffix)'))})()
+                .\(format.rawValue)(\(format == .png ? "" : "{quality:80}")).toFile(path.join(process.env.OUT,path.basename(f)+'.\(format.suffix)'))})()
             """
         _ = try SharedTools.output(
             "node", ["-e", code] + pictures.map(\.path),
-            environment: [
-                "OUT": out.path, "NODE_PATH": script.deletingLastPathComponent().appending(path: "node_modules").path,
-            ])
+            environment: modules.merging(["OUT": out.path]) { $1 })
     }
 }

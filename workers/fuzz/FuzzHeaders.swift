@@ -1,0 +1,15 @@
+internal import Ports
+internal import Posix
+internal import Rendering
+
+/// What libFuzzer calls with each input of its making, a picture's file: reading its header must never trap.
+///
+/// Built by `ops/fuzz` alone, with coverage; whatever an input leads to is an answer, so that only a crash is a finding.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func readHeader(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    guard let file = try? OpenFile(anonymous: "fuzz"),
+        (try? file.append(UnsafeRawBufferPointer(start: bytes, count: count))) != nil
+    else { return 0 }
+    do throws(RenderFailure) { _ = try PictureInspector().inspect(file) } catch {}
+    return 0
+}
