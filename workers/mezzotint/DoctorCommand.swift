@@ -9,7 +9,7 @@ import Settings
 /// `mezzotint doctor`: proves on this machine what a worker with these settings will need.
 enum DoctorCommand {
     static let command = Command(
-        "doctor", abstract: "Try what a worker needs here: sandbox, libraries, directories, log.",
+        "doctor", abstract: "Try what a worker needs on this machine.",
         examples: ["mezzotint doctor", "mezzotint doctor --config config/kafka.yaml --json"], options: [.json]
     ) { arguments in
         let settings = try Settings.load(arguments)
