@@ -41,7 +41,7 @@ enum ReferenceCommand {
         |---|---|---|
         \(headers)
 
-        A tombstone of `variants` has no headers.
+        A tombstone of `variants` has `mz_epoch` alone.
 
         ## Outcome bodies
 
