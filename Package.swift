@@ -133,7 +133,7 @@ let package = Package(
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("HTTP", needs: ["HTTP"]),
-        tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json"]),
+        tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json", "spec-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports", "SQLite"]),
         tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "Ports", "Posix"]),
@@ -142,7 +142,7 @@ let package = Package(
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(
             "Picture", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels", "mezzotint-renderer"],
-            data: ["outcomes.golden.txt"]),
+            data: ["outcomes.golden.txt", "References"]),
         tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
         tests("Posix", needs: ["Posix"]),
         tests(

@@ -42,7 +42,8 @@ package enum DirectChoice {
 
     /// Whether it may be worth looking at the JPEG's traits.
     package static func mayTake(_ request: RenderRequest) -> Bool {
-        request.facts.format == .jpeg && request.outputs.allSatisfy { [.jpeg, .webp, .png].contains($0.format) }
+        request.facts.format == .jpeg
+            && request.outputs.allSatisfy { $0.isPlain && [.jpeg, .webp, .png].contains($0.format) }
             && request.outputs.reduce(0) { $0 + $1.size.pixels } <= pixelLimit
     }
 

@@ -49,10 +49,12 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
                 canvases[step.index] = smaller(step, of: base, orientation)
             }
         }
+        let looks = looks(of: canvases, request)
         for (index, output) in request.outputs.enumerated() {
             guard let canvas = canvases[index] else { throw .output(index, reason: "it was not made") }
-            let bytes = try encoded(canvas, as: output, at: index)
-            let rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
+            let (bytes, quality) = try encoded(canvas, as: output, at: index)
+            var rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
+            (rendered.quality, rendered.look) = (quality, looks[output.cut] ?? Look())
             try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
                 try write(rendered, UnsafeRawBufferPointer(bytes))
             }
@@ -101,10 +103,33 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         return resampler.canvas
     }
 
-    private func encoded(_ canvas: Canvas, as output: RenderOutput, at index: Int) throws(EngineFailure) -> [UInt8] {
-        do throws(CodecFailure) { return try canvas.encoded(as: output) } catch {
+    /// Of outputs that show the same, from the smallest.
+    private func looks(of canvases: [Int: Canvas], _ request: RenderRequest) -> [Region: Look] {
+        var smallest: [Region: Canvas] = [:]
+        for (index, canvas) in canvases {
+            let cut = request.outputs[index].cut
+            if smallest[cut].map({ canvas.size.pixels < $0.size.pixels }) ?? true { smallest[cut] = canvas }
+        }
+        return smallest.mapValues { canvas in
+            let pixels = UnsafeRawBufferPointer(start: canvas.bytes, count: canvas.size.pixels * 3)
+            return Look(pixels, width: canvas.size.width, height: canvas.size.height, channels: 3)
+        }
+    }
+
+    private func encoded(
+        _ canvas: Canvas, as output: RenderOutput, at index: Int
+    ) throws(EngineFailure) -> (bytes: [UInt8], quality: Int) {
+        do throws(CodecFailure) {
+            let found = try QualitySearch(output).run { quality throws(CodecFailure) in
+                var output = output
+                output.quality = quality
+                return try canvas.encoded(as: output)
+            }
+            if let found { return found }
+        } catch {
             throw .output(index, reason: error.reason)
         }
+        throw .output(index, reason: "it does not fit into its bytes")
     }
 
     /// What fails while pixels are read is the source's fault.

@@ -11,8 +11,20 @@ package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
         self = format
     }
 
-    /// Pixels come back exactly as they went in, and quality means nothing.
-    package var isLossless: Bool { self == .png || self == .gif || self == .tiff }
+    /// Pixels come back exactly as they went in. A GIF's do not: it has 256 colours.
+    package var isLossless: Bool { self == .png || self == .tiff }
+
+    /// A number from 1 to 100 says how much is lost.
+    package var hasQuality: Bool { !isLossless && self != .gif && self != .svg }
+
+    package var holdsAlpha: Bool { self != .jpeg }
+
+    /// Moving pictures are read and written in it.
+    package var holdsFrames: Bool { self == .webp || self == .gif }
 
     package var contentType: String { self == .svg ? "image/svg+xml" : "image/\(rawValue)" }
+}
+
+extension ImageFormat: CustomStringConvertible {
+    package var description: String { rawValue }
 }

@@ -1,7 +1,10 @@
 internal import JSONText
 
 /// A job as producers write it, before canonical rules are applied:
-/// `{"url":…,"variants":["1280x1280-q80.webp",…],"lane":"fast","id":…,"expires":…}`.
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…}`.
+///
+/// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
+/// themselves: `640x0-avif-webp.auto`.
 ///
 /// The schema is closed: a field that means nothing is refused by name, since a misspelt `expires` that is silently
 /// left out costs more than an early refusal.
@@ -34,19 +37,21 @@ struct JobBody {
     private static func read(
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> JobBody {
+        var accepted: AcceptedFormats = []
         var url: String?, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
             case "url": url = try reader.string()
             case "variants": variants = try readVariants(&reader, rules, &refusal)
+            case "accept": accepted = AcceptedFormats(header: try reader.string())
             case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
             case "id": id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
             case "expires": expires = try reader.integer()
             default: throw reader.unknown(key)
             }
         }
-        return JobBody(url: try url.field("url"), variants: variants, lane: lane, id: id, expires: expires)
+        return JobBody(url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id, expires: expires)
     }
 
     /// The field `url` of what need not be a job, however it goes on after it.

@@ -47,6 +47,12 @@ extension JSONWriter {
             field("bytes", row.bytes)
             key("madeFrom")
             provenance(row.madeFrom)
+            field("alpha", row.hasAlpha)
+            lookOf(row)
+            if let facts = row.facts {
+                key("source")
+                self.facts(facts, size: row.sourceSize)
+            }
         }
         if let failure = variant.failure { self.failure(failure) }
         endObject()

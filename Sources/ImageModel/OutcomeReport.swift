@@ -10,6 +10,9 @@ package struct OutcomeReport: Sendable, Hashable {
         package var size: PixelSize?
         package var bytes: Int?
         package var madeFrom: Provenance?
+        package var placeholder: [UInt8] = []
+        package var colour: RGB?
+        package var facts: SourceFacts?
         package var failure: Failure?
     }
 
@@ -77,6 +80,7 @@ extension OutcomeReport.Variant {
     fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
         var spec: VariantSpec?, kind: OutcomeKind?, location: String?, width: Int?, height: Int?, bytes: Int?
         var madeFrom: Provenance?, failure: OutcomeReport.Failure?
+        var placeholder: [UInt8]?, colour: RGB?, facts: SourceFacts?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -87,6 +91,9 @@ extension OutcomeReport.Variant {
             case "height": height = try reader.side()
             case "bytes": bytes = try reader.integer(in: 0...Int.max)
             case "madeFrom": madeFrom = try reader.provenance()
+            case "placeholder": placeholder = try reader.placeholder()
+            case "colour": colour = try reader.colour()
+            case "source": facts = try reader.facts()
             case "failure": failure = try OutcomeReport.Failure.read(&reader)
             default: try reader.skip()
             }
@@ -95,7 +102,7 @@ extension OutcomeReport.Variant {
         if let width, let height { size = PixelSize(width: width, height: height) }
         return Self(
             spec: try spec.field("spec"), kind: try kind.field("kind"), location: location, size: size, bytes: bytes,
-            madeFrom: madeFrom, failure: failure)
+            madeFrom: madeFrom, placeholder: placeholder ?? [], colour: colour, facts: facts, failure: failure)
     }
 }
 

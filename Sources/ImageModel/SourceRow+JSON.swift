@@ -16,6 +16,7 @@ extension SourceRow {
         json.key("digest")
         json.hex(digest)
         json.field("alpha", hasAlpha)
+        if frames != 1 { json.field("frames", frames) }
         if let original { json.field("original", original) }
         json.field("fetchedAt", fetchedAt)
         json.field("expires", expires)
@@ -36,7 +37,7 @@ extension SourceRow {
     init(source: SourceKey, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> SourceRow in
             var url: String?, version: SourceVersion?, width: Int?, height: Int?, format: ImageFormat?
-            var bytes: Int?, digest: SHA256Digest?, hasAlpha: Bool?, original: String?, fetchedAt: Int64?, expires: Int64?
+            var bytes: Int?, digest: SHA256Digest?, hasAlpha: Bool?, frames: Int?, original: String?, fetchedAt: Int64?, expires: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -48,6 +49,7 @@ extension SourceRow {
                 case "bytes": bytes = try reader.integer(in: 0...Int.max)
                 case "digest": digest = try reader.digest()
                 case "alpha": hasAlpha = try reader.boolean()
+                case "frames": frames = try reader.integer(in: 1...Int(Int32.max))
                 case "original": original = try reader.string()
                 case "fetchedAt": fetchedAt = try reader.integer()
                 case "expires": expires = try reader.integer()
@@ -58,7 +60,7 @@ extension SourceRow {
                 source: source, url: try url.field("url"), version: try version.field("version"),
                 size: PixelSize(width: try width.field("width"), height: try height.field("height")),
                 format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
-                hasAlpha: try hasAlpha.field("alpha"), original: original, fetchedAt: try fetchedAt.field("fetchedAt"),
+                hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original, fetchedAt: try fetchedAt.field("fetchedAt"),
                 expires: try expires.field("expires"))
         }
     }

@@ -11,6 +11,7 @@ package struct SourceRow: Sendable, Hashable {
     package var bytes: Int
     package var digest: SHA256Digest
     package var hasAlpha: Bool
+    package var frames: Int
     /// Where the fetched bytes are kept, relative to the store's root; nil if they were too large to keep.
     package var original: String?
     package var fetchedAt: Int64
@@ -18,8 +19,9 @@ package struct SourceRow: Sendable, Hashable {
 
     package init(
         source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
-        digest: SHA256Digest, hasAlpha: Bool, original: String?, fetchedAt: Int64, expires: Int64
+        digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: Int64, expires: Int64
     ) {
+        self.frames = frames
         (self.source, self.url, self.version, self.size, self.format) = (source, url, version, size, format)
         (self.bytes, self.digest, self.hasAlpha, self.original) = (bytes, digest, hasAlpha, original)
         (self.fetchedAt, self.expires) = (fetchedAt, expires)

@@ -51,7 +51,7 @@ extension CropAxis {
 
 extension ImageFormat {
     /// Formats that variants are made in.
-    package var isWritten: Bool { self == .jpeg || self == .png || self == .webp }
+    package var isWritten: Bool { self == .jpeg || self == .png || self == .webp || self == .avif || self == .gif }
 
     /// From a suffix in ASCII: without a string for the formats that nearly every spec has.
     init?(utf8 suffix: ArraySlice<UInt8>) {

@@ -28,6 +28,11 @@ extension VariantRow {
         json.field("alpha", hasAlpha)
         json.field("storedAt", storedAt)
         json.field("expires", expires)
+        json.lookOf(self)
+        if let facts {
+            json.key("source")
+            json.facts(facts)
+        }
         json.endObject()
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes,
@@ -47,6 +52,7 @@ extension VariantRow {
             var version: SourceVersion?, width: Int?, height: Int?, bytes: Int?, digest: SHA256Digest?
             var location: String?, madeFrom: Provenance?, sourceWidth: Int?, sourceHeight: Int?, region: Region?
             var hasAlpha: Bool?, storedAt: Int64?, expires: Int64?
+            var frames: Int?, quality: Int?, placeholder: [UInt8]?, colour: RGB?, facts: SourceFacts?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -63,6 +69,11 @@ extension VariantRow {
                 case "alpha": hasAlpha = try reader.boolean()
                 case "storedAt": storedAt = try reader.integer()
                 case "expires": expires = try reader.integer()
+                case "frames": frames = try reader.integer(in: 1...Int(Int32.max))
+                case "quality": quality = try reader.integer(in: 0...100)
+                case "placeholder": placeholder = try reader.placeholder()
+                case "colour": colour = try reader.colour()
+                case "source": facts = try reader.facts()
                 default: try reader.skip()
                 }
             }
@@ -74,7 +85,8 @@ extension VariantRow {
                 sourceSize: PixelSize(
                     width: try sourceWidth.field("sourceWidth"), height: try sourceHeight.field("sourceHeight")),
                 region: try region.field("region"), hasAlpha: try hasAlpha.field("alpha"),
-                storedAt: try storedAt.field("storedAt"), expires: try expires.field("expires"))
+                storedAt: try storedAt.field("storedAt"), expires: try expires.field("expires"), frames: frames ?? 1,
+                quality: quality, placeholder: placeholder ?? [], colour: colour, facts: facts)
         }
     }
 }

@@ -20,12 +20,25 @@ package struct VariantRow: Sendable, Hashable {
     package var storedAt: Int64
     /// When it stops counting as fresh, milliseconds since 1970.
     package var expires: Int64
+    /// Of a picture that moves.
+    package var frames: Int
+    /// What it was written at; less than its spec's where a byte budget asked for it.
+    package var quality: Int
+    /// A ThumbHash of what it shows, at most 25 bytes; empty where none was made.
+    package var placeholder: [UInt8]
+    /// The colour that most of it has.
+    package var colour: RGB?
+    /// What the source was found to be; nil in rows of earlier programs.
+    package var facts: SourceFacts?
 
     package init(
         source: SourceKey, spec: VariantSpec, version: SourceVersion, size: PixelSize, bytes: Int,
         digest: SHA256Digest, location: String, madeFrom: Provenance, sourceSize: PixelSize, region: Region,
-        hasAlpha: Bool, storedAt: Int64, expires: Int64
+        hasAlpha: Bool, storedAt: Int64, expires: Int64, frames: Int = 1, quality: Int? = nil,
+        placeholder: [UInt8] = [], colour: RGB? = nil, facts: SourceFacts? = nil
     ) {
+        (self.frames, self.quality, self.placeholder) = (frames, quality ?? spec.quality, placeholder)
+        (self.colour, self.facts) = (colour, facts)
         (self.source, self.spec, self.version, self.size, self.bytes) = (source, spec, version, size, bytes)
         (self.digest, self.location, self.madeFrom, self.sourceSize) = (digest, location, madeFrom, sourceSize)
         (self.region, self.hasAlpha, self.storedAt, self.expires) = (region, hasAlpha, storedAt, expires)

@@ -2,7 +2,7 @@ internal import JSONText
 
 extension VariantSpec {
     /// No spelling is longer.
-    static let byteLimit = 128
+    static let byteLimit = 192
 
     /// Writes the one spelling and returns its length: records are written by the ten thousand a second, and
     /// interpolation is slow.
@@ -24,7 +24,7 @@ extension VariantSpec {
             }
             put(height)
         }
-        if !format.isLossless {
+        if quality > 0 {
             put("-q")
             put(quality)
         }
@@ -34,7 +34,20 @@ extension VariantSpec {
             put("_")
             put(axis.y)
         }
-        if enlarge { put("-enlarge") }
+        if hasExtras {
+            for option in extras.options(isEnlarged: enlarge) {
+                for byte in option.utf8 {
+                    out[count] = byte
+                    count += 1
+                }
+            }
+            if isAuto {
+                put(".auto")
+                return count
+            }
+        } else if enlarge {
+            put("-enlarge")
+        }
         put(".")
         switch format {
         case .jpeg: put("jpg")
@@ -72,14 +85,23 @@ extension VariantSpec {
             axis = CropAxis(x: x, y: y)
         }
         let enlarge = rest.take("-enlarge")
+        guard rest.text.first == Byte.dot, !rest.text.elementsEqual(".auto".utf8) else {
+            // Options that few specs have are read the long way.
+            guard let spec = try? VariantSpec(utf8: Array(text)[...]), spec.isSpelt(as: text) else { return nil }
+            self = spec
+            return
+        }
         guard rest.take("."), let format = ImageFormat(suffix: String(decoding: rest.text, as: UTF8.self)) else { return nil }
         self.init(width: width, height: height, mode: mode, quality: quality, format: format, enlarge: enlarge, axis: axis)
-        // Another spelling of the same spec is refused: keys and specs stay one to one.
-        let isSpelling = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteLimit) { [self] out in
+        guard isSpelt(as: text), !format.hasQuality || (1...100).contains(quality), axis.x <= 10, axis.y <= 10
+        else { return nil }
+    }
+
+    /// Another spelling of the same spec is refused: keys and specs stay one to one.
+    private func isSpelt(as text: UnsafeBufferPointer<UInt8>) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteLimit) { out in
             UnsafeBufferPointer(start: out.baseAddress, count: write(to: out.baseAddress!)).elementsEqual(text)
         }
-        guard isSpelling, format.isLossless || (1...100).contains(quality), axis.x <= 10, axis.y <= 10
-        else { return nil }
     }
 
     /// What is still to be read.

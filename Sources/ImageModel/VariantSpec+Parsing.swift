@@ -1,18 +1,18 @@
 extension VariantSpec {
     /// From text: a size, options in any order, a format. `jpeg` is read for `jpg`; a missing quality is the default.
-    package init(_ text: String, defaultQuality: Int = 80) throws(CanonicalFailure) {
-        try self.init(utf8: Array(text.utf8)[...], defaultQuality: defaultQuality)
+    package init(_ text: String, defaults: DefaultQualities = DefaultQualities()) throws(CanonicalFailure) {
+        try self.init(utf8: Array(text.utf8)[...], defaults: defaults)
     }
 
-    package init(utf8 text: ArraySlice<UInt8>, defaultQuality: Int = 80) throws(CanonicalFailure) {
+    package init(utf8 text: ArraySlice<UInt8>, defaults: DefaultQualities = DefaultQualities()) throws(CanonicalFailure) {
         do throws(SpecFault) {
-            try self.init(parsing: text, defaultQuality)
+            try self.init(parsing: text, defaults)
         } catch {
             throw .spec(excerpt: Excerpt.quote(Array(text)), error.meaning(Self.likely(text)))
         }
     }
 
-    private init(parsing text: ArraySlice<UInt8>, _ defaultQuality: Int) throws(SpecFault) {
+    private init(parsing text: ArraySlice<UInt8>, _ defaults: DefaultQualities) throws(SpecFault) {
         let dot = text.lastIndex(of: Byte.dot) ?? text.endIndex
         let sizeEnd = text[..<dot].firstIndex(of: Byte.dash) ?? dot
         let sizeText = text[..<sizeEnd]
@@ -29,13 +29,17 @@ extension VariantSpec {
         }
 
         let suffix = dot == text.endIndex ? [] : text[(dot + 1)...]
-        guard let format = ImageFormat(utf8: suffix) else {
+        let isAuto = suffix.elementsEqual("auto".utf8)
+        if let word = options.accepted, !isAuto { throw .option(word, meant: nil) }
+        guard let format = isAuto ? .jpeg : ImageFormat(utf8: suffix) else {
             throw .format(suffix.isEmpty ? "" : Excerpt.quote(Array(suffix)), meant: nil)
         }
         guard format.isWritten else { throw .unwritten(format) }
+        if isAuto { options.extras.accepts = options.extras.accepts ?? [] }
         self.init(
-            width: size.width, height: size.height, mode: size.mode, quality: options.quality ?? defaultQuality,
-            format: format, enlarge: options.enlarge, axis: options.axis ?? .centre)
+            width: size.width, height: size.height, mode: size.mode,
+            quality: options.quality ?? (isAuto ? 0 : defaults.quality(for: format)), format: format,
+            enlarge: options.enlarge, axis: options.axis ?? .centre, extras: options.extras)
     }
 
     /// The spec that a near miss probably meant: `640X480@quality=80.WEBP` for `640x480-q80.webp`.
@@ -58,37 +62,6 @@ extension VariantSpec {
                 rest = rest.dropFirst()
             }
         }
-        return (try? VariantSpec(parsing: repaired[...], 80))?.description
+        return (try? VariantSpec(parsing: repaired[...], DefaultQualities()))?.description
     }
-}
-
-/// The options of a spec as far as they were read.
-private struct SpecOptions {
-    var quality: Int?
-    var axis: CropAxis?
-    var enlarge = false
-
-    mutating func read(_ text: ArraySlice<UInt8>) throws(SpecFault) {
-        if text.first == Byte.q, text.dropFirst().allSatisfy(Byte.isDigit) {
-            guard quality == nil else { throw .repeated("quality") }
-            guard let number = SpecNumber.whole(text.dropFirst()), (1...100).contains(number) else {
-                throw .quality(Excerpt.quote(Array(text)))
-            }
-            quality = number
-        } else if text.starts(with: Self.axisWord) {
-            guard axis == nil else { throw .repeated("axis") }
-            guard let asked = CropAxis(text: text.dropFirst(Self.axisWord.count)) else {
-                throw .axis(Excerpt.quote(Array(text)))
-            }
-            axis = asked
-        } else if text.elementsEqual(Self.enlargeWord) {
-            guard !enlarge else { throw .repeated("enlarge") }
-            enlarge = true
-        } else {
-            throw .option(Excerpt.quote(Array(text)), meant: nil)
-        }
-    }
-
-    private static let axisWord = Array("axis".utf8)
-    private static let enlargeWord = Array("enlarge".utf8)
 }

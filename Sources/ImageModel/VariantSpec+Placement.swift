@@ -8,29 +8,50 @@ extension VariantSpec {
     ///
     /// A crop begins and ends at whole pixels of the source. Left as fractions, each step that takes whole pixels of its
     /// own input would round again: a donor's cut and the source's were then a pixel apart where their scales are close.
-    package func placement(of source: PixelSize) -> Placement {
+    ///
+    /// - Parameter eye: where `smart` keeps the picture, in thousandths of its sides; the middle until it is found.
+    package func placement(of source: PixelSize, eye: (x: Int, y: Int)? = nil) -> Placement {
         if isFullSize { return Placement(output: source, region: Region(whole: source)) }
         let fit = Fit(self, of: source)
+        let (anchorX, anchorY) = anchors(eye)
         guard mode == .crop else {
             return Placement(output: fit.isKept ? source : fit.scaled, region: Region(whole: source))
         }
         if fit.isKept {
             let output = PixelSize(width: min(width, source.width), height: min(height, source.height))
-            let across = Span(output.width, over: 1, in: source.width, axis.x)
-            let down = Span(output.height, over: 1, in: source.height, axis.y)
+            let across = Span(output.width, over: 1, in: source.width, anchorX)
+            let down = Span(output.height, over: 1, in: source.height, anchorY)
             return Placement(output: output, region: Region(across, down))
         }
         // The side that decides the scale is shown whole; the other follows from the wanted shape.
         let across =
             fit.followsWidth
-            ? Span(source.width, over: 1, in: source.width, axis.x)
-            : Span(source.height * width, over: height, in: source.width, axis.x)
+            ? Span(source.width, over: 1, in: source.width, anchorX)
+            : Span(source.height * width, over: height, in: source.width, anchorX)
         let down =
             fit.followsWidth
-            ? Span(source.width * height, over: width, in: source.height, axis.y)
-            : Span(source.height, over: 1, in: source.height, axis.y)
+            ? Span(source.width * height, over: width, in: source.height, anchorY)
+            : Span(source.height, over: 1, in: source.height, anchorY)
         return Placement(output: PixelSize(width: width, height: height), region: Region(across, down))
     }
+}
+
+extension VariantSpec {
+    fileprivate func anchors(_ eye: (x: Int, y: Int)?) -> (Anchor, Anchor) {
+        switch extras.focus {
+        case .point(let x, let y): (.point(x), .point(y))
+        case .smart: (.point(eye?.x ?? 500), .point(eye?.y ?? 500))
+        case nil: (.tenths(axis.x), .tenths(axis.y))
+        }
+    }
+}
+
+/// What decides where a crop lies along one side.
+private enum Anchor {
+    /// Of the free way, before it.
+    case tenths(Int)
+    /// Thousandths of the side that its middle is brought to, as far as the edges allow.
+    case point(Int)
 }
 
 /// One side of a crop: the whole pixels nearest to where the axis puts it, at least one.
@@ -40,12 +61,21 @@ private struct Span {
 
     /// - Parameters:
     ///   - shown, parts: the length shown is `shown / parts` pixels, at most `side`.
-    ///   - tenths: of the free way, before it.
-    init(_ shown: Int, over parts: Int, in side: Int, _ tenths: Int) {
-        let before = (side * parts - shown) * tenths
-        func rounded(_ tenthsOfParts: Int) -> Int { (2 * tenthsOfParts + 10 * parts) / (20 * parts) }
+    init(_ shown: Int, over parts: Int, in side: Int, _ anchor: Anchor) {
+        // Everything in units of 1 / (unit × parts) of a pixel.
+        let unit: Int
+        let before: Int
+        switch anchor {
+        case .tenths(let tenths):
+            unit = 10
+            before = (side * parts - shown) * tenths
+        case .point(let thousandths):
+            unit = 2000
+            before = min(max(0, 2 * thousandths * side * parts - 1000 * shown), 2000 * (side * parts - shown))
+        }
+        func rounded(_ units: Int) -> Int { (2 * units + unit * parts) / (2 * unit * parts) }
         from = min(rounded(before), max(0, side - 1))
-        length = max(1, rounded(before + 10 * shown) - from)
+        length = max(1, rounded(before + unit * shown) - from)
     }
 }
 

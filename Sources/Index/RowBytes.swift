@@ -27,6 +27,19 @@ struct RowBytes: ~Copyable {
         bytes.append(contentsOf: text.utf8)
     }
 
+    mutating func put(_ more: [UInt8]) {
+        put(more.count)
+        bytes.append(contentsOf: more)
+    }
+
+    mutating func put(_ facts: SourceFacts) {
+        put(facts.format.rawValue)
+        put(facts.frames)
+        put(facts.hasAlpha)
+        put(facts.orientation)
+        put(facts.isTruncated)
+    }
+
     mutating func put(_ size: PixelSize) {
         put(size.width)
         put(size.height)
@@ -51,6 +64,7 @@ struct RowBytes: ~Copyable {
         put(spec.enlarge)
         put(spec.axis.x)
         put(spec.axis.y)
+        put(spec.hasExtras ? spec.description : "")
     }
 }
 
@@ -81,14 +95,24 @@ struct RowParts {
 
     mutating func flag() -> Bool { rest.popFirst() == 1 }
 
-    mutating func text() -> String {
+    mutating func text() -> String { String(decoding: counted(), as: UTF8.self) }
+
+    mutating func bytes() -> [UInt8] { Array(counted()) }
+
+    /// The bytes after their length.
+    private mutating func counted() -> UnsafeRawBufferPointer {
         let length = int()
         guard length >= 0, length <= rest.count else {
             isShort = true
-            return ""
+            return UnsafeRawBufferPointer(start: nil, count: 0)
         }
         defer { rest = rest.dropFirst(length) }
-        return String(decoding: UnsafeRawBufferPointer(rebasing: rest.prefix(length)), as: UTF8.self)
+        return UnsafeRawBufferPointer(rebasing: rest.prefix(length))
+    }
+
+    mutating func facts() -> SourceFacts {
+        SourceFacts(
+            format: format(), frames: int(), hasAlpha: flag(), orientation: int(), isTruncated: flag())
     }
 
     mutating func size() -> PixelSize { PixelSize(width: int(), height: int()) }
@@ -120,7 +144,12 @@ struct RowParts {
     mutating func spec() -> VariantSpec {
         let (width, height, mode, quality) = (int(), int(), FitMode(rawValue: text()), int())
         let (format, enlarge, axis) = (format(), flag(), CropAxis(x: int(), y: int()))
+        var written = text()
         if mode == nil { isShort = true }
+        if !written.isEmpty {
+            if let spec = written.withUTF8({ VariantSpec(written: $0) }) { return spec }
+            isShort = true
+        }
         return VariantSpec(
             width: width, height: height, mode: mode ?? .inside, quality: quality, format: format, enlarge: enlarge,
             axis: axis)

@@ -59,6 +59,12 @@ enum RowCoding {
         bytes.put(row.hasAlpha)
         bytes.put(row.storedAt)
         bytes.put(row.expires)
+        bytes.put(row.frames)
+        bytes.put(row.quality)
+        bytes.put(row.placeholder)
+        bytes.put(row.colour.map { [$0.red, $0.green, $0.blue] } ?? [])
+        bytes.put(row.facts != nil)
+        if let facts = row.facts { bytes.put(facts) }
     }
 
     private static func put(_ row: SourceRow, to bytes: inout RowBytes) {
@@ -69,6 +75,7 @@ enum RowCoding {
         bytes.put(row.bytes)
         bytes.put(row.digest)
         bytes.put(row.hasAlpha)
+        bytes.put(row.frames)
         bytes.put(row.original != nil)
         if let original = row.original { bytes.put(original) }
         bytes.put(row.fetchedAt)
@@ -80,19 +87,23 @@ enum RowCoding {
         let (digest, location) = (parts.digest(), parts.text())
         let madeFrom: Provenance = parts.flag() ? .donor(parts.spec()) : .origin
         let (sourceSize, region) = (parts.size(), parts.region())
+        let (hasAlpha, storedAt, expires) = (parts.flag(), parts.number(), parts.number())
+        let (frames, quality, placeholder, colour) = (parts.int(), parts.int(), parts.bytes(), parts.bytes())
         return VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
-            madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: parts.flag(), storedAt: parts.number(),
-            expires: parts.number())
+            madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: hasAlpha, storedAt: storedAt,
+            expires: expires, frames: frames, quality: quality, placeholder: placeholder,
+            colour: colour.count == 3 ? RGB(colour[0], colour[1], colour[2]) : nil,
+            facts: parts.flag() ? parts.facts() : nil)
     }
 
     private static func sourceRow(_ source: SourceKey, from parts: inout RowParts) -> SourceRow {
         let (url, version, size, format) = (parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format())
-        let (count, digest, hasAlpha) = (parts.int(), parts.digest(), parts.flag())
+        let (count, digest, hasAlpha, frames) = (parts.int(), parts.digest(), parts.flag(), parts.int())
         let original = parts.flag() ? parts.text() : nil
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
-            hasAlpha: hasAlpha, original: original, fetchedAt: parts.number(), expires: parts.number())
+            hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number())
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.

@@ -9,10 +9,13 @@ package struct FetchedFacts: Sendable, Hashable {
     package let format: ImageFormat
     package let size: PixelSize
     package let hasAlpha: Bool
+    package let frames: Int
 
     package init(
-        version: SourceVersion, digest: SHA256Digest, bytes: Int, format: ImageFormat, size: PixelSize, hasAlpha: Bool
+        version: SourceVersion, digest: SHA256Digest, bytes: Int, format: ImageFormat, size: PixelSize, hasAlpha: Bool,
+        frames: Int = 1
     ) {
+        self.frames = frames
         (self.version, self.digest, self.bytes) = (version, digest, bytes)
         (self.format, self.size, self.hasAlpha) = (format, size, hasAlpha)
     }

@@ -1,4 +1,4 @@
-internal import ImageModel
+package import ImageModel
 package import Planning
 
 /// What a partition's decisions depend on.
@@ -14,11 +14,14 @@ package struct PartitionRules: Sendable {
     package var retryHeap: Int
     /// How long the retry topic is left unread when more wait than are kept, milliseconds.
     package var retryRest: Int64 = 10_000
+    /// Of `auto`, once its format is chosen.
+    package var qualities: DefaultQualities
 
     package init(
         reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000, holdLimit: Int64 = 30_000,
-        retryHeap: Int = 1_250
+        retryHeap: Int = 1_250, qualities: DefaultQualities = DefaultQualities()
     ) {
+        self.qualities = qualities
         (self.reuse, self.retry, self.maxAge, self.holdLimit, self.retryHeap) = (reuse, retry, maxAge, holdLimit, retryHeap)
     }
 }

@@ -51,12 +51,13 @@ extension PartitionState {
         effects.append(.release(.fetch, id))
         let source = SourceRow(
             source: flight.source, url: flight.url, version: facts.version, size: facts.size, format: facts.format,
-            bytes: facts.bytes, digest: facts.digest, hasAlpha: facts.hasAlpha, original: nil, fetchedAt: now,
+            bytes: facts.bytes, digest: facts.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil, fetchedAt: now,
             expires: now + rules.maxAge)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == source.version }
         flight.snapshot.source = source
         flight.fetched = source
+        flight.waiters = flight.waiters.map { $0.choosing(by: flight.fetched, rules.qualities) }
         flight.stage = .waiting(.render)
         flights[id] = flight
         effects.append(.request(.render, id, flight.lane, since: flight.since))

@@ -38,6 +38,7 @@ extension PartitionState {
         }
         flight.since = since
         if flight.isOpen {
+            let waiter = waiter.choosing(by: flight.fetched, rules.qualities)
             flight.waiters.append(waiter)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
             let gone = waiter.job.variants.filter { spec in
@@ -53,6 +54,7 @@ extension PartitionState {
     /// The plan of a job: answered at once, joined to the flight of its source, or given one.
     mutating func begin(_ waiter: Waiter, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
     {
+        let waiter = choosing(waiter, by: snapshot, at: now)
         let plan = Plan(waiter.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
         if plan.isUnchanged {
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(unchanged: plan.unchanged, at: now))))
@@ -67,6 +69,12 @@ extension PartitionState {
             since: since, stage: .waiting(kind), snapshot: snapshot)
         bySource[waiter.job.source] = id
         effects.append(.request(kind, id, waiter.job.lane, since: since))
+    }
+
+    /// The waiter with the formats chosen that its job left open, if what is known of the source is fresh.
+    private func choosing(_ waiter: Waiter, by snapshot: SourceSnapshot, at now: Int64) -> Waiter {
+        let known = snapshot.source.flatMap { $0.expires > now || rules.reuse.allowsStale ? $0 : nil }
+        return waiter.choosing(by: known, rules.qualities)
     }
 
     /// Due retries run; what has held the watermark too long is moved aside.
@@ -96,6 +104,19 @@ extension PartitionState {
 }
 
 extension Waiter {
+    /// `auto` becomes a format once it is known of the source whether it moves and whether it is transparent; until then
+    /// nothing stored is like it, so that the source is fetched.
+    func choosing(by source: SourceRow?, _ defaults: DefaultQualities) -> Waiter {
+        guard let source, job.variants.contains(where: \.isAuto) else { return self }
+        var chosen = job
+        chosen.variants = []
+        for spec in job.variants {
+            let spec = spec.chosen(frames: source.frames, hasAlpha: source.hasAlpha, defaults: defaults)
+            if !chosen.variants.contains(spec) { chosen.variants.append(spec) }
+        }
+        return Waiter(job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore)
+    }
+
     func retry(attempts: Int, notBefore: Int64, _ note: FailureNote) -> Settlement {
         .retry(job, attempts: attempts, notBefore: notBefore, firstSeen: firstSeen, note)
     }

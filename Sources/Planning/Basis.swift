@@ -38,13 +38,23 @@ package struct Basis: Sendable, Hashable {
 
     /// The row of a variant that was rendered and stored.
     package func row(
-        of spec: VariantSpec, size: PixelSize, hasAlpha: Bool, bytes: Int, digest: SHA256Digest, location: String,
-        at now: Int64
+        of spec: VariantSpec, as rendition: Rendition, facts: SourceFacts?, bytes: Int, digest: SHA256Digest,
+        location: String, at now: Int64
     ) -> VariantRow {
         VariantRow(
-            source: source, spec: spec, version: version, size: size, bytes: bytes, digest: digest, location: location,
-            madeFrom: madeFrom, sourceSize: sourceSize, region: spec.placement(of: sourceSize).region,
-            hasAlpha: hasAlpha,
-            storedAt: now, expires: expires)
+            source: source, spec: spec, version: version, size: rendition.size, bytes: bytes, digest: digest,
+            location: location, madeFrom: madeFrom, sourceSize: sourceSize, region: region(of: spec, rendition),
+            hasAlpha: rendition.hasAlpha, storedAt: now, expires: expires, frames: rendition.frames,
+            quality: rendition.quality, placeholder: rendition.placeholder, colour: rendition.colour,
+            facts: donorFacts ?? facts)
     }
+
+    /// What of the source it shows: as planned, or as its pixels decided.
+    private func region(of spec: VariantSpec, _ rendition: Rendition) -> Region {
+        if case .donor(let row) = input { return spec.placement(asIn: row).region }
+        return rendition.cut ?? spec.placement(of: sourceSize).region
+    }
+
+    /// A donor says of its source what was seen when it was made.
+    private var donorFacts: SourceFacts? { if case .donor(let row) = input { row.facts } else { nil } }
 }

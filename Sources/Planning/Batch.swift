@@ -28,5 +28,6 @@ extension RenderOrder {
     /// Whether the other's file would be this one's, byte for byte.
     package func isSamePicture(as other: RenderOrder) -> Bool {
         output == other.output && cut == other.cut && spec.format == other.spec.format && spec.quality == other.spec.quality
+            && spec.extras == other.spec.extras
     }
 }

@@ -16,14 +16,17 @@ package struct Donor: Sendable, Hashable {
         guard question.rules.isFresh(until: row.expires, at: question.now) else { throw .stale }
         guard DonorRule.isMadeFromOrigin(row) else { throw .generation }
         guard DonorRule.isNotEnlarged(row) else { throw .enlarged }
+        guard !row.spec.extras.isBurnedIn else { throw .burnedIn }
+        guard DonorRule.keepsFrames(row, for: spec) else { throw .frames }
+        guard !spec.extras.needsSource, DonorRule.knowsFocus(row, for: spec) else { throw .pixels }
         guard let cut = placement.cut(from: row.size, showing: row.region) else { throw .region }
         let ratio = DonorRule.ratio(of: cut, to: placement.output)
         guard ratio >= 1 else { throw .scale }
         guard DonorRule.isExactEnough(row.spec.format, for: spec.format) else { throw .lossy }
-        guard DonorRule.keepsAlpha(row.spec.format, for: spec.format, sourceHasAlpha: question.sourceHasAlpha) else {
+        guard DonorRule.keepsAlpha(row.spec.format, for: spec, sourceHasAlpha: question.sourceHasAlpha) else {
             throw .alpha
         }
-        guard let loss = question.rules.losses.loss(from: row.spec, to: spec, ratio: ratio) else { throw .unmeasured }
+        guard let loss = question.rules.losses.loss(from: row.specAsWritten, to: spec, ratio: ratio) else { throw .unmeasured }
         guard loss <= question.rules.lossBudget else { throw .loss }
         (self.row, self.cut, self.loss) = (row, cut, loss)
     }
@@ -31,5 +34,21 @@ package struct Donor: Sendable, Hashable {
     /// Least loss, then least decoding.
     func isBetter(than other: Donor) -> Bool {
         loss != other.loss ? loss < other.loss : row.size.pixels < other.row.size.pixels
+    }
+}
+
+extension VariantRow {
+    /// The spec at the quality that it was written at.
+    fileprivate var specAsWritten: VariantSpec {
+        quality == spec.quality ? spec : spec.with(spec.extras, quality: quality)
+    }
+}
+
+extension VariantSpec {
+    /// As `placement(of:)`, with what `smart` chose for a stored variant where that is known.
+    package func placement(asIn row: VariantRow) -> Placement {
+        let own = placement(of: row.sourceSize)
+        guard extras.focus == .smart, DonorRule.knowsFocus(row, for: self) else { return own }
+        return Placement(output: own.output, region: row.region)
     }
 }

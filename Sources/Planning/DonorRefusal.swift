@@ -4,6 +4,9 @@ package enum DonorRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case stale
     case generation
     case enlarged
+    case burnedIn
+    case frames
+    case pixels
     case region
     case scale
     case lossy
@@ -18,6 +21,9 @@ package enum DonorRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .stale: "It has expired."
         case .generation: "It was itself made from a donor."
         case .enlarged: "It was enlarged: it has more pixels than the source gave it."
+        case .burnedIn: "Something is laid over it or taken off it, or it has other colours than sRGB."
+        case .frames: "It does not have all the frames of a source that moves."
+        case .pixels: "What is wanted is decided by looking at all of the source's own pixels."
         case .region: "It does not show all of the source that is wanted."
         case .scale: "It has fewer pixels than are wanted."
         case .lossy: "It is lossy, and a lossless variant is wanted."

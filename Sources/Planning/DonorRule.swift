@@ -1,7 +1,6 @@
 package import ImageModel
 
-/// The rules that need a sentence of their own. Nothing can be burned in yet, every stored picture is a still in 8-bit
-/// sRGB: the rules about those come with what can break them.
+/// The rules that need a sentence of their own.
 package enum DonorRule {
     package static func isOfVersion(_ row: VariantRow, _ version: SourceVersion) -> Bool { row.version == version }
 
@@ -23,7 +22,20 @@ package enum DonorRule {
     }
 
     /// A JPEG was flattened on white: it may stand in for another, and for more only if nothing was lost by it.
-    package static func keepsAlpha(_ donor: ImageFormat, for wanted: ImageFormat, sourceHasAlpha: Bool?) -> Bool {
-        donor != .jpeg || wanted == .jpeg || sourceHasAlpha == false
+    package static func keepsAlpha(_ donor: ImageFormat, for wanted: VariantSpec, sourceHasAlpha: Bool?) -> Bool {
+        let isOnWhite = wanted.format == .jpeg && wanted.extras.background == nil
+        return donor != .jpeg || isOnWhite || sourceHasAlpha == false
+    }
+
+    /// A still gives none of a source's other frames; what moves gives its first.
+    package static func keepsFrames(_ row: VariantRow, for wanted: VariantSpec) -> Bool {
+        !wanted.isAnimated || row.frames == row.facts?.frames ?? 1
+    }
+
+    /// What `smart` chose is known only where it chose among as much already.
+    package static func knowsFocus(_ row: VariantRow, for wanted: VariantSpec) -> Bool {
+        guard wanted.extras.focus == .smart else { return true }
+        let region = wanted.placement(of: row.sourceSize).region
+        return row.spec.extras.focus == .smart && region.width == row.region.width && region.height == row.region.height
     }
 }

@@ -65,7 +65,7 @@ extension Donor {
     package static func best(for spec: VariantSpec, in snapshot: SourceSnapshot, _ question: DonorQuestion) -> Donor? {
         var best: Donor?
         for row in snapshot.variants {
-            guard let donor = try? Donor(row, for: spec, as: spec.placement(of: row.sourceSize), in: question) else {
+            guard let donor = try? Donor(row, for: spec, as: spec.placement(asIn: row), in: question) else {
                 continue
             }
             if best.map(donor.isBetter) ?? true { best = donor }

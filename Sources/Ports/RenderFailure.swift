@@ -41,7 +41,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .unrecognised(let prefix):
             "The source is no picture: it begins with \(prefix). Check what the origin serves."
         case .unsupported(let format):
-            "The source is \(format.rawValue), which is not read yet. Publish a JPEG, PNG or WebP."
+            "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .malformed(let format, let reason):
             "The source is a damaged \(format.rawValue): \(reason). Replace it at its origin."
         case .tooManyPixels(let size, let limit):
@@ -85,7 +85,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         package var meaning: String {
             switch self {
             case .unrecognised: "The bytes are no picture of a known format."
-            case .unsupported: "The format is known, but not read."
+            case .unsupported: "The format is known, but render.formats does not name it."
             case .malformed: "The picture is damaged: its header is wrong, or its pixels cannot be decoded."
             case .tooManyPixels: "The picture has more pixels than the limit."
             case .tooManyFrames: "The picture has more frames than the limit."

@@ -10,10 +10,22 @@ package struct PictureFacts: Sendable, Hashable {
     package let orientation: Int
     package let frames: Int
     package let hasAlpha: Bool
+    /// Of all frames, in milliseconds; 0 where it stands still.
+    package let duration: Int
 
-    package init(format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool) {
+    package init(
+        format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0
+    ) {
+        self.duration = duration
         (self.format, self.size, self.orientation) = (format, size, orientation)
         (self.frames, self.hasAlpha) = (frames, hasAlpha)
+    }
+}
+
+extension PictureFacts {
+    /// What goes into the rows of variants made of it.
+    package var ofSource: SourceFacts {
+        SourceFacts(format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation)
     }
 }
 
@@ -27,17 +39,19 @@ package struct Picture: Sendable {
 /// One derivative as it came from the renderer.
 package struct RenderedVariant: Sendable {
     package let spec: VariantSpec
-    package let size: PixelSize
-    package let hasAlpha: Bool
+    package let rendition: Rendition
     package let content: FileSlice
-    package init(spec: VariantSpec, size: PixelSize, hasAlpha: Bool, content: FileSlice) {
-        (self.spec, self.size, self.hasAlpha, self.content) = (spec, size, hasAlpha, content)
+    package init(spec: VariantSpec, rendition: Rendition, content: FileSlice) {
+        (self.spec, self.rendition, self.content) = (spec, rendition, content)
     }
 
     /// The same picture for another spec that comes to it.
     package func named(_ spec: VariantSpec) -> RenderedVariant {
-        RenderedVariant(spec: spec, size: size, hasAlpha: hasAlpha, content: content)
+        RenderedVariant(spec: spec, rendition: rendition, content: content)
     }
+
+    package var size: PixelSize { rendition.size }
+    package var hasAlpha: Bool { rendition.hasAlpha }
 }
 
 /// Decodes once, makes every variant asked for, outside the worker's process.

@@ -53,16 +53,21 @@ package struct RenderPlan: Sendable, Hashable {
     /// How much larger than an output another must be to stand in for the decoder's pixels.
     private static let ladder = 2.0
 
-    package init(_ request: RenderRequest) {
+    /// - Parameter shrink: decided before, where pixels were decoded to find what outputs show.
+    package init(_ request: RenderRequest, shrink decided: Int? = nil) {
         let facts = request.facts
         let orientation = Orientation(rawValue: facts.orientation) ?? .upright
         let stored = orientation.upright(facts.size)
         let wanted = request.outputs.map { output in
             Wanted(cut: orientation.stored(output.cut, of: facts.size), size: orientation.upright(output.size))
         }
-        let canShrink = facts.format == .jpeg && !request.isReuse
+        // What is left once edges are trimmed may be small: nothing of it is given away.
+        let isTrimmed = request.outputs.contains(where: \.extras.isTrimmed)
+        let canShrink = facts.format == .jpeg && !request.isReuse && !isTrimmed
         let shrink =
+            if let decided { decided } else {
             canShrink ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
+            }
         let decoded = PixelSize(width: max(1, stored.width / shrink), height: max(1, stored.height / shrink))
 
         var steps: [Step] = []

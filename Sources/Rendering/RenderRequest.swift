@@ -11,6 +11,21 @@ package struct RenderOutput: Sendable, Hashable {
     package var size: PixelSize
     /// In pixels of the upright source; fractions are kept until pixels are cut.
     package var cut: Region
+    /// What was asked for, where that is more than the fields above say.
+    package var spec: VariantSpec?
+    /// All frames of a source that moves, not its first alone.
+    package var isAnimated = false
+    /// A JPEG in several scans.
+    package var isProgressive = false
+    /// Quality is lowered, as far as nobody minds, until a variant has no more bytes than this; 0: it may have any.
+    package var ceiling = 0
+
+    /// What a spec may ask for beside size, quality and format.
+    package var extras: SpecExtras { spec?.extras ?? .none }
+    /// Size and cut are found by looking at the source's pixels: those given stand for nothing found.
+    package var isResolvedByPixels: Bool { spec?.isResolvedByPixels ?? false }
+    /// Nothing but size, quality and format is asked, and one picture comes out: what a direct path is for.
+    package var isPlain: Bool { spec == nil && !isAnimated && !isProgressive }
 
     package init(format: ImageFormat, quality: Int, effort: Int, size: PixelSize, cut: Region) {
         (self.format, self.quality, self.effort, self.size, self.cut) = (format, quality, effort, size, cut)
@@ -24,6 +39,8 @@ package struct RenderRequest: Sendable, Hashable {
     package var isReuse: Bool
     package var deadlineMilliseconds: Int
     package var outputs: [RenderOutput]
+    /// The pictures that outputs name by key; their bytes come as files beside the message.
+    package var watermarks: [RenderWatermark] = []
 
     package init(facts: PictureFacts, isReuse: Bool, deadlineMilliseconds: Int, outputs: [RenderOutput]) {
         (self.facts, self.isReuse, self.outputs) = (facts, isReuse, outputs)
@@ -32,6 +49,18 @@ package struct RenderRequest: Sendable, Hashable {
 
     /// More is not asked at once.
     package static let outputLimit = 64
+}
+
+/// A picture to lay over outputs.
+package struct RenderWatermark: Sendable, Hashable {
+    package var key: String
+    package var format: ImageFormat
+    package var bytes: [UInt8]
+    package init(key: String, format: ImageFormat, bytes: [UInt8] = []) {
+        (self.key, self.format, self.bytes) = (key, format, bytes)
+    }
+    /// More different ones are not laid over the outputs of one request.
+    package static let limit = 6
 }
 
 /// What a child answers.
@@ -48,6 +77,12 @@ package struct RenderedOutput: Sendable, Hashable {
     package var size: PixelSize
     package var bytes: Int
     package var hasAlpha: Bool
+    package var frames = 1
+    /// What it was written at; nil: as asked.
+    package var quality: Int?
+    /// What it shows, where its pixels decided; nil: as asked.
+    package var cut: Region?
+    package var look = Look()
     package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
         (self.size, self.bytes, self.hasAlpha) = (size, bytes, hasAlpha)
     }

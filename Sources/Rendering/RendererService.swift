@@ -24,9 +24,14 @@ package struct RendererService<Engine: RenderEngine> {
 
     private func answer(_ message: [UInt8], _ files: [OpenFile]) -> RenderReply {
         do throws(EngineFailure) {
-            let request = try RenderRequest(message: message)
-            guard files.count == 2 else {
-                throw .protocolMismatch(reason: "\(files.count) files came with the request, not 2")
+            var request = try RenderRequest(message: message)
+            guard files.count == 2 + request.watermarks.count else {
+                throw .protocolMismatch(
+                    reason: "\(files.count) files came with the request, not \(2 + request.watermarks.count)")
+            }
+            for (index, file) in files.dropFirst(2).enumerated() {
+                // Mapped, as the source is: the sandbox lets nothing be read.
+                request.watermarks[index].bytes = file.withMapping { Array($0) } ?? []
             }
             // If the worker dies, nobody is left to end a render that hangs.
             Sandbox.alarm(seconds: request.deadlineMilliseconds / 1000 + 2)

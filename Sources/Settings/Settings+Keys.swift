@@ -86,6 +86,11 @@ extension Settings {
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
             "How long one render may take before its process is ended."),
         SettingKey(
+            "render.formats", \.render.formats,
+            .list(of: "formats among jpeg, png, webp, gif, avif, heic, tiff, jxl and svg", { ImageFormat(suffix: $0) }),
+            "The formats that sources may have, known by content. Name tiff, jxl or svg to accept them: their decoders are the least tried."
+        ),
+        SettingKey(
             "render.pixelLimit", \.render.pixelLimit, .whole(1...1_000_000_000),
             "The most pixels that a source may have."),
         SettingKey(
@@ -96,6 +101,22 @@ extension Settings {
             "The most scans that a progressive JPEG may have."),
         SettingKey(
             "render.chunkLimit", \.render.chunkLimit, .whole(1...1_000_000), "The most chunks that a PNG may have."),
+        SettingKey(
+            "render.animation.pixelLimit", \.render.animation.pixelLimit, .whole(1...1_000_000_000),
+            "The most pixels, of all frames together, that a source may have to come out moving."),
+        SettingKey(
+            "render.animation.duration", \.render.animation.duration, .duration(.milliseconds(1) ... .seconds(3600)),
+            "The longest that a source may last to come out moving."),
+        SettingKey(
+            "render.progressive", \.render.progressive, .flag,
+            "Whether JPEGs are written in several scans, coarse ones first."),
+        SettingKey(
+            "render.belowSource", \.render.belowSource, .flag,
+            "Whether a variant that would have more bytes than its source is written at a lower quality, down to 40."),
+        SettingKey(
+            "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),
+            "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."
+        ),
 
         SettingKey(
             "store.directory", \.store.directory, .path(allowsEmpty: true),
@@ -129,7 +150,10 @@ extension Settings {
             "Whether sizes and qualities written out in a job go to tiers, as those of dialect URLs do."),
         SettingKey(
             "canonical.defaultQuality", \.canonical.defaultQuality, .whole(1...100),
-            "The quality of a variant that names none."),
+            "The quality of a variant that names none, in JPEG and WebP."),
+        SettingKey(
+            "canonical.defaultAVIFQuality", \.canonical.defaultAVIFQuality, .whole(1...100),
+            "The quality of an AVIF that names none; its scale is another than JPEG's."),
 
         SettingKey(
             "worker.readAhead", \.worker.readAhead, .whole(16...1_000_000),

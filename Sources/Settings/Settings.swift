@@ -71,9 +71,21 @@ package struct Settings: Sendable, Equatable {
         package var memory = 1 << 30
         package var deadline = Duration.seconds(10)
         package var pixelLimit = 50_000_000
+        package var formats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
         package var scanLimit = 64
         package var frameLimit = 1000
         package var chunkLimit = 65_536
+        package var animation = Animation()
+        package var progressive = false
+        package var belowSource = true
+        /// Empty: there are none.
+        package var watermarks = ""
+
+        /// What may come out moving.
+        package struct Animation: Sendable, Equatable {
+            package var pixelLimit = 50_000_000
+            package var duration = Duration.seconds(120)
+        }
     }
 
     /// Where variants and originals are kept, and for how long they count as fresh.
@@ -101,6 +113,7 @@ package struct Settings: Sendable, Equatable {
         package var dialects = true
         package var specTiers = false
         package var defaultQuality = 80
+        package var defaultAVIFQuality = 63
     }
 
     /// How the worker takes up and lays down work.
@@ -120,7 +133,7 @@ extension Settings {
         CanonicalRules(
             aliasGroups: canonical.aliases, volatileParameters: canonical.volatile,
             dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
-            defaultQuality: canonical.defaultQuality)
+            defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }
 
     package var storeDirectory: String { store.directory.isEmpty ? data + "/store" : store.directory }

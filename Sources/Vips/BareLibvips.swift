@@ -6,7 +6,7 @@ internal import Rendering
 package enum BareLibvips {
     /// - Failure: libvips's own sentence.
     package static func start() throws(BareFailure) {
-        do throws(EngineFailure) { try VipsLibrary.start() } catch { throw BareFailure(reason: "\(error)") }
+        do throws(EngineFailure) { try VipsLibrary.start([.jpeg, .png, .webp]) } catch { throw BareFailure(reason: "\(error)") }
     }
 
     /// 1280 and 640 inside, 160 cropped, of one decode.

@@ -21,13 +21,35 @@ extension Raster {
         } ?? .none
     }
 
-    private var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
+    /// White stays white, and what can be shown as it is stays so; a profile of tables for the perceptual intent alone
+    /// (JPEG XL's XYB has one) gives nonsense with that.
+    private var intent: VipsIntent {
+        withProfile { bytes -> VipsIntent in
+            guard bytes.count >= 132 else { return VIPS_INTENT_RELATIVE }
+            let count = bytes[128..<132].reduce(0) { $0 << 8 | Int($1) }
+            func has(_ tag: StaticString) -> Bool { (0..<min(count, 128)).contains { bytes.has(tag, at: 132 + 12 * $0) } }
+            return has("A2B0") && !has("A2B1") ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
+        } ?? VIPS_INTENT_RELATIVE
+    }
+
+    var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
+    /// Colours as they are seen, not as a device shows them: CIELAB, XYZ, linear light.
+    private var isDeviceIndependent: Bool {
+        [
+            VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_XYZ,
+            VIPS_INTERPRETATION_scRGB,
+        ].contains { $0 == interpretation }
+    }
     private var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
-    private var colourBands: Int { bands - (hasAlpha ? 1 : 0) }
+    var colourBands: Int { bands - (hasAlpha ? 1 : 0) }
 
     /// Eight bits where nothing more is to be won: 16 bits stay only until a profile has been applied to them.
-    func narrowed() throws(RasterFailure) -> Raster {
-        guard is16Bit, hasAlpha || profile != .other else { return self }
+    ///
+    /// - Parameter keepsProfile: the numbers stay what the profile says that they are.
+    func narrowed(keepsProfile: Bool = false) throws(RasterFailure) -> Raster {
+        guard is16Bit else { return self }
+        if keepsProfile, profile == .other { return try map(mz_vips_msb) }
+        guard hasAlpha || profile != .other else { return self }
         let space = colourBands == 1 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         return try map { image, out in mz_vips_colourspace(image, space, out) }
     }
@@ -36,11 +58,16 @@ extension Raster {
     func inSRGB() throws(RasterFailure) -> Raster {
         if isCMYK {
             let isEmbedded: Int32 = profile == .none ? 0 : 1
-            return try map { image, out in mz_vips_to_srgb(image, isEmbedded, "cmyk", out) }.withoutMetadata()
+            let intent = intent
+            return try map { image, out in mz_vips_to_srgb(image, isEmbedded, "cmyk", intent, out) }.withoutMetadata()
+        }
+        if isDeviceIndependent {
+            return try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }.withoutMetadata()
         }
         guard profile == .other else { return try narrowed() }
         do {
-            return try map { image, out in mz_vips_to_srgb(image, 1, "srgb", out) }.withoutMetadata()
+            let intent = intent
+            return try map { image, out in mz_vips_to_srgb(image, 1, "srgb", intent, out) }.withoutMetadata()
         } catch {
             // A damaged profile means sRGB.
             return try withoutMetadata().narrowed()
@@ -58,13 +85,8 @@ extension Raster {
         return try map(mz_vips_unpremultiply).rounded(to: format)
     }
 
-    /// On white, as a format without transparency shows it.
-    func flattened() throws(RasterFailure) -> Raster {
-        try map { image, out in mz_vips_flatten(image, 255, out) }
-    }
-
     /// A cast alone would cut fractions off, and darken.
-    private func rounded(to format: VipsBandFormat) throws(RasterFailure) -> Raster {
+    func rounded(to format: VipsBandFormat) throws(RasterFailure) -> Raster {
         try map(mz_vips_round).map { image, out in mz_vips_cast(image, format, out) }
     }
 }

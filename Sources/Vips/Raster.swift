@@ -30,13 +30,19 @@ final class Raster {
     ///
     /// Truncation is refused here, in the loader, since libvips's thumbnail operations ignore it there.
     static func open(
-        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int
+        _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat, shrink: Int, allFrames: Bool = false
     ) throws(RasterFailure) -> Raster {
-        try make { out in
+        let frames: Int32 = allFrames ? -1 : 1
+        return try make { out in
             switch format {
             case .jpeg: mz_vips_jpegload(bytes.baseAddress, bytes.count, Int32(shrink), out)
             case .png: mz_vips_pngload(bytes.baseAddress, bytes.count, out)
-            default: mz_vips_webpload(bytes.baseAddress, bytes.count, out)
+            case .webp: mz_vips_webpload(bytes.baseAddress, bytes.count, frames, out)
+            case .gif: mz_vips_gifload(bytes.baseAddress, bytes.count, frames, out)
+            case .avif, .heic: mz_vips_heifload(bytes.baseAddress, bytes.count, out)
+            case .tiff: mz_vips_tiffload(bytes.baseAddress, bytes.count, out)
+            case .jxl: mz_vips_jxlload(bytes.baseAddress, bytes.count, out)
+            case .svg: mz_vips_svgload(bytes.baseAddress, bytes.count, out)
             }
         }
     }
@@ -68,16 +74,79 @@ final class Raster {
     /// Without one field of metadata.
     ///
     /// Savers' own `strip` does not do it: 8.14.1 writes EXIF and XMP, GPS included, into WebP all the same.
-    func withoutMetadata() throws(RasterFailure) -> Raster {
+    ///
+    /// Frames' timing stays: it is no secret, and without it nothing moves.
+    func withoutMetadata(keepsProfile: Bool = false) throws(RasterFailure) -> Raster {
         let bare = try map(mz_vips_copy)
         guard let names = vips_image_get_fields(bare.image) else { return bare }
         defer { g_strfreev(names) }
         var next = names
         while let name = next.pointee {
-            vips_image_remove(bare.image, name)
+            let field = String(cString: name)
+            if !Self.timing.contains(field), !(keepsProfile && field == VIPS_META_ICC_NAME) {
+                vips_image_remove(bare.image, name)
+            }
             next += 1
         }
         return bare
+    }
+
+    private static let timing: Set<String> = ["page-height", "n-pages", "delay", "loop"]
+
+    /// The delays and loops that a loader found.
+    var timing: Timing {
+        var (delays, count, loops): (UnsafeMutablePointer<Int32>?, Int32, Int32) = (nil, 0, 0)
+        if vips_image_get_typeof(image, "delay") == 0 || vips_image_get_array_int(image, "delay", &delays, &count) != 0 {
+            count = 0
+        }
+        if vips_image_get_typeof(image, "loop") == 0 || vips_image_get_int(image, "loop", &loops) != 0 { loops = 0 }
+        return Timing(delays: Array(UnsafeBufferPointer(start: delays, count: Int(count))), loops: loops)
+    }
+
+    func setFrames(height: Int, delays: [Int32], loops: Int32) {
+        mz_vips_set_frames(image, Int32(height), delays, Int32(delays.count), loops)
+    }
+
+    static func joined(_ frames: [Raster]) throws(RasterFailure) -> Raster {
+        var images: [Image?] = frames.map(\.image)
+        return try make { mz_vips_stack(&images, Int32(images.count), $0) }
+    }
+
+    func overlaid(_ top: Raster, x: Int32, y: Int32) throws(RasterFailure) -> Raster {
+        try map { image, out in mz_vips_overlay(image, top.image, x, y, out) }
+    }
+
+    func cropped(x: Int, y: Int, _ size: PixelSize) throws(RasterFailure) -> Raster {
+        try map { image, out in
+            mz_vips_extract(image, Int32(x), Int32(y), Int32(size.width), Int32(size.height), out)
+        }
+    }
+
+    /// What differs from the first pixel by more than a threshold.
+    func contentBounds(threshold: Double) throws(RasterFailure) -> (x: Int, y: Int, width: Int, height: Int) {
+        var corner = withPixels { pixels in (0..<bands).map { Double(pixels[$0]) } } ?? []
+        var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        guard mz_vips_find_trim(image, threshold, &corner, Int32(corner.count), &x, &y, &width, &height) == 0 else {
+            throw RasterFailure(reason: VipsLibrary.takeError())
+        }
+        return (Int(x), Int(y), Int(width), Int(height))
+    }
+
+    /// The point that libvips's attention finds for a crop of this size.
+    func attention(_ size: PixelSize) throws(RasterFailure) -> (x: Int, y: Int) {
+        var (x, y): (Int32, Int32) = (0, 0)
+        guard mz_vips_attention(image, Int32(size.width), Int32(size.height), &x, &y) == 0 else {
+            throw RasterFailure(reason: VipsLibrary.takeError())
+        }
+        return (Int(x), Int(y))
+    }
+
+    /// All pixels, row after row, while `body` runs; nil where they can't be had in memory.
+    func withPixels<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R? {
+        guard let held = vips_image_copy_memory(image) else { return nil }
+        defer { g_object_unref(held) }
+        guard let data = vips_image_get_data(held) else { return nil }
+        return body(UnsafeRawBufferPointer(start: data, count: mz_vips_bytes(held)))
     }
 
     /// What an encoder of libvips writes.

@@ -4,22 +4,23 @@ internal import Ports
 internal import Rendering
 
 extension VipsEngine {
-    /// Decodes, converts, resizes and encodes a small picture in every format.
-    func warm() throws(EngineFailure) {
+    /// Decodes, converts, resizes and encodes a small picture in every format that is read or written.
+    func warm(_ formats: Set<ImageFormat>) throws(EngineFailure) {
         do throws(RasterFailure) {
             let noise = try Raster.make { mz_vips_noise(96, 64, $0) }
                 .map { image, out in mz_vips_cast(image, VIPS_FORMAT_UCHAR, out) }.map(mz_vips_join3).map(
                     mz_vips_name_srgb)
-            _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "p3", out) }.inMemory()
-            _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "srgb", out) }.inMemory()
+            _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "p3", VIPS_INTENT_RELATIVE, out) }.inMemory()
+            _ = try noise.map { image, out in mz_vips_to_srgb(image, 0, "srgb", VIPS_INTENT_RELATIVE, out) }.inMemory()
             let size = noise.size
-            for format in [ImageFormat.jpeg, .png, .webp] {
+            for format in [ImageFormat.jpeg, .png, .webp, .avif, .gif] {
                 func output(_ size: PixelSize) -> RenderOutput {
                     RenderOutput(
                         format: format, quality: 80, effort: 2, size: size,
                         cut: Region(x: 0, y: 0, width: 96, height: 64))
                 }
                 let bytes = try noise.encoded(as: output(size))
+                guard formats.contains(format) else { continue }
                 let outputs = [PixelSize(width: 40, height: 27), PixelSize(width: 33, height: 22)].map(output)
                 let facts = PictureFacts(format: format, size: size, orientation: 1, frames: 1, hasAlpha: false)
                 let request = RenderRequest(facts: facts, isReuse: true, deadlineMilliseconds: 0, outputs: outputs)

@@ -1,16 +1,17 @@
 internal import CVips
-internal import ImageModel
+package import ImageModel
 internal import Ports
 package import Rendering
 
-/// Renders with libvips: every format, profile and orientation that is read at all.
+/// Renders with libvips: every format, profile, orientation and effect that there is.
 ///
 /// - Concurrency: one for a process, on the thread that made it.
 package struct VipsEngine: RenderEngine {
-    /// Starts libvips and runs every codec once, so that no job waits for a library to load.
-    package init() throws(EngineFailure) {
-        try VipsLibrary.start()
-        try warm()
+    /// Starts libvips with the loaders of these formats alone, and runs every codec once, so that no job waits for a
+    /// library to load.
+    package init(formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif, .heic]) throws(EngineFailure) {
+        try VipsLibrary.start(formats)
+        try warm(formats)
     }
 
     /// libvips's own.
@@ -21,80 +22,114 @@ package struct VipsEngine: RenderEngine {
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure) {
         VipsLibrary.forgetErrors()
-        let plan = RenderPlan(request)
-        let orientation = Orientation(rawValue: request.facts.orientation) ?? .upright
-        var decoded = try VipsEngine.reading { () throws(RasterFailure) in
-            try open(source, request, plan)
-        }
-        let isWeighted = decoded.hasAlpha && plan.steps.contains { $0.isResampled }
-        decoded = try VipsEngine.reading { () throws(RasterFailure) in
-            let base = isWeighted ? try decoded.premultiplied() : decoded
-            return plan.keepsDecoded ? try base.inMemory() : base
-        }
-        var kept: [Int: Raster] = [:]
-        var results: [Int: (RenderedOutput, [UInt8])] = [:]
-        for step in plan.steps {
-            let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
-            var raster = try VipsEngine.reading { () throws(RasterFailure) in
-                let resized = try base.made(by: step)
-                // Converted before smaller ones are made of it: a transform costs more to build than to apply.
-                let shown = isWeighted ? resized : try resized.inSRGB()
-                return step.isKept ? try shown.inMemory() : shown
-            }
-            kept[step.index] = raster
-            let output = request.outputs[step.index]
-            do throws(RasterFailure) {
-                if isWeighted { raster = try raster.unpremultiplied().inSRGB() }
-                raster = try raster.turned(orientation)
-                if output.format == .jpeg, raster.hasAlpha { raster = try raster.flattened() }
-                let bytes = try raster.withoutMetadata().encoded(as: output)
-                results[step.index] = (
-                    RenderedOutput(size: raster.size, bytes: bytes.count, hasAlpha: raster.hasAlpha), bytes
-                )
+        var made: [Int: Encoded] = [:]
+        // Pixels in the source's own colours and all frames are decoded for themselves: few ask for them.
+        for kind in OutputKind.allCases {
+            let places = request.outputs.indices.filter { OutputKind(request.outputs[$0]) == kind }
+            if places.isEmpty { continue }
+            var part = request
+            part.outputs = places.map { request.outputs[$0] }
+            let results: [Int: Encoded]
+            do throws(EngineFailure) {
+                results = kind == .moving ? try renderMoving(source, part) : try renderStill(source, part)
             } catch {
-                // Where pixels stream from the decoder, its complaints come out here.
-                throw step.isKept ? .output(step.index, reason: error.reason) : .source(reason: error.reason)
+                if case .output(let index, let reason) = error { throw .output(places[index], reason: reason) }
+                throw error
             }
+            for (index, result) in results { made[places[index]] = result }
         }
         for index in request.outputs.indices {
-            guard let (output, bytes) = results[index] else { throw .output(index, reason: "it was not made") }
-            try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
-                try write(output, UnsafeRawBufferPointer(bytes))
+            guard let result = made[index] else { throw .output(index, reason: "it was not made") }
+            try result.bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
+                try write(result.output, UnsafeRawBufferPointer(bytes))
             }
         }
     }
 
-    private func open(
-        _ source: UnsafeRawBufferPointer, _ request: RenderRequest, _ plan: RenderPlan
-    ) throws(RasterFailure) -> Raster {
-        let raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
-        guard raster.size == plan.decoded else {
-            throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
+    private func renderStill(
+        _ source: UnsafeRawBufferPointer, _ asked: RenderRequest
+    ) throws(EngineFailure) -> [Int: Encoded] {
+        var (request, plan) = (asked, RenderPlan(asked))
+        let keepsProfile = request.outputs[0].extras.keepsProfile
+        var decoded = try reading { () throws(RasterFailure) in
+            let raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
+            guard raster.size == plan.decoded else {
+                throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
+            }
+            return try raster.narrowed(keepsProfile: keepsProfile)
         }
-        return try raster.narrowed()
+        if !request.isReuse, request.outputs.contains(where: \.isResolvedByPixels) {
+            (request, decoded) = try resolving(request, decoded, shrink: plan.shrink)
+            plan = RenderPlan(request, shrink: plan.shrink)
+        }
+        let batch = try Finisher(request, plan, keepsProfile: keepsProfile)
+        var results: [Int: Encoded] = [:]
+        var looks: [LookKey: Look] = [:]
+        try batch.make(from: decoded) { index, raster throws(EngineFailure) in
+            let output = request.outputs[index]
+            let isHeld = raster.size.pixels <= Self.heldPixels || output.extras.byteBudget != nil
+            let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
+            // Steps go from large to small: the last of those that show the same is the cheapest to look at.
+            if isHeld, !keepsProfile { looks[LookKey(output)] = held.look() }
+            results[index] = try encode(held, output, index, mayRepeat: isHeld)
+        }
+        for index in results.keys { results[index]?.output.look = looks[LookKey(request.outputs[index])] ?? Look() }
+        return results
+    }
+
+    /// Above this a picture streams from the decoder into the encoder, without a look at it.
+    static let heldPixels = 16_000_000
+
+    /// At the quality asked, or the best that its byte budget allows.
+    func encode(
+        _ raster: Raster, _ output: RenderOutput, _ index: Int, mayRepeat: Bool
+    ) throws(EngineFailure) -> Encoded {
+        do throws(RasterFailure) {
+            let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
+            let found = try QualitySearch(output, mayRepeat: mayRepeat).run { quality throws(RasterFailure) in
+                var output = output
+                output.quality = quality
+                return try bare.encoded(as: output)
+            }
+            guard let found else {
+                let budget = output.extras.byteBudget ?? 0
+                throw RasterFailure(reason: "it does not fit into \(budget) bytes, however low its quality")
+            }
+            var result = RenderedOutput(size: raster.size, bytes: found.bytes.count, hasAlpha: raster.hasAlpha)
+            result.quality = found.quality
+            result.cut = output.isResolvedByPixels ? output.cut : nil
+            return Encoded(output: result, bytes: found.bytes)
+        } catch {
+            // Where pixels stream from the decoder, its complaints come out here.
+            throw mayRepeat ? .output(index, reason: error.reason) : .source(reason: error.reason)
+        }
     }
 
     /// What fails while pixels are read is the source's fault.
-    private static func reading<R>(_ body: () throws(RasterFailure) -> R) throws(EngineFailure) -> R {
+    func reading<R>(_ body: () throws(RasterFailure) -> R) throws(EngineFailure) -> R {
         do throws(RasterFailure) { return try body() } catch { throw .source(reason: error.reason) }
     }
 }
 
-extension Raster {
-    /// Chroma at half resolution below this quality, where nobody sees it.
-    private static let fullChromaQuality = 90
+/// An output and its bytes.
+struct Encoded {
+    var output: RenderedOutput
+    let bytes: [UInt8]
+}
 
-    func encoded(as output: RenderOutput) throws(RasterFailure) -> [UInt8] {
-        let (quality, effort) = (Int32(output.quality), Int32(output.effort))
-        switch output.format {
-        case .jpeg:
-            let isFull: Int32 = output.quality >= Self.fullChromaQuality ? 1 : 0
-            return try encoded { image, out, bytes in mz_vips_jpegsave(image, quality, isFull, out, bytes) }
-        case .png: return try encoded { image, out, bytes in mz_vips_pngsave(image, effort, out, bytes) }
-        case .webp:
-            return WebPContainer.bare(
-                try encoded { image, out, bytes in mz_vips_webpsave(image, quality, effort, out, bytes) })
-        default: throw RasterFailure(reason: "\(output.format.rawValue) is not written")
-        }
+/// Outputs that can share one decode.
+private enum OutputKind: CaseIterable {
+    case still, inOwnColours, moving
+
+    init(_ output: RenderOutput) {
+        self = output.isAnimated ? .moving : output.extras.keepsProfile ? .inOwnColours : .still
     }
+}
+
+/// Outputs that look the same but for their size.
+private struct LookKey: Hashable {
+    let cut: Region
+    let extras: SpecExtras
+
+    init(_ output: RenderOutput) { (cut, extras) = (output.cut, output.extras.isBurnedIn ? output.extras : .none) }
 }

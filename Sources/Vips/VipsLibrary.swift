@@ -1,10 +1,11 @@
 internal import CVips
+internal import ImageModel
 internal import Rendering
 
 /// libvips itself: started once for a process, with nothing switched on that a renderer does not need.
 enum VipsLibrary {
     /// - Failure: libvips's own sentence.
-    static func start() throws(EngineFailure) {
+    static func start(_ formats: Set<ImageFormat>) throws(EngineFailure) {
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
         // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
         silence()
@@ -14,8 +15,19 @@ enum VipsLibrary {
         vips_cache_set_max_mem(0)
         // Blocking what libvips calls untrusted is not enough: HEIF, AVIF, TIFF and text matrices still load then.
         vips_operation_block_set("VipsForeignLoad", 1)
-        for loader in ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer", "VipsForeignLoadWebpBuffer"] {
-            vips_operation_block_set(loader, 0)
+        for format in formats { vips_operation_block_set(loader(of: format), 0) }
+    }
+
+    private static func loader(of format: ImageFormat) -> String {
+        switch format {
+        case .jpeg: "VipsForeignLoadJpegBuffer"
+        case .png: "VipsForeignLoadPngBuffer"
+        case .webp: "VipsForeignLoadWebpBuffer"
+        case .gif: "VipsForeignLoadNsgifBuffer"
+        case .avif, .heic: "VipsForeignLoadHeifBuffer"
+        case .tiff: "VipsForeignLoadTiffBuffer"
+        case .jxl: "VipsForeignLoadJxlBuffer"
+        case .svg: "VipsForeignLoadSvgBuffer"
         }
     }
 

@@ -34,7 +34,10 @@ struct RecentLooks {
         } else {
             look = Look(snapshot: try read(), asked: [], at: now)
         }
-        let new = waiter.job.variants.filter { !look.asked.contains($0) }
+        // What `auto` becomes is not chosen yet: it may be any of them.
+        let isOpen = waiter.job.variants.contains(where: \.isAuto)
+        let wanted = isOpen ? waiter.job.variants + look.snapshot.variants.map(\.spec) : waiter.job.variants
+        let new = wanted.filter { !look.asked.contains($0) }
         guard !new.isEmpty else { return look.snapshot }
         look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location) }
         look.asked += new

@@ -35,15 +35,15 @@ extension Worker {
                 flight,
                 FetchedFacts(
                     version: source.version, digest: source.digest, bytes: source.body.length, format: facts.format,
-                    size: facts.size, hasAlpha: facts.hasAlpha)))
+                    size: facts.size, hasAlpha: facts.hasAlpha, frames: facts.frames)))
     }
 
     nonisolated func make(_ flight: FlightID, _ task: RenderTask, _ body: (source: FetchedSource, picture: Picture)?) async {
         do {
-            var rendered: [RenderedVariant] = []
+            var (rendered, facts): ([RenderedVariant], SourceFacts?) = ([], nil)
             if let batch = task.batch {
                 switch try await render(batch, body, task.lane) {
-                case .made(let variants): rendered = variants
+                case .made(let variants, let seen): (rendered, facts) = (variants, seen)
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable:
                     try await drop(batch.basis.input, of: flight)
@@ -51,7 +51,7 @@ extension Worker {
                 }
             }
             await feed(.rendered(flight))
-            let (source, rows) = try await store(rendered, of: task.batch, task.source, body)
+            let (source, rows) = try await store(rendered, of: task.batch, facts, task.source, body)
             let position = try await announce(source, rows + task.renewed, of: flight, task.traceparent)
             await announced(flight, task, source, rows, position)
         } catch {
@@ -60,7 +60,7 @@ extension Worker {
     }
 
     private enum Rendered {
-        case made([RenderedVariant])
+        case made([RenderedVariant], SourceFacts)
         /// One of them cannot be written; the others can.
         case refused(VariantSpec, FailureNote)
         /// What is stored is gone, or is no picture any more.
@@ -84,6 +84,8 @@ extension Worker {
             case .success(let stored): picture = stored
             // The machine's fault: it says nothing of what is stored.
             case .failure(.noSpace(let reason)): throw RenderFailure.noSpace(reason: reason)
+            // Not damaged: the settings have become stricter since it was stored.
+            case .failure(.unsupported(let format)): throw RenderFailure.unsupported(format)
             case .failure: return try await removed(input)
             }
         }
@@ -93,7 +95,8 @@ extension Worker {
             return .made(
                 batch.orders.compactMap { order in
                     zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
-                })
+                },
+                picture.facts.ofSource)
         } catch let failure {
             switch failure {
             case .output(let spec, _): return .refused(spec, FailureNote(failure))
@@ -112,7 +115,7 @@ extension Worker {
     /// Stores all that was made in one put, and the original of a fetched source with it if it is small enough: the best
     /// donor for sizes that come later.
     private nonisolated func store(
-        _ rendered: [RenderedVariant], of batch: Batch?, _ source: SourceRow?, _ body: (source: FetchedSource, picture: Picture)?
+        _ rendered: [RenderedVariant], of batch: Batch?, _ facts: SourceFacts?, _ source: SourceRow?, _ body: (source: FetchedSource, picture: Picture)?
     ) async throws(StoreFailure) -> (source: SourceRow?, rows: [VariantRow]) {
         var source = source
         var blobs: [NewBlob] = []
@@ -129,7 +132,7 @@ extension Worker {
         guard let basis = batch?.basis else { return (source, []) }
         let rows = zip(rendered, stored.dropFirst(originals)).map { variant, blob in
             var row = basis.row(
-                of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: blob.bytes, digest: blob.digest,
+                of: variant.spec, as: variant.rendition, facts: facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: now)
             // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
             if blob.isAnothers { row.madeFrom = .donor(variant.spec) }

@@ -61,7 +61,7 @@ struct PublishCommandTests {
         )
         let job = try #require(try await jobs(.fast).first)
         #expect(job.url == "http://a.example/p.png")
-        #expect(job.variants.map(\.description) == ["90x90-q80-enlarge.webp"])
+        #expect(job.variants.map(\.description) == ["90x90-q80-enlarge-still.webp"])
     }
 
     @Test("Wrong lines are named by number, the good ones go through, and the status is 1")

@@ -19,6 +19,35 @@ struct CanonicalVectorTests {
         return (try? JSONDecoder().decode([Vector].self, from: data)) ?? []
     }()
 
+    struct SpecVector: Decodable, Sendable {
+        let spec: String
+        let canonical: String?
+        let error: String?
+    }
+
+    static let specVectors: [SpecVector] = {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "spec-vectors.json")
+        guard let data = try? Data(contentsOf: file) else { return [] }
+        return (try? JSONDecoder().decode([SpecVector].self, from: data)) ?? []
+    }()
+
+    @Test("Every spec of the vectors gives its one spelling, which gives itself, or its error")
+    func specs() throws {
+        #expect(Self.specVectors.count >= 50)
+        for vector in Self.specVectors {
+            let name = Comment(rawValue: vector.spec)
+            do throws(CanonicalFailure) {
+                let spec = try VariantSpec(vector.spec)
+                #expect(spec.description == vector.canonical, name)
+                #expect(try VariantSpec(spec.description) == spec, name)
+                var text = spec.description
+                #expect(text.withUTF8 { VariantSpec(written: $0) } == spec, name)
+            } catch {
+                #expect(error.code == vector.error, name)
+            }
+        }
+    }
+
     @Test("The file is whole: at least 150 vectors, each input once")
     func whole() {
         #expect(Self.vectors.count >= 150)

@@ -69,6 +69,23 @@ struct PlacementTests {
         #expect(off.allSatisfy { abs($0) < 1e-9 })
     }
 
+    @Test(
+        "A crop lies around its focus, as far as the source's edges allow",
+        arguments: [
+            ("100y100-focus500_500", (300, 100), (100, 0, 100, 100)), ("100y100-focus0_500", (300, 100), (0, 0, 100, 100)),
+            ("100y100-focus1000_0", (300, 100), (200, 0, 100, 100)),
+            ("100y100-focus250_900", (400, 200), (0, 0, 200, 200)),
+            ("100y100-focus400_900", (400, 200), (60, 0, 200, 200)),
+            ("100y50-focus500_300", (200, 400), (0, 70, 200, 100)), ("100y100-north", (100, 300), (0, 0, 100, 100)),
+            ("100y100-southeast", (100, 300), (0, 200, 100, 100)), ("100y100-smart", (300, 100), (100, 0, 100, 100)),
+            // Not scaled, since nothing is enlarged: cut pixel for pixel.
+            ("400y80-focus0_900", (300, 100), (0, 20, 300, 80)),
+        ] as [(String, (Int, Int), (Double, Double, Double, Double))])
+    func focus(text: String, source: (Int, Int), shown: (Double, Double, Double, Double)) {
+        let region = TestSupport.spec(text + ".jpg").placement(of: PixelSize(width: source.0, height: source.1)).region
+        #expect(region == Region(x: shown.0, y: shown.1, width: shown.2, height: shown.3), "\(region)")
+    }
+
     @Test("Whatever the source and the spec, the region lies inside it and the picture is neither empty nor beyond it")
     func always() {
         var random = SeededRandom(seed: 4)
@@ -78,7 +95,8 @@ struct PlacementTests {
             let spec = VariantSpec(
                 width: .random(in: 0...2000, using: &random), height: .random(in: 0...2000, using: &random),
                 mode: FitMode.allCases.randomElement(using: &random)!, format: .jpeg, enlarge: .random(using: &random),
-                axis: CropAxis(x: .random(in: 0...10, using: &random), y: .random(in: 0...10, using: &random)))
+                axis: CropAxis(x: .random(in: 0...10, using: &random), y: .random(in: 0...10, using: &random)),
+                extras: Self.focus(using: &random))
             let placement = spec.placement(of: source)
             #expect(Region(whole: source).covers(placement.region))
             #expect(placement.output.width >= 1 && placement.output.height >= 1)
@@ -89,6 +107,14 @@ struct PlacementTests {
                 #expect(placement.output.width <= spec.width && placement.output.height <= spec.height)
             }
         }
+    }
+
+    private static func focus(using random: inout SeededRandom) -> SpecExtras {
+        var extras = SpecExtras()
+        if Bool.random(using: &random) {
+            extras.focus = .point(x: .random(in: 0...1000, using: &random), y: .random(in: 0...1000, using: &random))
+        }
+        return extras
     }
 
     @Test(

@@ -25,6 +25,14 @@ struct RecordsJobTests {
         #expect(job.variants.map(\.description) == ["640x480-q80.webp", "160y160-q80.jpg"])
     }
 
+    @Test("What a job accepts goes into its open variants, and so into the log")
+    func accept() throws {
+        let job = try job(
+            #"{"url":"\#(Self.url)","accept":"image/webp,*/*;q=0.8","variants":["640x0.auto","90x0-avif.auto","full.png"]}"#)
+        #expect(job.variants.map(\.description) == ["640x0-webp.auto", "90x0-avif-webp.auto", "full.png"])
+        #expect(try self.job(String(decoding: job.body, as: UTF8.self)).variants == job.variants)
+    }
+
     @Test("The id is the header's, or the body's, or the record's place")
     func ids() throws {
         let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
@@ -46,7 +54,7 @@ struct RecordsJobTests {
     func dialect() throws {
         let url = "http://origin.example/a.jpg?imageView=1&thumbnail=320x320&quality=80&type=webp"
         let own = try job(#"{"url":"\#(url)"}"#)
-        #expect(own.variants.map(\.description) == ["320x320-q80.webp"] && own.url == "http://origin.example/a.jpg")
+        #expect(own.variants.map(\.description) == ["320x320-q80-still.webp"] && own.url == "http://origin.example/a.jpg")
         #expect(try job(#"{"url":"\#(url)","variants":["full.png"]}"#).variants.map(\.description) == ["full.png"])
         #expect(throws: JobFailure.noVariants(url: "http://origin.example/a.jpg")) { try job(#"{"url":"\#(url)","variants":[]}"#) }
         #expect(try intake.job(url: url, variants: [], id: "x", lane: .slow).variants == own.variants)

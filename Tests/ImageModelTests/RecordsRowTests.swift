@@ -57,7 +57,7 @@ struct RecordsRowTests {
     @Test("A field that a newer version added is left out")
     func newerVersion() throws {
         var record = Fixture.variant.newRecord(partition: Fixture.partition)
-        record.value = Array(#"{"frames":[1,{"x":null}],"#.utf8) + record.value!.dropFirst()
+        record.value = Array(#"{"layers":[1,{"x":null}],"#.utf8) + record.value!.dropFirst()
         #expect(try entry(record) == .change(.variant(Fixture.variant)))
     }
 

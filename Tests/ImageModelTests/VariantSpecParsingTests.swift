@@ -58,19 +58,19 @@ struct VariantSpecParsingTests {
             ("640x480-quality80.webp", "spec.option", "Did you mean 640x480-q80.webp?"),
             ("640x480-q=80.webp", "spec.option", "Did you mean 640x480-q80.webp?"),
             ("640x480-Enlarge.webp", "spec.option", "Did you mean 640x480-q80-enlarge.webp?"),
-            ("640x480-blur3.webp", "spec.option", "There are -q80, -axis5_5 and -enlarge."),
+            ("640x480-blurry.webp", "spec.value", "pixels from 1 to 100"),
+            ("640x480-rotate.webp", "spec.option", "There are -q80, -axis5_5, -north"),
             ("640x480-.webp", "spec.option", "There are"),
             ("640x480--q80.webp", "spec.option", "There are"),
             ("640x480-q80-q80.webp", "spec.repeated", "quality"),
             ("160y160-axis1_1-axis1_1.webp", "spec.repeated", "axis"),
             ("640x480-enlarge-enlarge.webp", "spec.repeated", "enlarge"),
-            ("640x480-q80", "spec.format", ".jpg, .png or .webp"),
-            ("640x480.", "spec.format", ".jpg, .png or .webp"),
-            ("640x480.bmp", "spec.format", ".jpg, .png or .webp"),
+            ("640x480-q80", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
+            ("640x480.", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
+            ("640x480.bmp", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
             ("640x480.WEBP", "spec.format", "Did you mean 640x480-q80.webp?"),
-            ("640x480-q80.gif", "spec.format", "not written yet"),
-            ("640x480-q80.avif", "spec.format", "not written yet"),
-            ("640x480.svg", "spec.format", "not written yet"),
+            ("640x480-q80.heic", "spec.format", "not written"),
+            ("640x480.svg", "spec.format", "not written"),
             ("640x480-q80.webp ", "spec.format", "Did you mean 640x480-q80.webp?"),
         ])
     func refusal(text: String, code: String, sentence: String) {
@@ -88,11 +88,50 @@ struct VariantSpecParsingTests {
             let spec = VariantSpec(
                 width: random.next() % 5 == 0 ? 0 : width, height: random.next() % 5 == 0 ? 0 : height,
                 mode: FitMode.allCases.randomElement(using: &random)!, quality: Int.random(in: 1...100, using: &random),
-                format: [.jpeg, .png, .webp].randomElement(using: &random)!, enlarge: Bool.random(using: &random),
-                axis: CropAxis(x: Int.random(in: 0...10, using: &random), y: Int.random(in: 0...10, using: &random)))
+                format: [.jpeg, .png, .webp, .avif, .gif].randomElement(using: &random)!,
+                enlarge: Bool.random(using: &random),
+                axis: CropAxis(x: Int.random(in: 0...10, using: &random), y: Int.random(in: 0...10, using: &random)),
+                extras: Self.extras(using: &random))
             #expect(try VariantSpec(spec.description) == spec)
         }
     }
+
+    private static func extras(using random: inout SeededRandom) -> SpecExtras {
+        var extras = SpecExtras()
+        func some<Value>(_ value: Value) -> Value? { random.next() % 4 == 0 ? value : nil }
+        func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+        extras.focus = some(Bool.random(using: &random) ? .smart : .point(x: number(0...1000), y: number(0...1000)))
+        (extras.isStill, extras.isTrimmed) = (some(true) ?? false, some(true) ?? false)
+        (extras.blur, extras.sharpen) = (some(number(1...100)), some(number(1...100)))
+        extras.background = some(RGB(UInt8(number(0...255)), UInt8(number(0...255)), UInt8(number(0...255))))
+        extras.watermark = some(
+            Watermark(
+                key: ["a", "logo", String(repeating: "z9", count: 16)][number(0...2)],
+                axis: CropAxis(x: number(0...10), y: number(0...10)), opacity: number(1...100), scale: number(1...100)))
+        (extras.keepsProfile, extras.byteBudget) = (some(true) ?? false, some(number(256...99_999_999)))
+        extras.accepts = some(AcceptedFormats(rawValue: number(0...3)))
+        return extras
+    }
+
+    @Test("Auto becomes what is accepted and what the source needs", arguments: [
+        ("640x0.auto", 1, false, "640x0-q80.jpg"), ("640x0.auto", 1, true, "640x0.png"), ("640x0.auto", 9, true, "640x0.gif"),
+        ("640x0-still.auto", 9, false, "640x0-q80.jpg"), ("640x0-bgff0000.auto", 1, true, "640x0-q80-bgff0000.jpg"),
+        ("640x0-webp.auto", 1, true, "640x0-q80.webp"), ("640x0-webp.auto", 9, true, "640x0-q80.webp"),
+        ("640x0-avif-webp.auto", 1, true, "640x0-q63.avif"), ("640x0-avif-webp.auto", 9, true, "640x0-q80.webp"),
+        ("640x0-still-avif-webp.auto", 9, true, "640x0-q63.avif"), ("640x0-q50-avif.auto", 9, false, "640x0.gif"),
+        ("640x0-q50-avif.auto", 1, false, "640x0-q50.avif"), ("640x0-still-webp.auto", 1, false, "640x0-q80.webp"),
+        ("640x0-still-webp.auto", 2, false, "640x0-q80-still.webp"), ("640x0-q80.webp", 9, true, "640x0-q80.webp"),
+    ])
+    func auto(text: String, frames: Int, hasAlpha: Bool, chosen: String) throws {
+        let spec = try VariantSpec(text).chosen(frames: frames, hasAlpha: hasAlpha, defaults: DefaultQualities())
+        #expect(spec.description == chosen)
+    }
+
+    @Test("An Accept header names what it names: wildcards and what is refused do not count", arguments: [
+        ("image/avif,image/webp,image/apng,*/*;q=0.8", [.avif, .webp]), ("*/*", []), ("image/*", []),
+        ("IMAGE/WEBP; q=0.5", [.webp]), ("image/avif;q=0, image/webp", [.webp]), ("", []), ("image/webpx", []),
+    ] as [(String, AcceptedFormats)])
+    func accept(header: String, formats: AcceptedFormats) { #expect(AcceptedFormats(header: header) == formats) }
 
     @Test("The rules give the default quality, and tiers to written specs only where they say so")
     func rules() throws {

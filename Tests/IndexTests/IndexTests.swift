@@ -51,6 +51,16 @@ struct IndexTests {
             row.version = SourceVersion(word: .max)
             row.bytes = .max
             row.location = ""
+            var extras = SpecExtras()
+            (extras.focus, extras.isStill) = (.point(x: number, y: 1000), true)
+            extras.watermark = Watermark(key: "logo")
+            if format.isWritten {
+                row.spec = VariantSpec(width: number + 1, height: 999, mode: .crop, quality: 100, format: format, extras: extras)
+            }
+            (row.frames, row.quality, row.placeholder) = (number + 1, number, [0, 255, 128, UInt8(number)])
+            row.colour = number % 2 == 0 ? nil : RGB(0, 128, 255)
+            row.facts = SourceFacts(
+                format: format, frames: number + 1, hasAlpha: number % 2 == 0, orientation: 8, isTruncated: true)
             rows.variants.append(row)
         }
         try index.apply(rows.changes, upTo: .max)

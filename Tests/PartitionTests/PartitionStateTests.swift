@@ -87,7 +87,8 @@ struct PartitionStateTests {
     private func rows(_ task: RenderTask) -> [VariantRow] {
         (task.batch?.orders ?? []).compactMap {
             task.batch?.basis.row(
-                of: $0.spec, size: $0.output, hasAlpha: false, bytes: 1, digest: SHA256.digest(of: []), location: "x",
+                of: $0.spec, as: Rendition(size: $0.output, hasAlpha: false, quality: 80), facts: nil, bytes: 1,
+                digest: SHA256.digest(of: []), location: "x",
                 at: 0)
         }
     }
@@ -115,6 +116,32 @@ struct PartitionStateTests {
             Issue.record("no commit")
             return
         }
+    }
+
+    @Test("A format that a job left open is chosen when the fetch has told of the source, and has no other name since")
+    func auto() throws {
+        let open = try VariantSpec("640x0-avif-webp.auto")
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("one", source, [open, Self.large])))))
+        _ = driver.feed(.granted(.fetch, id))
+        let moving = FetchedFacts(
+            version: Self.facts.version, digest: Self.facts.digest, bytes: 9, format: .gif, size: Self.facts.size,
+            hasAlpha: true, frames: 12)
+        _ = driver.feed(.fetched(id, moving))
+        // One that joins now knows as much.
+        _ = driver.feed(.arrived(driver.waiter("two", source, [try VariantSpec("90x0.auto")])))
+        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
+        #expect(
+            task.batch?.orders.map { "\($0.spec)" } == ["640x0-q80.webp", "\(Self.large)", "90x0.gif"]
+                && task.source?.frames == 12)
+        _ = driver.feed(.rendered(id))
+        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 5))
+        let answers = settled(driver.feed(.folded(5)))
+        guard case .outcome(let outcome) = try #require(answers.first) else {
+            Issue.record("no outcome")
+            return
+        }
+        #expect(outcome.variants.map { "\($0.spec)" } == ["640x0-q80.webp", "\(Self.large)"])
     }
 
     @Test("A job for a source in flight joins it, and its variants come from the same decode")

@@ -177,7 +177,7 @@ struct Simulation {
             if let source { changelog.append(.source(source)) }
             let rows = (task.batch?.orders ?? []).compactMap { order in
                 task.batch?.basis.row(
-                    of: order.spec, size: order.output, hasAlpha: false, bytes: 10, digest: SHA256.digest(of: []),
+                    of: order.spec, as: Rendition(size: order.output, hasAlpha: false, quality: 80), facts: nil, bytes: 10, digest: SHA256.digest(of: []),
                     location: order.spec.description, at: now)
             }
             for row in rows + task.renewed { changelog.append(.variant(row)) }

@@ -28,6 +28,29 @@ struct Workshop {
             output: PixelSize(width: width, height: height), cut: cut ?? Region(whole: size))
     }
 
+    /// What a spec means for a picture.
+    static func order(_ text: String, of size: PixelSize) throws -> RenderOrder {
+        let spec = try VariantSpec(text)
+        let placement = spec.placement(of: size)
+        return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+    }
+
+    /// One variant by its spec.
+    static func make(
+        _ text: String, of file: OpenFile, in pool: RendererPool = pool, isReuse: Bool = false
+    ) async throws -> RenderedVariant {
+        let picture = try pool.inspect(file)
+        return try await pool.render(
+            picture, [try order(text, of: picture.facts.size)], lane: .fast, isReuse: isReuse)[0]
+    }
+
+    /// Any picture that we make, as pixels of its own size.
+    static func pixels(of content: [UInt8]) async throws -> Pixels {
+        let made = try await make("full.png", of: try file(content))
+        guard let pixels = Pixels(png: try made.content.bytes()) else { throw Unreadable() }
+        return pixels
+    }
+
     /// Inspects and renders.
     static func render(
         _ file: OpenFile, lane: Lane = .fast, isReuse: Bool = false, in pool: RendererPool = pool,

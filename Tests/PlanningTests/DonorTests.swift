@@ -12,7 +12,7 @@ struct DonorTests {
     ) -> DonorRefusal? {
         let question = DonorQuestion(version: version, sourceHasAlpha: sourceHasAlpha, now: now, rules: rules)
         do throws(DonorRefusal) {
-            _ = try Donor(row, for: spec(wanted), as: spec(wanted).placement(of: row.sourceSize), in: question)
+            _ = try Donor(row, for: spec(wanted), as: spec(wanted).placement(asIn: row), in: question)
             return nil
         } catch {
             return error
@@ -131,7 +131,62 @@ struct DonorTests {
     func unmeasured(format: ImageFormat, quality: Int) {
         var row = Example.row("1280x1280.jpg")
         row.spec = VariantSpec(width: 1280, height: 1280, quality: quality, format: format)
+        row.quality = row.spec.quality
         #expect(refusal(row, for: "640x640.jpg", rules: .example(lossBudget: 1000)) == .unmeasured)
+    }
+
+    @Test(
+        "What is burned in serves nothing else, and what needs the source's pixels comes from nothing else",
+        arguments: [
+            ("1280x1280-q95-blur3.jpg", "640x640.jpg", .burnedIn), ("1280x1280-q95-trim.jpg", "640x640.jpg", .burnedIn),
+            ("1280x1280-q95-wmlogo.jpg", "640x640-wmlogo.jpg", .burnedIn),
+            ("1280x1280-q95-sharpen9.jpg", "640x640.jpg", .burnedIn),
+            ("1280x1280-bg000000.png", "640x640.jpg", .burnedIn),
+            ("1280x1280-q95-profile.jpg", "640x640.jpg", .burnedIn),
+            ("1280x1280-q95.jpg", "640x640-trim.jpg", .pixels), ("1280x1280-q95.jpg", "640x640-sharpen9.jpg", .pixels),
+            ("1280x1280-q95.jpg", "640x640-profile.jpg", .pixels),
+            // Laid over the result, whatever that was made of.
+            ("1280x1280-q95.jpg", "640x640-blur3.jpg", nil), ("1280x1280-q95.jpg", "640x640-wmlogo.jpg", nil),
+            ("1280x1280-q95.jpg", "640x640-upto9000.jpg", nil),
+        ] as [(String, String, DonorRefusal?)])
+    func burnedIn(stored: String, wanted: String, refused: DonorRefusal?) {
+        #expect(refusal(Example.row(stored), for: wanted) == refused)
+    }
+
+    @Test(
+        "What smart chose is known where it chose among as much",
+        arguments: [
+            ("1280y1280-q95-smart.jpg", "640y640-smart.jpg", nil), ("1280y1280-q95.jpg", "640y640-smart.jpg", .pixels),
+            ("1280x1280-q95.jpg", "640y640-smart.jpg", .pixels), ("1280y1280-q95-smart.jpg", "640y320-smart.jpg", .pixels),
+            // It shows the left of the source: what is wanted of the middle is not all there.
+            ("1280y1280-q95-smart.jpg", "640y640.jpg", .region), ("1280y1280-q95-smart.jpg", "640y640-axis0_5.jpg", nil),
+            ("1280y1280-q95-focus0_500.jpg", "640y640-axis0_5.jpg", nil),
+        ] as [(String, String, DonorRefusal?)])
+    func smart(stored: String, wanted: String, refused: DonorRefusal?) {
+        var row = Example.row(stored)
+        if row.spec.extras.focus == .smart { row.region = Region(x: 0, y: 0, width: 3000, height: 3000) }
+        #expect(refusal(row, for: wanted) == refused)
+    }
+
+    @Test(
+        "What moves comes from what has every frame; its first frame serves what stands still",
+        arguments: [
+            (10, 10, "640x640.webp", nil), (10, 1, "640x640.webp", .frames), (10, 1, "640x640-still.webp", nil),
+            (10, 10, "640x640-still.webp", nil), (10, 10, "640x640.jpg", nil), (1, 1, "640x640.webp", nil),
+        ] as [(Int, Int, String, DonorRefusal?)])
+    func frames(ofSource: Int, ofDonor: Int, wanted: String, refused: DonorRefusal?) {
+        var row = Example.row(ofDonor > 1 ? "1920x1920-q95.webp" : "1920x1920.png")
+        row.frames = ofDonor
+        row.facts = SourceFacts(format: .gif, frames: ofSource)
+        #expect(refusal(row, for: wanted, rules: .example(lossBudget: 50)) == refused)
+    }
+
+    @Test("A donor counts at the quality that it was written at, not at the one that was asked")
+    func budgeted() {
+        var row = Example.row("1280x1280-q90-upto90000.jpg")
+        #expect(refusal(row, for: "640x640.jpg") == nil)
+        row.quality = 50
+        #expect(refusal(row, for: "640x640.jpg") == .unmeasured)
     }
 
     @Test("The least loss wins, then the least decoding, then the order of the rows")

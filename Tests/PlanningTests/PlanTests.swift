@@ -101,7 +101,8 @@ struct PlanTests {
         let donor = Example.row("1280x1280-q95.jpg", expires: 77)
         let batch = try #require(Plan(["160y160.jpg"], Example.snapshot([donor])).reuses.first)
         let row = batch.basis.row(
-            of: spec("160y160.jpg"), size: PixelSize(width: 160, height: 160), hasAlpha: false, bytes: 9,
+            of: spec("160y160.jpg"),
+            as: Rendition(size: PixelSize(width: 160, height: 160), hasAlpha: false, quality: 80), facts: nil, bytes: 9,
             digest: donor.digest, location: "x", at: 50)
         #expect(row.madeFrom == .donor(donor.spec) && row.generation == 2)
         #expect(row.region == Region(x: 500, y: 0, width: 3000, height: 3000))

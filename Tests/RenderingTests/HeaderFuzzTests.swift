@@ -23,13 +23,18 @@ struct HeaderFuzzTests {
             Samples.webp(width: 30, height: 20, frames: 2, hasAlpha: true, orientation: 5),
             Samples.riff(Samples.chunk("VP8L", [0x2f, 1, 2, 3, 4])),
             [0, 0, 0, 24] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avif".utf8),
+            Samples.gif(width: 30, height: 20, frames: 3), Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true),
+            Samples.page(width: 30, height: 20, orientation: 6), [0xff, 0x0a, 0x7f, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66],
+            Array("<?xml version='1.0'?><svg viewBox='0 0 30 20' width='30px'/>".utf8),
         ]
         var random = SeededRandom(seed: UInt64(part))
-        let inspector = PictureInspector()
+        let inspectors = [
+            PictureInspector(), PictureInspector(limits: RenderLimits(formats: Set(ImageFormat.allCases))),
+        ]
         var accepted = 0
         var refused: Set<String> = []
         let count = ProcessInfo.processInfo.environment["MEZZOTINT_MUTATIONS"].flatMap { Int($0) } ?? 50_000
-        for _ in 0..<count {
+        for round in 0..<count {
             var bytes = seeds[Int(random.next() % UInt64(seeds.count))]
             for _ in 0..<1 + random.next() % 6 {
                 let place = Int(random.next() % UInt64(bytes.count))
@@ -42,7 +47,7 @@ struct HeaderFuzzTests {
                 if bytes.isEmpty { bytes = [0xff] }
             }
             do {
-                _ = try inspector.inspect(Samples.file(bytes))
+                _ = try inspectors[round % 2].inspect(Samples.file(bytes))
                 accepted += 1
             } catch let failure as RenderFailure { refused.insert(failure.code) }
         }

@@ -19,7 +19,8 @@ struct HeaderTests {
             (Array("\u{feff} <?xml version='1.0'?><svg/>".utf8), .svg),
         ] as [([UInt8], ImageFormat)])
     func unsupported(bytes: [UInt8], format: ImageFormat) throws {
-        #expect(throws: RenderFailure.unsupported(format)) { try facts(bytes) }
+        let inspector = PictureInspector(limits: RenderLimits(formats: [.jpeg, .png, .webp]))
+        #expect(throws: RenderFailure.unsupported(format)) { try inspector.inspect(Samples.file(bytes)) }
     }
 
     @Test(
@@ -144,6 +145,51 @@ struct HeaderTests {
         let lossy = Samples.riff(
             Samples.chunk("VP8 ", [0, 0, 0, 0x9d, 0x01, 0x2a] + Samples.little(300, 2) + Samples.little(200, 2)))
         #expect(try facts(lossy).size == PixelSize(width: 300, height: 200))
+    }
+
+    @Test("A GIF's frames, duration and transparency come from its blocks; a screen's size is not believed")
+    func gif() throws {
+        let moving = try facts(Samples.gif(width: 30, height: 20, frames: 3))
+        #expect(moving.size == PixelSize(width: 30, height: 20) && moving.frames == 3)
+        #expect(moving.duration == 210 && moving.hasAlpha)
+        #expect(try facts(Samples.gif(width: 30, height: 20, frames: 2, delay: 0)).duration == 200)
+        #expect(try facts(Samples.gif(width: 30, height: 20, frames: 1)).duration == 0)
+        var screen = Samples.gif(width: 30, height: 20, frames: 1)
+        screen.replaceSubrange(6..<10, with: Samples.little(640, 2) + Samples.little(480, 2))
+        #expect(try facts(screen).size == PixelSize(width: 30, height: 20))
+        #expect(throws: RenderFailure.tooManyFrames(1001, limit: 1000)) {
+            try facts(Samples.gif(width: 3, height: 2, frames: 1001))
+        }
+        #expect(throws: RenderFailure.self) { try facts(Samples.gif(width: 3, height: 2, frames: 0)) }
+    }
+
+    @Test("An AVIF's size is its primary picture's, as people see it; hidden ones count against the limit")
+    func avif() throws {
+        let turned = try facts(Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true))
+        #expect(turned.size == PixelSize(width: 30, height: 40) && turned.hasAlpha && turned.orientation == 1)
+        let upright = try facts(Samples.avif(width: 40, height: 30, turns: 2))
+        #expect(upright.size == PixelSize(width: 40, height: 30) && !upright.hasAlpha)
+        #expect(throws: RenderFailure.tooManyPixels(PixelSize(width: 9000, height: 9000), limit: 50_000_000)) {
+            try facts(Samples.avif(width: 9000, height: 9000))
+        }
+    }
+
+    @Test("TIFF, JPEG XL and SVG say their size too, where they are let in")
+    func others() throws {
+        let inspector = PictureInspector(limits: RenderLimits(formats: Set(ImageFormat.allCases)))
+        func facts(_ bytes: [UInt8]) throws -> PictureFacts { try inspector.inspect(Samples.file(bytes)).facts }
+        #expect(try facts(Samples.page(width: 30, height: 20, orientation: 6)).size == PixelSize(width: 20, height: 30))
+        for (text, size) in [
+            ("<svg width='30' height='20.4'/>", PixelSize(width: 30, height: 20)),
+            ("<svg viewBox='0 0 30 20'/>", PixelSize(width: 30, height: 20)),
+            ("<svg stroke-width='9' width=\"100%\" viewBox='0,0,30,20'>", PixelSize(width: 30, height: 20)),
+            ("<svg width='30px' height='20px'>", PixelSize(width: 30, height: 20)),
+        ] { #expect(try facts(Array(text.utf8)).size == size, "\(text)") }
+        for text in ["<svg/>", "<svg width='3cm' height='4cm'/>", "<svg width='1e9' height='5'/>"] {
+            #expect(throws: RenderFailure.self) { try facts(Array(text.utf8)) }
+        }
+        // 256 by 256, small: the bit for it, five bits of height, three of ratio 1:1, then nothing but defaults.
+        #expect(try facts([0xff, 0x0a, 0x7f, 0x02, 0, 0]).size == PixelSize(width: 256, height: 256))
     }
 
     private func facts(_ bytes: [UInt8]) throws -> PictureFacts {

@@ -101,4 +101,32 @@ enum Samples {
         if let orientation { chunks += chunk("EXIF", tiff(orientation, isBigEndian: false)) }
         return riff(chunks)
     }
+
+    static func gif(width: Int, height: Int, frames: Int, delay: Int = 7) -> [UInt8] {
+        var bytes = Array("GIF89a".utf8) + little(width, 2) + little(height, 2) + [0x80, 0, 0] + [UInt8](repeating: 9, count: 6)
+        for _ in 0..<frames {
+            bytes += [0x21, 0xf9, 4, 1] + little(delay, 2) + [0, 0, 0x2c, 0, 0, 0, 0] + little(width, 2) + little(height, 2)
+            bytes += [0, 2, 2, 0x44, 0x01, 0]
+        }
+        return bytes + [0x3b]
+    }
+
+    /// The boxes of an AVIF that say what it is, without its pixels.
+    static func avif(width: Int, height: Int, turns: Int = 0, hasAlpha: Bool = false) -> [UInt8] {
+        func box(_ type: String, _ content: [UInt8]) -> [UInt8] { big(content.count + 8, 4) + Array(type.utf8) + content }
+        var properties = box("ispe", big(0, 4) + big(width, 4) + big(height, 4)) + box("irot", [UInt8(turns)])
+        if hasAlpha { properties += box("auxC", big(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8)) }
+        let links = box("ipma", big(0, 4) + big(1, 4) + big(7, 2) + [2, 1, 0x82])
+        let meta = box("pitm", big(0, 4) + big(7, 2)) + box("iprp", box("ipco", properties) + links)
+        return box("ftyp", Array("avif".utf8) + big(0, 4) + Array("avif".utf8)) + box("meta", big(0, 4) + meta)
+    }
+
+    /// A TIFF's first directory.
+    static func page(width: Int, height: Int, orientation: Int) -> [UInt8] {
+        var bytes = Array("II".utf8) + little(42, 2) + little(8, 4) + little(3, 2)
+        for (tag, value) in [(256, width), (257, height), (274, orientation)] {
+            bytes += little(tag, 2) + little(4, 2) + little(1, 4) + little(value, 4)
+        }
+        return bytes + little(0, 4)
+    }
 }

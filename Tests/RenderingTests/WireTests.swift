@@ -24,6 +24,24 @@ struct WireTests {
         #expect(try RenderRequest(message: message) == Self.request)
     }
 
+    @Test("What few outputs ask for comes back too, and what came of it")
+    func extras() throws {
+        var request = Self.request
+        request.facts = PictureFacts(
+            format: .gif, size: PixelSize(width: 9, height: 8), orientation: 1, frames: 3, hasAlpha: true, duration: 70)
+        request.watermarks = [RenderWatermark(key: "logo", format: .png), RenderWatermark(key: "b", format: .webp)]
+        request.outputs[1].spec = try VariantSpec("160y160-q70-smart-trim-blur3-bg102030-wmlogo-upto9000.webp")
+        (request.outputs[2].isAnimated, request.outputs[3].isProgressive) = (true, true)
+        request.outputs[4].ceiling = 1 << 40
+        #expect(try RenderRequest(message: request.message) == request)
+        #expect(!request.outputs[1].isPlain && !request.outputs[2].isPlain && request.outputs[5].isPlain)
+        var output = RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)
+        (output.frames, output.quality) = (12, 41)
+        output.cut = Region(x: 1.5, y: 2, width: 3, height: 4)
+        (output.look.placeholder, output.look.colour) = ([1, 2, 250], RGB(9, 8, 7))
+        #expect(RenderReply(message: RenderReply.rendered([output]).message) == .rendered([output]))
+    }
+
     @Test(
         "A reply comes back as it was",
         arguments: [

@@ -42,8 +42,8 @@ struct Studio: Sendable {
             blobs[variant.spec] = variant.content
             rows.append(
                 batch.basis.row(
-                    of: variant.spec, size: variant.size, hasAlpha: variant.hasAlpha, bytes: variant.content.length,
-                    digest: source.digest, location: "\(variant.spec)", at: 0))
+                    of: variant.spec, as: variant.rendition, facts: picture.facts.ofSource,
+                    bytes: variant.content.length, digest: source.digest, location: "\(variant.spec)", at: 0))
         }
     }
 

@@ -51,6 +51,7 @@ struct ContactSheet {
             h2 { font-size: 1em; margin: 2em 0 .6em; word-break: break-all } h2 span { font-weight: normal; color: #666 }
             figure { margin: 0; background: #fff; border: 1px solid #ddd; padding: .5em; max-width: 340px }
             img { max-width: 100%; height: auto; display: block } figcaption { font-size: 12px; margin-top: .4em }
+            figcaption i { display: inline-block; width: .8em; height: .8em }
             .reused { color: #176b3a } .fetched { color: #8a4b08 }
             </style>
             <h1>Contact sheet</h1>
@@ -76,8 +77,10 @@ struct ContactSheet {
         let path = (store + "/" + row.location).addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
         let seconds = String(format: "%.1f", Double(row.storedAt - began) / 1000)
         return """
-            <figure><img src="\(path)" width="\(row.size.width)" height="\(row.size.height)" loading="lazy" alt="">\
-            <figcaption><b>\(row.spec)</b> \(row.size), \(Round.bytes(row.bytes)), after \(seconds) s<br>\(story(of: row))</figcaption></figure>
+            <figure><img src="\(path)" width="\(row.size.width)" height="\(row.size.height)" loading="lazy" alt=""\
+             style="background: #\(row.colour?.hex ?? "fff")" data-thumbhash="\(Base64.text(row.placeholder))">\
+            <figcaption><b>\(row.spec)</b> \(row.size), \(Round.bytes(row.bytes)), after \(seconds) s\
+            \(row.colour.map { ", <i style=\"background: #\($0.hex)\"></i> #\($0.hex)" } ?? "")<br>\(story(of: row))</figcaption></figure>
             """
     }
 

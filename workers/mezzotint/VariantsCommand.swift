@@ -26,11 +26,12 @@ enum VariantsCommand {
                 let cells = rows.map { row in
                     let age = Output.age(milliseconds: now - row.storedAt)
                     return [
-                        "\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row), age,
+                        "\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row),
+                        row.colour.map { "#" + $0.hex } ?? "", age,
                         row.expires > now ? "" : "stale", row.location,
                     ]
                 }
-                Console.write(TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "AGE", "", "LOCATION"], cells))
+                Console.write(TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "COLOUR", "AGE", "", "LOCATION"], cells))
             }
             return .success
         }
@@ -58,6 +59,21 @@ enum VariantsCommand {
         json.field("expires", Timestamp.text(row.expires))
         json.field("version", row.version.description)
         json.field("location", row.location)
+        if row.frames != 1 { json.field("frames", row.frames) }
+        if row.quality != row.spec.quality { json.field("quality", row.quality) }
+        if !row.placeholder.isEmpty { json.field("placeholder", Base64.text(row.placeholder)) }
+        if let colour = row.colour { json.field("colour", "#" + colour.hex) }
+        guard let facts = row.facts else { return }
+        json.key("source")
+        json.beginObject()
+        json.field("format", facts.format.rawValue)
+        json.field("width", row.sourceSize.width)
+        json.field("height", row.sourceSize.height)
+        json.field("frames", facts.frames)
+        json.field("alpha", facts.hasAlpha)
+        json.field("orientation", facts.orientation)
+        json.field("truncated", facts.isTruncated)
+        json.endObject()
     }
 
     private static func madeFrom(_ row: VariantRow) -> String {

@@ -1,6 +1,7 @@
 internal import CommandLine
 internal import DirectPath
 internal import Glibc
+internal import ImageModel
 internal import Posix
 internal import Rendering
 internal import Seccomp
@@ -59,7 +60,7 @@ struct RendererCommand {
             Sandbox.keepFreedMemory(upTo: Self.keptBytes)
             Sandbox.fixTimeZone()
             let engine: VipsEngine
-            do throws(EngineFailure) { engine = try VipsEngine() } catch {
+            do throws(EngineFailure) { engine = try VipsEngine(formats: formats) } catch {
                 Console.complain("mezzotint-renderer: libvips did not start: \(error)")
                 exit(1)
             }
@@ -96,6 +97,10 @@ struct RendererCommand {
 
     private func serve(_ engine: some RenderEngine) throws(SystemFailure) {
         try RendererService(engine: engine, socket: PacketSocket(taking: Self.socket)).run()
+    }
+
+    private var formats: Set<ImageFormat> {
+        Set((value(of: "--formats") ?? "").split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) })
     }
 
     private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? 512 << 20 }

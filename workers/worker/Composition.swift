@@ -29,12 +29,7 @@ struct Composition {
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes = chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
         let store = try FileStore(root: settings.storeDirectory)
-        renderers = RendererPool(
-            RendererConfiguration(
-                program: settings.rendererProgram, count: renders,
-                deadlineMilliseconds: settings.render.deadline.milliseconds, limits: settings.renderLimits,
-                engine: EngineChoice(rawValue: settings.render.engine) ?? .direct,
-                memoryBytes: settings.render.memory, isSandboxOptional: settings.render.sandbox == "optional"))
+        renderers = RendererPool(settings.rendererConfiguration(count: renders))
         do {
             // Without a renderer every job would only wait: better to say so at once.
             try await renderers.ready()
@@ -68,8 +63,22 @@ extension Settings {
         return "\(SystemFacts.programFolder)/mezzotint-renderer"
     }
 
-    var renderLimits: RenderLimits {
+    func rendererConfiguration(count: Int) -> RendererConfiguration {
+        var configuration = RendererConfiguration(
+            program: rendererProgram, count: count, deadlineMilliseconds: render.deadline.milliseconds,
+            limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct, memoryBytes: render.memory,
+            isSandboxOptional: render.sandbox == "optional")
+        configuration.isProgressive = render.progressive
+        configuration.keepsBelowSource = render.belowSource
+        configuration.watermarks = render.watermarks.isEmpty ? nil : render.watermarks
+        return configuration
+    }
+
+    private var renderLimits: RenderLimits {
         var limits = RenderLimits()
+        limits.formats = Set(render.formats)
+        limits.animationPixels = render.animation.pixelLimit
+        limits.animationDuration = render.animation.duration.milliseconds
         limits.pixels = render.pixelLimit
         limits.frames = render.frameLimit
         limits.scans = render.scanLimit
@@ -83,7 +92,7 @@ extension Settings {
                 isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),
             retry: RetryPolicy(
                 attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds)),
-            maxAge: Int64(store.maxAge.milliseconds))
+            maxAge: Int64(store.maxAge.milliseconds), qualities: canonicalRules.defaultQualities)
     }
 
     var originConfiguration: OriginConfiguration {

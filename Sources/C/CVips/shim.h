@@ -12,8 +12,23 @@ static inline int mz_vips_jpegload(const void *data, size_t bytes, int shrink, V
 static inline int mz_vips_pngload(const void *data, size_t bytes, VipsImage **out) {
     return vips_pngload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
 }
-static inline int mz_vips_webpload(const void *data, size_t bytes, VipsImage **out) {
-    return vips_webpload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+static inline int mz_vips_webpload(const void *data, size_t bytes, int frames, VipsImage **out) {
+    return vips_webpload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "n", frames, NULL);
+}
+static inline int mz_vips_gifload(const void *data, size_t bytes, int frames, VipsImage **out) {
+    return vips_gifload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, "n", frames, NULL);
+}
+static inline int mz_vips_heifload(const void *data, size_t bytes, VipsImage **out) {
+    return vips_heifload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+}
+static inline int mz_vips_tiffload(const void *data, size_t bytes, VipsImage **out) {
+    return vips_tiffload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+}
+static inline int mz_vips_jxlload(const void *data, size_t bytes, VipsImage **out) {
+    return vips_jxlload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
+}
+static inline int mz_vips_svgload(const void *data, size_t bytes, VipsImage **out) {
+    return vips_svgload_buffer((void *)data, bytes, out, "access", MZ_VIPS_LOAD, NULL);
 }
 
 // libvips's own way, for comparison.
@@ -52,12 +67,14 @@ static inline int mz_vips_extend(VipsImage *in, int w, int h, VipsImage **out) {
 }
 static inline int mz_vips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
 static inline int mz_vips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
+static inline size_t mz_vips_bytes(VipsImage *in) { return VIPS_IMAGE_SIZEOF_IMAGE(in); }
+static inline int mz_vips_msb(VipsImage *in, VipsImage **out) { return vips_msb(in, out, NULL); }
 static inline int mz_vips_round(VipsImage *in, VipsImage **out) { return vips_rint(in, out, NULL); }
 static inline int mz_vips_cast(VipsImage *in, VipsBandFormat format, VipsImage **out) {
     return vips_cast(in, out, format, NULL);
 }
-static inline int mz_vips_flatten(VipsImage *in, double level, VipsImage **out) {
-    VipsArrayDouble *background = vips_array_double_new(&level, 1);
+static inline int mz_vips_flatten(VipsImage *in, double *colour, int bands, VipsImage **out) {
+    VipsArrayDouble *background = vips_array_double_new(colour, bands);
     int failed = vips_flatten(in, out, "background", background, NULL);
     vips_area_unref((VipsArea *)background);
     return failed;
@@ -65,8 +82,10 @@ static inline int mz_vips_flatten(VipsImage *in, double level, VipsImage **out) 
 static inline int mz_vips_colourspace(VipsImage *in, VipsInterpretation space, VipsImage **out) {
     return vips_colourspace(in, out, space, NULL);
 }
-static inline int mz_vips_to_srgb(VipsImage *in, int embedded, const char *profile, VipsImage **out) {
-    return vips_icc_transform(in, out, "srgb", "embedded", embedded, "input_profile", profile, "depth", 8, NULL);
+static inline int mz_vips_to_srgb(VipsImage *in, int embedded, const char *profile, VipsIntent intent,
+    VipsImage **out) {
+    return vips_icc_transform(in, out, "srgb", "embedded", embedded, "input_profile", profile, "intent",
+        intent, "depth", 8, NULL);
 }
 static inline int mz_vips_turn(VipsImage *in, VipsAngle angle, VipsImage **out) { return vips_rot(in, out, angle, NULL); }
 static inline int mz_vips_mirror(VipsImage *in, VipsDirection direction, VipsImage **out) {
@@ -84,14 +103,66 @@ static inline int mz_vips_name_srgb(VipsImage *in, VipsImage **out) {
     return vips_copy(in, out, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
 }
 
-static inline int mz_vips_jpegsave(VipsImage *in, int quality, int full_chroma, void **out, size_t *bytes) {
-    return vips_jpegsave_buffer(in, out, bytes, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, "subsample_mode",
+static inline int mz_vips_jpegsave(VipsImage *in, int quality, int full_chroma, int progressive, int strip, void **out, size_t *bytes) {
+    return vips_jpegsave_buffer(in, out, bytes, "Q", quality, "optimize_coding", TRUE, "interlace", progressive, "strip", strip, "subsample_mode",
         full_chroma ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, NULL);
 }
-static inline int mz_vips_webpsave(VipsImage *in, int quality, int effort, void **out, size_t *bytes) {
-    return vips_webpsave_buffer(in, out, bytes, "Q", quality, "effort", effort, "strip", TRUE, NULL);
+static inline int mz_vips_webpsave(VipsImage *in, int quality, int effort, int strip, void **out, size_t *bytes) {
+    return vips_webpsave_buffer(in, out, bytes, "Q", quality, "effort", effort, "strip", strip, NULL);
 }
-static inline int mz_vips_pngsave(VipsImage *in, int compression, void **out, size_t *bytes) {
-    return vips_pngsave_buffer(in, out, bytes, "compression", compression, "strip", TRUE, NULL);
+static inline int mz_vips_pngsave(VipsImage *in, int compression, int strip, void **out, size_t *bytes) {
+    return vips_pngsave_buffer(in, out, bytes, "compression", compression, "strip", strip, NULL);
+}
+static inline int mz_vips_avifsave(VipsImage *in, int quality, int effort, int full_chroma, int strip, void **out,
+    size_t *bytes) {
+    return vips_heifsave_buffer(in, out, bytes, "Q", quality, "effort", effort, "compression",
+        VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", strip, "subsample_mode",
+        full_chroma ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, NULL);
+}
+static inline int mz_vips_gifsave(VipsImage *in, int effort, void **out, size_t *bytes) {
+    return vips_gifsave_buffer(in, out, bytes, "effort", effort, "strip", TRUE, NULL);
+}
+
+// What moves: frames stand one below the other.
+static inline int mz_vips_stack(VipsImage **in, int count, VipsImage **out) {
+    return vips_arrayjoin(in, out, count, "across", 1, NULL);
+}
+static inline void mz_vips_set_frames(VipsImage *image, int height, const int *delays, int count, int loops) {
+    vips_image_set_int(image, VIPS_META_PAGE_HEIGHT, height);
+    vips_image_set_int(image, VIPS_META_N_PAGES, count);
+    vips_image_set_array_int(image, "delay", delays, count);
+    vips_image_set_int(image, "loop", loops);
+}
+
+// What is asked for beside size and quality.
+static inline int mz_vips_blur(VipsImage *in, double sigma, VipsImage **out) { return vips_gaussblur(in, out, sigma, NULL); }
+static inline int mz_vips_sharpen(VipsImage *in, double slope, VipsImage **out) {
+    return vips_sharpen(in, out, "sigma", 0.6, "m1", 0.0, "m2", slope, NULL);
+}
+static inline int mz_vips_find_trim(VipsImage *in, double threshold, double *background, int bands, int *x, int *y,
+    int *width, int *height) {
+    VipsArrayDouble *colour = vips_array_double_new(background, bands);
+    int failed = vips_find_trim(in, x, y, width, height, "threshold", threshold, "background", colour, NULL);
+    vips_area_unref((VipsArea *)colour);
+    return failed;
+}
+static inline int mz_vips_attention(VipsImage *in, int width, int height, int *x, int *y) {
+    VipsImage *crop = NULL;
+    int failed = vips_smartcrop(in, &crop, width, height, "interesting", VIPS_INTERESTING_ATTENTION, "attention_x", x,
+        "attention_y", y, NULL);
+    if (crop) g_object_unref(crop);
+    return failed;
+}
+static inline int mz_vips_overlay(VipsImage *base, VipsImage *top, int x, int y, VipsImage **out) {
+    return vips_composite2(base, top, out, VIPS_BLEND_MODE_OVER, "x", x, "y", y, NULL);
+}
+static inline int mz_vips_scale_last(VipsImage *in, double factor, VipsImage **out) {
+    double scale[4] = { 1.0, 1.0, 1.0, factor };
+    double offset[4] = { 0.0, 0.0, 0.0, 0.0 };
+    return vips_linear(in, out, scale, offset, 4, "uchar", TRUE, NULL);
+}
+static inline int mz_vips_add_alpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
+static inline int mz_vips_shrink_to(VipsImage *in, int width, int height, VipsImage **out) {
+    return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL);
 }
 #endif

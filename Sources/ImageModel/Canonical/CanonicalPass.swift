@@ -97,7 +97,7 @@ struct CanonicalPass {
         }
         var request = ImageViewRequest()
         for pair in query.pairs { try request.read(name: query.name(pair), value: query.value(pair)) }
-        let asked = request.spec(path: path, defaultQuality: rules.defaultQuality)
+        let asked = request.spec(path: path, defaults: rules.defaultQualities)
         let variant = request.isExact ? asked : rules.tiers.fitting(asked)
         if explaining {
             let own = query.pairs.map { query.text($0) }.filter { ImageViewRequest.owns(pair: $0) }

@@ -22,7 +22,7 @@ extension CanonicalRules {
 
     /// A spec as a job writes it: exact, unless the rules say that specs go to tiers too.
     package func spec(of text: String) throws(CanonicalFailure) -> VariantSpec {
-        let spec = try VariantSpec(text, defaultQuality: defaultQuality)
+        let spec = try VariantSpec(text, defaults: defaultQualities)
         return specTiers ? tiers.fitting(spec) : spec
     }
 }

@@ -20,8 +20,8 @@ package struct CanonicalRules: Sendable, Hashable {
     package let tiers: Tiers
     /// Whether specs written out in a job go to tiers too, as those of dialect URLs always do.
     package let specTiers: Bool
-    /// 1...100, for lossy formats where none is asked.
-    package let defaultQuality: Int
+    /// For formats that have one, where none is asked.
+    package let defaultQualities: DefaultQualities
     /// Bytes, of the received and of the canonical URL.
     package let urlByteLimit: Int
 
@@ -30,14 +30,16 @@ package struct CanonicalRules: Sendable, Hashable {
 
     package init(
         aliasGroups: [HostAliasGroup] = [], volatileParameters: [String] = [], dialects: Set<URLDialect> = [.imageView],
-        tiers: Tiers = Tiers(), specTiers: Bool = false, defaultQuality: Int = 80, urlByteLimit: Int = 8 << 10
+        tiers: Tiers = Tiers(), specTiers: Bool = false, defaultQuality: Int = 80, defaultAVIFQuality: Int = 63,
+        urlByteLimit: Int = 8 << 10
     ) {
         self.aliasGroups = aliasGroups
         self.volatileParameters = volatileParameters
         self.dialects = dialects
         self.tiers = tiers
         self.specTiers = specTiers
-        self.defaultQuality = min(max(defaultQuality, 1), 100)
+        defaultQualities = DefaultQualities(
+            general: min(max(defaultQuality, 1), 100), avif: min(max(defaultAVIFQuality, 1), 100))
         self.urlByteLimit = urlByteLimit
         volatileNames = HostAliasGroup.canonicalNames(volatileParameters)
         var groupOfAuthority: [[UInt8]: ListedGroup] = [:]

@@ -11,7 +11,7 @@ struct ImageViewRequest {
     private var axis: CropAxis?
     private var exact: Bool?
     private var isMarked = false
-    private var isStill = false
+    private var isStill: Bool?
 
     var isExact: Bool { exact ?? false }
 
@@ -61,9 +61,9 @@ struct ImageViewRequest {
             quality = number
         case "type":
             guard format == nil else { return }
-            guard let asked = ImageFormat(suffix: text?.lowercased() ?? "") else { throw wrong("jpg, png or webp") }
+            guard let asked = ImageFormat(suffix: text?.lowercased() ?? "") else { throw wrong("jpg, png, webp, avif or gif") }
             guard asked.isWritten else {
-                throw .unsupported("the format \(asked.rawValue)", instead: "Ask for type=jpg, png or webp.")
+                throw .unsupported("the format \(asked.rawValue)", instead: "Ask for type=jpg, png, webp, avif or gif.")
             }
             format = asked
         case "enlarge":
@@ -73,11 +73,7 @@ struct ImageViewRequest {
             guard let asked = CropAxis(text: value) else { throw wrong("two numbers from 0 to 10, as in axis=5_2") }
             axis = asked
         case "tostatic":
-            guard !isStill else { return }
-            guard try flag() else {
-                throw .unsupported("animation (tostatic=0)", instead: "Leave tostatic out: the first frame is made.")
-            }
-            isStill = true
+            if isStill == nil { isStill = try flag() }
         case "exact":
             if exact == nil { exact = try flag() }
         case "center":
@@ -91,11 +87,16 @@ struct ImageViewRequest {
     }
 
     /// Without a thumbnail the source's own size; without a type the path's, if that is written, else JPEG.
-    func spec(path: ArraySlice<UInt8>, defaultQuality: Int) -> VariantSpec {
+    /// As NOS has it, the first frame alone unless `tostatic=0` asks for all, and always where it crops.
+    func spec(path: ArraySlice<UInt8>, defaults: DefaultQualities) -> VariantSpec {
         let size = thumbnail ?? param ?? (width: 0, height: 0, mode: .inside)
+        let format = format ?? Self.format(ofPath: path)
+        var extras = SpecExtras()
+        extras.isStill = isStill ?? true || size.mode == .crop
         return VariantSpec(
-            width: size.width, height: size.height, mode: size.mode, quality: quality ?? defaultQuality,
-            format: format ?? Self.format(ofPath: path), enlarge: enlarge ?? false, axis: axis ?? .centre)
+            width: size.width, height: size.height, mode: size.mode,
+            quality: quality ?? defaults.quality(for: format), format: format, enlarge: enlarge ?? false,
+            axis: axis ?? .centre, extras: extras)
     }
 
     private static func format(ofPath path: ArraySlice<UInt8>) -> ImageFormat {

@@ -5,6 +5,8 @@ package enum SpecFault: Error, Sendable, Hashable {
     case size(String)
     case quality(String)
     case axis(String)
+    /// An option whose value is not what it takes.
+    case value(String, meant: String)
     case option(String, meant: String?)
     case repeated(String)
     case format(String, meant: String?)
@@ -20,6 +22,7 @@ package enum SpecFault: Error, Sendable, Hashable {
         case .size: Self.codes.size
         case .quality: Self.codes.quality
         case .axis: Self.codes.axis
+        case .value: Self.codes.value
         case .option: Self.codes.option
         case .repeated: Self.codes.repeated
         case .format, .unwritten: Self.codes.format
@@ -34,15 +37,21 @@ package enum SpecFault: Error, Sendable, Hashable {
             "\(size) is no size. Sides are 0 to \(Self.sideLimit) pixels and not both 0; the source's own size is written full."
         case .quality(let text): "\(text) is no quality. Write -q and a number from 1 to 100, as in -q80."
         case .axis(let text): "\(text) is no axis. Write two numbers from 0 to 10, as in -axis5_2."
-        case .option(let text, let meant):
-            "it has no option \(text).\(Self.hint(meant, "There are -q80, -axis5_5 and -enlarge."))"
+        case .value(let text, let meant): "\(text) is not what the option takes: \(meant)."
+        case .option(let text, let meant): "it has no option \(text).\(Self.hint(meant, "There are \(Self.options)."))"
         case .repeated(let option): "\(option) is given twice. Give it once."
         case .format(let text, let meant):
             (text.isEmpty ? "it does not end with a format." : "\(text) is no picture format.")
-                + Self.hint(meant, "End it with .jpg, .png or .webp.")
-        case .unwritten(let format): "\(format.rawValue) is not written yet. Ask for .jpg, .png or .webp."
+                + Self.hint(meant, "End it with \(Self.endings).")
+        case .unwritten(let format): "\(format.rawValue) is not written. Ask for \(Self.endings)."
         }
     }
+
+    /// Every option once, for people.
+    static let options =
+        "-q80, -axis5_5, -north and the other eight points, -focus500_333, -smart, -enlarge, -still, -trim, -blur3, "
+        + "-sharpen50, -bgffffff, -wmlogo_10_10_50_20, -profile and -upto50000; with .auto also -avif and -webp"
+    static let endings = ".jpg, .png, .webp, .avif, .gif or .auto"
 
     /// The same fault with a spelling to offer.
     func meaning(_ meant: String?) -> SpecFault {
@@ -63,12 +72,13 @@ package enum SpecFault: Error, Sendable, Hashable {
         size: CodeEntry("spec.size", "Both sides are 0, or one is larger than every format can hold.", .deadLetter),
         quality: CodeEntry("spec.quality", "The quality is not a number from 1 to 100.", .deadLetter),
         axis: CodeEntry("spec.axis", "The crop's axis is not two numbers from 0 to 10.", .deadLetter),
+        value: CodeEntry("spec.value", "An option of the variant has a value that it does not take.", .deadLetter),
         option: CodeEntry("spec.option", "The variant has an option that does not exist.", .deadLetter),
         repeated: CodeEntry("spec.repeated", "The variant has an option twice.", .deadLetter),
-        format: CodeEntry("spec.format", "The variant's format is missing, unknown, or not written yet.", .deadLetter)
+        format: CodeEntry("spec.format", "The variant's format is missing, unknown, or not written.", .deadLetter)
     )
 
     static let catalogue = [
-        codes.unreadable, codes.size, codes.quality, codes.axis, codes.option, codes.repeated, codes.format,
+        codes.unreadable, codes.size, codes.quality, codes.axis, codes.value, codes.option, codes.repeated, codes.format,
     ]
 }

@@ -22,7 +22,7 @@ package struct Tiers: Sendable, Hashable {
         func follow(_ side: Int) -> Int { side == 0 ? 0 : max(1, (2 * side * tier + long) / (2 * long)) }
         return VariantSpec(
             width: follow(spec.width), height: follow(spec.height), mode: spec.mode,
-            quality: qualities.first { $0 >= spec.quality } ?? spec.quality, format: spec.format, enlarge: spec.enlarge,
-            axis: spec.axis)
+            quality: spec.quality == 0 ? 0 : qualities.first { $0 >= spec.quality } ?? spec.quality,
+            format: spec.format, enlarge: spec.enlarge, axis: spec.axis, extras: spec.extras)
     }
 }

@@ -13,12 +13,17 @@ package struct PictureInspector: Sendable {
     package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture {
         var bytes = PictureBytes(file)
         let format = try FormatSignature.format(of: &bytes)
+        guard limits.formats.contains(format) else { throw .unsupported(format) }
         let header: PictureHeader
         switch format {
         case .jpeg: header = try JPEGHeader.read(&bytes, limits)
         case .png: header = try PNGHeader.read(&bytes, limits)
         case .webp: header = try WebPHeader.read(&bytes, limits)
-        case .gif, .avif, .heic, .tiff, .jxl, .svg: throw .unsupported(format)
+        case .gif: header = try GIFHeader.read(&bytes, limits)
+        case .avif, .heic: header = try HEIFHeader.read(&bytes, format, limits)
+        case .tiff: header = try TIFFHeader.read(&bytes, limits)
+        case .jxl: header = try JXLHeader.read(&bytes, limits)
+        case .svg: header = try SVGHeader.read(&bytes, limits)
         }
         guard header.stored.width > 0, header.stored.height > 0 else {
             throw .malformed(format, reason: "its size is \(header.stored)")
@@ -30,7 +35,7 @@ package struct PictureInspector: Sendable {
         }
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
-            frames: header.frames, hasAlpha: header.hasAlpha)
+            frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration)
         return Picture(
             facts: facts,
             file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
@@ -55,6 +60,8 @@ struct PictureHeader {
     var stored: PixelSize
     var orientation = Orientation.upright
     var frames = 1
+    /// Of all frames, in milliseconds.
+    var duration = 0
     var hasAlpha = false
     /// Bytes that a decoder must hold at once, where it can't go line by line.
     var memory = 0

@@ -31,6 +31,7 @@ enum WebPHeader {
             if isAnimated, try bytes.has("ANMF", at: offset) {
                 frames += 1
                 guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
+                header.duration += try bytes.little(offset + 20, 3) ?? 0
             } else if try bytes.has("EXIF", at: offset) {
                 let start = try bytes.has("Exif\0\0", at: offset + 8) ? offset + 14 : offset + 8
                 header.orientation = try Exif.orientation(&bytes, at: start) ?? header.orientation

@@ -52,7 +52,8 @@ final class RenderBudget: Sendable {
 extension RenderRequest {
     /// Bytes that a child may need for it beyond what it has: each format's worst, measured.
     package var memoryEstimate: Int {
-        let frames = facts.frames > 1 ? 2 : 1
+        // A decoder of what moves holds two frames; to come out moving, all of them are held.
+        let frames = outputs.contains(where: \.isAnimated) ? facts.frames : min(facts.frames, 2)
         let decoded = facts.size.pixels * RenderRequest.bytesPerPixel(facts.format) * frames
         return decoded + outputs.reduce(0) { $0 + $1.size.pixels * 8 }
     }

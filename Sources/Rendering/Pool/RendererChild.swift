@@ -29,6 +29,7 @@ final class RendererChild {
                     "serve", "--data-limit", "\(configuration.dataBytes)", "--engine", configuration.engine.rawValue,
                     "--cpu-limit", "\(configuration.cpuSeconds)",
                     "--sandbox", configuration.isSandboxOptional ? "optional" : "required",
+                    "--formats", configuration.limits.formats.map(\.rawValue).sorted().joined(separator: ","),
                 ], socket: theirs)
         } catch {
             throw .unavailable(reason: error.description)
@@ -54,7 +55,8 @@ final class RendererChild {
         do throws(SystemFailure) { output = try OpenFile(anonymous: "variants") } catch {
             return .failure(.noSpace(reason: error.description))
         }
-        guard (try? socket.send(render.request.message, files: [render.picture.file, output])) != nil else { throw .died }
+        let files = [render.picture.file, output] + render.watermarks
+        guard (try? socket.send(render.request.message, files: files)) != nil else { throw .died }
         guard socket.waits(upTo: render.request.deadlineMilliseconds) else { throw .deadline }
         guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
@@ -85,15 +87,34 @@ final class RendererChild {
         file.seal()
         let isMeasured = (try? file.remeasure()) != nil
         let total = outputs.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
-        guard isMeasured, outputs.map(\.size) == render.request.outputs.map(\.size), total == file.length,
+        guard isMeasured, outputs.count == render.request.outputs.count, total == file.length,
+            zip(outputs, render.request.outputs).allSatisfy({ $0.isAnswer(to: $1) }),
             outputs.allSatisfy({ $0.bytes > 0 && $0.bytes <= file.length })
         else { throw .misspoke("its pictures are not those that were asked") }
         var offset = 0
         return zip(render.specs, outputs).map { spec, output in
             defer { offset += output.bytes }
             return RenderedVariant(
-                spec: spec, size: output.size, hasAlpha: output.hasAlpha,
+                spec: spec, rendition: output.rendition(of: spec),
                 content: FileSlice(file, offset: offset, length: output.bytes))
         }
+    }
+}
+
+extension RenderedOutput {
+    /// The size asked for; where pixels decided it, one within it.
+    fileprivate func isAnswer(to request: RenderOutput) -> Bool {
+        guard request.isResolvedByPixels, let spec = request.spec, let cut else {
+            return !request.isResolvedByPixels && size == request.size
+        }
+        let whole = PixelSize(width: Int(cut.width.rounded()), height: Int(cut.height.rounded()))
+        return spec.extras.isTrimmed ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.pixels * 4)
+            : size == request.size
+    }
+
+    fileprivate func rendition(of spec: VariantSpec) -> Rendition {
+        Rendition(
+            size: size, hasAlpha: hasAlpha, frames: frames, quality: quality ?? spec.quality, cut: cut,
+            placeholder: look.placeholder, colour: look.colour)
     }
 }

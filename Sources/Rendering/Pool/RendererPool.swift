@@ -30,15 +30,17 @@ package final class RendererPool: Renderer {
 
     package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inspector.inspect(file) }
 
-    /// Why an order can't be carried out, whatever the picture; nil if it can.
-    package func refusal(of order: RenderOrder) -> RenderFailure? {
+    /// Why an order can't be carried out; nil if it can.
+    package func refusal(of order: RenderOrder, from facts: PictureFacts? = nil) -> RenderFailure? {
         let sideLimit: Int
         switch order.spec.format {
         case .jpeg: sideLimit = 65_500
-        case .png: sideLimit = 65_535
-        case .webp: sideLimit = 16_383
-        default: return .output(order.spec, reason: "\(order.spec.format.rawValue) is not written yet")
+        case .png, .gif: sideLimit = 65_535
+        case .webp, .avif: sideLimit = 16_383
+        case .heic, .tiff, .jxl, .svg:
+            return .output(order.spec, reason: "\(order.spec.format.rawValue) is not written")
         }
+        if order.spec.isAuto { return .output(order.spec, reason: "its format was not chosen") }
         let size = order.output
         if size.width < 1 || size.height < 1 || order.cut.width <= 0 || order.cut.height <= 0 {
             return .output(order.spec, reason: "it would show nothing")
@@ -49,28 +51,92 @@ package final class RendererPool: Renderer {
         if size.pixels > configuration.limits.pixels {
             return .output(order.spec, reason: "\(size) is over the limit of \(configuration.limits.pixels) pixels")
         }
+        return facts.flatMap { tooMuchMotion(order, $0) }
+    }
+
+    /// Why a picture that moves can't come out moving.
+    private func tooMuchMotion(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
+        guard order.spec.isAnimated, facts.frames > 1 else { return nil }
+        let limits = configuration.limits
+        let (pixels, isTooMuch) = max(facts.size.pixels, order.output.pixels)
+            .multipliedReportingOverflow(by: facts.frames)
+        if isTooMuch || pixels > limits.animationPixels {
+            return .output(
+                order.spec,
+                reason: "its \(facts.frames) frames have \(pixels) pixels together, over the limit of "
+                    + "\(limits.animationPixels). Add -still to make its first alone, or raise render.animation.pixelLimit")
+        }
+        if facts.duration > limits.animationDuration {
+            return .output(
+                order.spec,
+                reason: "it lasts \(facts.duration) ms, over the limit of \(limits.animationDuration). "
+                    + "Add -still to make its first frame alone, or raise render.animation.duration")
+        }
         return nil
     }
 
     package func render(
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool
     ) async throws(RenderFailure) -> [RenderedVariant] {
-        for order in orders { if let refusal = refusal(of: order) { throw refusal } }
+        for order in orders { if let refusal = refusal(of: order, from: picture.facts) { throw refusal } }
         var variants: [RenderedVariant] = []
         for start in stride(from: 0, to: orders.count, by: RenderRequest.outputLimit) {
             let part = orders[start..<min(start + RenderRequest.outputLimit, orders.count)]
-            let request = RenderRequest(
+            var request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: configuration.deadlineMilliseconds,
-                outputs: part.map { order in
-                    RenderOutput(
-                        format: order.spec.format, quality: order.spec.quality,
-                        effort: configuration.effort.effort(for: order.spec.format, on: lane), size: order.output,
-                        cut: order.cut)
-                })
-            variants += try await queue.perform(PendingRender(picture: picture, specs: part.map(\.spec), request: request))
-                .get()
+                outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
+            let files = try watermarks(for: part, &request)
+            variants += try await queue.perform(
+                PendingRender(picture: picture, specs: part.map(\.spec), request: request, watermarks: files)
+            ).get()
         }
         return variants
+    }
+
+    private func output(
+        for order: RenderOrder, of picture: Picture, on lane: Lane, isReuse: Bool
+    ) -> RenderOutput {
+        let spec = order.spec
+        var output = RenderOutput(
+            format: spec.format, quality: spec.quality,
+            effort: configuration.effort.effort(for: spec.format, on: lane), size: order.output, cut: order.cut)
+        if spec.extras.isDrawn { output.spec = spec }
+        output.isAnimated = spec.isAnimated && picture.facts.frames > 1
+        output.isProgressive = configuration.isProgressive && spec.format == .jpeg
+        let isSmaller = order.output.pixels <= picture.facts.size.pixels
+        if configuration.keepsBelowSource, !isReuse, spec.format.hasQuality, isSmaller {
+            output.ceiling = picture.file.length
+        }
+        return output
+    }
+
+    /// The files of the watermarks that the orders name, in the order in which the request lists them.
+    private func watermarks(
+        for orders: some Collection<RenderOrder>, _ request: inout RenderRequest
+    ) throws(RenderFailure) -> [OpenFile] {
+        var files: [OpenFile] = []
+        for order in orders {
+            guard let mark = order.spec.extras.watermark, !request.watermarks.contains(where: { $0.key == mark.key })
+            else { continue }
+            func failure(_ reason: String) -> RenderFailure { .output(order.spec, reason: reason) }
+            guard files.count < RenderWatermark.limit else {
+                throw failure("more than \(RenderWatermark.limit) watermarks are laid over one source at once")
+            }
+            guard let folder = configuration.watermarks else {
+                throw failure("there are no watermarks: render.watermarks names no folder")
+            }
+            let path = "\(folder)/\(mark.key).png"
+            guard let file = try? OpenFile(reading: path) else {
+                throw failure("there is no watermark \(mark.key): put it at \(path)")
+            }
+            let picture: Picture
+            do throws(RenderFailure) { picture = try inspector.inspect(file) } catch {
+                throw failure("the watermark \(path) can't be used: \(error)")
+            }
+            files.append(picture.file)
+            request.watermarks.append(RenderWatermark(key: mark.key, format: picture.facts.format))
+        }
+        return files
     }
 
     /// The most resident memory that any one child has had.
@@ -95,6 +161,7 @@ struct PendingRender: Sendable {
     let picture: Picture
     let specs: [VariantSpec]
     let request: RenderRequest
+    let watermarks: [OpenFile]
 }
 
 /// Renders that wait for a child, in order.

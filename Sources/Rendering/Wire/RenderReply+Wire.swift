@@ -14,6 +14,13 @@ extension RenderReply {
                 part.add(Wire.Tag.height, output.size.height)
                 part.add(Wire.Tag.bytes, output.bytes)
                 part.add(Wire.Tag.hasAlpha, output.hasAlpha)
+                part.add(Wire.Tag.frames, output.frames)
+                if let quality = output.quality { part.add(Wire.Tag.quality, quality) }
+                if let cut = output.cut { part.add(cut) }
+                part.add(Wire.Tag.placeholder, output.look.placeholder)
+                if let colour = output.look.colour {
+                    part.add(Wire.Tag.colour, [colour.red, colour.green, colour.blue])
+                }
                 fields.add(Wire.Tag.output, part.bytes)
             }
         case .failed(let failure):
@@ -59,5 +66,12 @@ extension RenderedOutput {
             let hasAlpha = fields.bool(Wire.Tag.hasAlpha)
         else { return nil }
         self.init(size: size, bytes: bytes, hasAlpha: hasAlpha)
+        frames = min(max(1, fields.int(Wire.Tag.frames) ?? 1), 1 << 20)
+        quality = fields.int(Wire.Tag.quality).map { min(max(0, $0), 100) }
+        cut = Region(fields)
+        look.placeholder = Array(fields.all(Wire.Tag.placeholder).last?.prefix(ThumbHash.byteLimit) ?? [])
+        if let bytes = fields.all(Wire.Tag.colour).last.map(Array.init), bytes.count == 3 {
+            look.colour = RGB(bytes[0], bytes[1], bytes[2])
+        }
     }
 }

@@ -29,6 +29,15 @@ enum Wire {
         static let reason: UInt16 = 18
         static let index: UInt16 = 19
         static let bytes: UInt16 = 20
+        static let spec: UInt16 = 21
+        static let isAnimated: UInt16 = 22
+        static let isProgressive: UInt16 = 23
+        static let ceiling: UInt16 = 24
+        static let watermark: UInt16 = 25
+        static let key: UInt16 = 26
+        static let placeholder: UInt16 = 27
+        static let colour: UInt16 = 28
+        static let duration: UInt16 = 29
     }
 }
 
@@ -44,6 +53,13 @@ extension RenderRequest {
         fields.add(Wire.Tag.hasAlpha, facts.hasAlpha)
         fields.add(Wire.Tag.isReuse, isReuse)
         fields.add(Wire.Tag.deadline, deadlineMilliseconds)
+        fields.add(Wire.Tag.duration, facts.duration)
+        for watermark in watermarks {
+            var part = FieldWriter()
+            part.add(Wire.Tag.key, watermark.key)
+            part.add(Wire.Tag.format, watermark.format.rawValue)
+            fields.add(Wire.Tag.watermark, part.bytes)
+        }
         for output in outputs { fields.add(Wire.Tag.output, output.fields) }
         return fields.bytes
     }
@@ -74,8 +90,16 @@ extension RenderRequest {
                 reason: "the request has \(outputs.count) outputs, 1 to \(Self.outputLimit) are made")
         }
         let facts = PictureFacts(
-            format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha)
+            format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
+            duration: fields.int(Wire.Tag.duration) ?? 0)
         self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
+        for bytes in fields.all(Wire.Tag.watermark) {
+            guard let part = Fields(bytes), let key = part.text(Wire.Tag.key),
+                let format = part.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
+                watermarks.count < RenderWatermark.limit
+            else { throw .protocolMismatch(reason: "a watermark of the request lacks a field") }
+            watermarks.append(RenderWatermark(key: key, format: format))
+        }
     }
 }
 
@@ -97,23 +121,47 @@ extension RenderOutput {
         fields.add(Wire.Tag.effort, effort)
         fields.add(Wire.Tag.width, size.width)
         fields.add(Wire.Tag.height, size.height)
-        fields.add(Wire.Tag.cutX, cut.x)
-        fields.add(Wire.Tag.cutY, cut.y)
-        fields.add(Wire.Tag.cutWidth, cut.width)
-        fields.add(Wire.Tag.cutHeight, cut.height)
+        fields.add(cut)
+        if let spec { fields.add(Wire.Tag.spec, spec.description) }
+        if isAnimated { fields.add(Wire.Tag.isAnimated, true) }
+        if isProgressive { fields.add(Wire.Tag.isProgressive, true) }
+        if ceiling > 0 { fields.add(Wire.Tag.ceiling, ceiling) }
         return fields.bytes
     }
 
     init?(_ fields: Fields) {
         guard let format = fields.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
             let quality = fields.int(Wire.Tag.quality), let effort = fields.int(Wire.Tag.effort),
-            let size = PixelSize(fields),
-            let x = fields.double(Wire.Tag.cutX), let y = fields.double(Wire.Tag.cutY),
+            let size = PixelSize(fields), let cut = Region(fields)
+        else { return nil }
+        self.init(format: format, quality: quality, effort: effort, size: size, cut: cut)
+        if let text = fields.text(Wire.Tag.spec) {
+            var text = text
+            guard let spec = text.withUTF8({ VariantSpec(written: $0) }) else { return nil }
+            self.spec = spec
+        }
+        isAnimated = fields.bool(Wire.Tag.isAnimated) ?? false
+        isProgressive = fields.bool(Wire.Tag.isProgressive) ?? false
+        ceiling = max(0, fields.int(Wire.Tag.ceiling) ?? 0)
+    }
+}
+
+extension Region {
+    /// A rectangle that a picture can show.
+    init?(_ fields: Fields) {
+        guard let x = fields.double(Wire.Tag.cutX), let y = fields.double(Wire.Tag.cutY),
             let width = fields.double(Wire.Tag.cutWidth), let height = fields.double(Wire.Tag.cutHeight),
             [x, y, width, height].allSatisfy({ $0 >= 0 && $0 < Double(1 << 31) }), width > 0, height > 0
         else { return nil }
-        self.init(
-            format: format, quality: quality, effort: effort, size: size,
-            cut: Region(x: x, y: y, width: width, height: height))
+        self.init(x: x, y: y, width: width, height: height)
+    }
+}
+
+extension FieldWriter {
+    mutating func add(_ cut: Region) {
+        add(Wire.Tag.cutX, cut.x)
+        add(Wire.Tag.cutY, cut.y)
+        add(Wire.Tag.cutWidth, cut.width)
+        add(Wire.Tag.cutHeight, cut.height)
     }
 }

@@ -1,0 +1,17 @@
+/// What a source was found to be when it was decoded, beside its size.
+package struct SourceFacts: Sendable, Hashable {
+    package var format: ImageFormat
+    package var frames: Int
+    package var hasAlpha: Bool
+    /// EXIF's, 1...8.
+    package var orientation: Int
+    /// Its pixels end early, and it was accepted so.
+    package var isTruncated: Bool
+
+    package init(
+        format: ImageFormat, frames: Int = 1, hasAlpha: Bool = false, orientation: Int = 1, isTruncated: Bool = false
+    ) {
+        (self.format, self.frames, self.hasAlpha) = (format, frames, hasAlpha)
+        (self.orientation, self.isTruncated) = (orientation, isTruncated)
+    }
+}

@@ -1,0 +1,52 @@
+internal import ImageModel
+
+/// The highest quality at which a variant has no more bytes than it may: by bisection, since bytes grow with quality.
+package struct QualitySearch {
+    /// What a spec demands: failing it fails the variant.
+    private let budget: Int?
+    /// What is wished for: failing it, the variant is as asked.
+    private let ceiling: Int
+    private let quality: Int
+    /// Lower than this nobody would want it for the sake of the source's bytes.
+    private static let leastForCeiling = 40
+
+    /// - Parameter mayRepeat: the pixels can be encoded more than once.
+    package init(_ output: RenderOutput, mayRepeat: Bool = true) {
+        let hasQuality = output.format.hasQuality && mayRepeat
+        (budget, quality) = (hasQuality ? output.extras.byteBudget : nil, output.quality)
+        ceiling = hasQuality ? output.ceiling : 0
+    }
+
+    /// nil where the budget cannot be kept.
+    package func run<Failure: Error>(
+        _ encode: (_ quality: Int) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
+        var best = (bytes: try encode(quality), quality: quality)
+        if let budget, best.bytes.count > budget {
+            guard let found = try search(1, best.quality, budget, encode) else { return nil }
+            best = found
+        }
+        guard ceiling > 0, best.bytes.count > ceiling, best.quality > Self.leastForCeiling else { return best }
+        return try search(Self.leastForCeiling, best.quality, ceiling, encode) ?? best
+    }
+
+    /// The best of `low..<high` within a limit; nil if there is none.
+    private func search<Failure: Error>(
+        _ low: Int, _ high: Int, _ limit: Int, _ encode: (Int) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
+        var (low, high) = (low, high)
+        guard low < high else { return nil }
+        var best = (bytes: try encode(low), quality: low)
+        guard best.bytes.count <= limit else { return nil }
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            let bytes = try encode(middle)
+            if bytes.count <= limit {
+                (low, best) = (middle, (bytes, middle))
+            } else {
+                high = middle
+            }
+        }
+        return best
+    }
+}

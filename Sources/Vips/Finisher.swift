@@ -1,0 +1,80 @@
+internal import CVips
+internal import ImageModel
+internal import Ports
+internal import Rendering
+
+/// The steps of a plan, carried out on one picture: resized, in its colours, upright, with all that was asked laid over
+/// it. What moves goes through once for each frame.
+struct Finisher {
+    private let request: RenderRequest
+    private let plan: RenderPlan
+    private let keepsProfile: Bool
+    private let orientation: Orientation
+    private var watermarks: [String: Raster] = [:]
+
+    init(_ request: RenderRequest, _ plan: RenderPlan, keepsProfile: Bool) throws(EngineFailure) {
+        (self.request, self.plan, self.keepsProfile) = (request, plan, keepsProfile)
+        orientation = Orientation(rawValue: request.facts.orientation) ?? .upright
+        for mark in request.watermarks {
+            do throws(RasterFailure) {
+                watermarks[mark.key] = try Raster.watermark(mark.bytes, mark.format)
+            } catch {
+                let index = request.outputs.firstIndex { $0.extras.watermark?.key == mark.key }
+                throw .output(index ?? 0, reason: "its watermark \(mark.key) can't be decoded: \(error.reason)")
+            }
+        }
+    }
+
+    /// Calls `take` with each output's pixels, larger ones first.
+    func make(
+        from source: Raster, _ take: (Int, Raster) throws(EngineFailure) -> Void
+    ) throws(EngineFailure) {
+        let isWeighted = source.hasAlpha && plan.steps.contains { $0.isResampled }
+        let decoded = try reading { () throws(RasterFailure) in
+            let base = isWeighted ? try source.premultiplied() : source
+            return plan.keepsDecoded ? try base.inMemory() : base
+        }
+        var kept: [Int: Raster] = [:]
+        for step in plan.steps {
+            let base = if case .output(let index) = step.base { kept[index] ?? decoded } else { decoded }
+            let raster = try reading { () throws(RasterFailure) in
+                let resized = try base.made(by: step)
+                // Converted before smaller ones are made of it: a transform costs more to build than to apply.
+                let shown = isWeighted ? resized : try coloured(resized)
+                return step.isKept ? try shown.inMemory() : shown
+            }
+            kept[step.index] = raster
+            let finished: Raster
+            do throws(RasterFailure) {
+                let plain = isWeighted ? try coloured(try raster.unpremultiplied()) : raster
+                finished = try dressed(try plain.turned(orientation), request.outputs[step.index])
+            } catch {
+                throw step.isKept ? .output(step.index, reason: error.reason) : .source(reason: error.reason)
+            }
+            try take(step.index, finished)
+        }
+    }
+
+    private func coloured(_ raster: Raster) throws(RasterFailure) -> Raster {
+        keepsProfile && !raster.isCMYK ? raster : try raster.inSRGB()
+    }
+
+    /// With the spec's effects, in the order in which they make sense: what is laid over is not blurred.
+    private func dressed(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
+        let extras = output.extras
+        var raster = raster
+        if let strength = extras.sharpen { raster = try raster.sharpened(strength) }
+        if let radius = extras.blur { raster = try raster.blurred(radius) }
+        if raster.hasAlpha, extras.background != nil || !output.format.holdsAlpha {
+            raster = try raster.flattened(on: extras.background ?? .white)
+        }
+        if let mark = extras.watermark, let picture = watermarks[mark.key] {
+            raster = try raster.marked(with: picture, mark)
+        }
+        return raster
+    }
+
+    private func reading<R>(_ body: () throws(RasterFailure) -> R) throws(EngineFailure) -> R {
+        do throws(RasterFailure) { return try body() } catch { throw .source(reason: error.reason) }
+    }
+}

@@ -1,0 +1,64 @@
+internal import CVips
+internal import ImageModel
+internal import Rendering
+
+extension Raster {
+    func blurred(_ radius: Int) throws(RasterFailure) -> Raster {
+        guard hasAlpha else { return try map { image, out in mz_vips_blur(image, Double(radius), out) } }
+        return try premultiplied().map { image, out in mz_vips_blur(image, Double(radius), out) }.unpremultiplied()
+    }
+
+    /// Lightness alone, where it changes: flat parts stay as they are, and grain with them.
+    func sharpened(_ strength: Int) throws(RasterFailure) -> Raster {
+        let format = format
+        return try map { image, out in mz_vips_sharpen(image, Double(strength) * 0.06, out) }.rounded(to: format)
+    }
+
+    /// On a colour, as a format without transparency shows it.
+    func flattened(on colour: RGB) throws(RasterFailure) -> Raster {
+        let bands = [colour.red, colour.green, colour.blue].map(Double.init)
+        // Grey stays grey on grey.
+        let isGrey = colourBands == 1
+        if isGrey, Set(bands).count > 1 { return try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }.flattened(on: colour) }
+        var level = isGrey ? [bands[0]] : bands
+        return try map { image, out in mz_vips_flatten(image, &level, Int32(level.count), out) }
+    }
+
+    /// A picture to lay over others: in sRGB, with transparency, in memory.
+    static func watermark(_ bytes: [UInt8], _ format: ImageFormat) throws(RasterFailure) -> Raster {
+        let decoded = try bytes.withUnsafeBufferPointer { bytes throws(RasterFailure) in
+            try Raster.open(UnsafeRawBufferPointer(bytes), format, shrink: 1).inMemory()
+        }
+        let coloured = try decoded.narrowed().inSRGB()
+            .map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }
+        return try (coloured.hasAlpha ? coloured : coloured.map(mz_vips_add_alpha)).inMemory()
+    }
+
+    /// With a watermark over it, as wide as its spec says and never larger than this.
+    func marked(with picture: Raster, _ mark: Watermark) throws(RasterFailure) -> Raster {
+        let base = try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }
+        let shape = picture.size
+        var width = max(1, size.width * mark.scale / 100)
+        var height = max(1, (2 * width * shape.height + shape.width) / (2 * shape.width))
+        if height > size.height {
+            height = size.height
+            width = max(1, height * shape.width / shape.height)
+        }
+        let (fitWidth, fitHeight) = (Int32(width), Int32(height))
+        var top = try picture.map { image, out in mz_vips_shrink_to(image, fitWidth, fitHeight, out) }
+        if mark.opacity < 100 {
+            top = try top.map { image, out in mz_vips_scale_last(image, Double(mark.opacity) / 100, out) }
+        }
+        let (x, y) = ((size.width - width) * mark.axis.x / 10, (size.height - height) * mark.axis.y / 10)
+        let isOpaque = !hasAlpha
+        let overlay = top
+        let laid = try base.overlaid(overlay, x: Int32(x), y: Int32(y)).rounded(to: VIPS_FORMAT_UCHAR)
+        return isOpaque ? try laid.flattened(on: .white) : laid
+    }
+
+    /// What a few of its pixels say of it; needs pixels of eight bits in memory.
+    func look() -> Look {
+        guard format == VIPS_FORMAT_UCHAR else { return Look() }
+        return withPixels { Look($0, width: size.width, height: size.height, channels: bands) } ?? Look()
+    }
+}

@@ -1,0 +1,48 @@
+internal import CVips
+internal import ImageModel
+internal import Ports
+internal import Rendering
+
+extension VipsEngine {
+    /// Every frame of a source that moves, with its delays and loops.
+    func renderMoving(
+        _ source: UnsafeRawBufferPointer, _ asked: RenderRequest
+    ) throws(EngineFailure) -> [Int: Encoded] {
+        let tall = try reading { () throws(RasterFailure) in
+            // Pixels as they are shown: a decoder gives them only from the first on.
+            try Raster.open(source, asked.facts.format, shrink: 1, allFrames: true).inMemory()
+        }
+        let timing = tall.timing
+        let orientation = Orientation(rawValue: asked.facts.orientation) ?? .upright
+        let frame = orientation.upright(asked.facts.size)
+        let count = tall.size.height / max(1, frame.height)
+        guard tall.size.width == frame.width, tall.size.height == count * frame.height, count > 0 else {
+            throw .source(reason: "its header promises frames of \(frame), its pixels are \(tall.size)")
+        }
+        var request = asked
+        if !request.isReuse, request.outputs.contains(where: \.isResolvedByPixels) {
+            let first = try reading { () throws(RasterFailure) in try tall.frame(0, of: frame) }
+            request = try resolving(request, first, shrink: 1).request
+        }
+        let finisher = try Finisher(request, RenderPlan(request), keepsProfile: false)
+        var frames: [Int: [Raster]] = [:]
+        for number in 0..<count {
+            let own = try reading { () throws(RasterFailure) in try tall.frame(number, of: frame) }
+            try finisher.make(from: own) { index, raster throws(EngineFailure) in
+                let held = try reading { () throws(RasterFailure) in try raster.inMemory() }
+                frames[index, default: []].append(held)
+            }
+        }
+        var results: [Int: Encoded] = [:]
+        for (index, frames) in frames {
+            let output = request.outputs[index]
+            let stack = try reading { () throws(RasterFailure) in try Raster.stacked(frames, timing) }
+            var result = try encode(stack, output, index, mayRepeat: true)
+            result.output.size = frames[0].size
+            result.output.frames = count
+            result.output.look = frames[0].look()
+            results[index] = result
+        }
+        return results
+    }
+}

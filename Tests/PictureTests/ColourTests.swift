@@ -1,0 +1,99 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+/// Against references made once by ImageMagick 6.9 with LittleCMS, relative intent, and kept beside the tests.
+@Suite("Pictures: colours are those that an independent tool gives", .timeLimit(.minutes(1)))
+struct ColourTests {
+    private static let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References")
+    private static let pool: RendererPool = {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.limits.formats = Set(ImageFormat.allCases)
+        return RendererPool(configuration)
+    }()
+
+    @Test("The measure itself gives the published differences", arguments: [
+        (Lab(50, 2.6772, -79.7751), Lab(50, 0, -82.7485), 2.0425), (Lab(50, 2.5, 0), Lab(73, 25, -18), 27.1492),
+        (Lab(2.0776, 0.0795, -1.1350), Lab(0.9033, -0.0636, -0.5514), 0.9082),
+        (Lab(50, -1, 2), Lab(50, 0, 0), 2.3669), (Lab(50, 2.49, -0.001), Lab(50, -2.49, 0.0011), 7.2195),
+    ])
+    func measure(one: Lab, other: Lab, difference: Double) {
+        #expect(abs(one.difference(from: other) - difference) < 0.0001)
+    }
+
+    @Test("Adobe RGB and ProPhoto, in 8 and 16 bits", arguments: ["adobe", "prophoto", "prophoto16"])
+    func wide(name: String) async throws {
+        try await compare(Self.references.appending(path: "\(name)-source.png"), name)
+    }
+
+    @Test(
+        "CMYK with and without profile, Display-P3, CIELAB, 16 bits, grey with alpha, a gain map, XYB",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)),
+        arguments: [
+            ("channel-digital-image-cmyk-color.jpg", "cmyk"),
+            ("channel-digital-image-cmyk-color-no-profile.jpg", "cmyk-untagged"), ("p3.png", "p3"),
+            ("cielab-dagams.tiff", "cielab"), ("flag-of-the-netherlands-16bit.png", "flag16"),
+            ("16-bit-grey-alpha.png", "grey-alpha-16"), ("grey-8bit-alpha.png", "grey-alpha"),
+            ("gain-map.jpg", "gain-map"), ("sample-xyb.jpg", "xyb"),
+        ])
+    func shared(file: String, reference: String) async throws {
+        try await compare(try #require(Shared.part("images/formats/\(file)")), reference)
+    }
+
+    private func compare(_ source: URL, _ name: String) async throws {
+        let reference = try #require(
+            Pixels(png: Array(Data(contentsOf: Self.references.appending(path: "\(name).png")))))
+        // The middle of the picture, pixel for pixel: colours alone are compared, not two ways to resize.
+        let made = try await Workshop.render(try Workshop.file(source), in: Self.pool) { facts in
+            let (x, y) = ((facts.size.width - reference.width) / 2, (facts.size.height - reference.height) / 2)
+            let cut = Region(
+                x: Double(x), y: Double(y), width: Double(reference.width), height: Double(reference.height))
+            return [Workshop.order(reference.width, reference.height, .png, of: facts.size, cut: cut)]
+        }
+        let pixels = try #require(Pixels(png: try made[0].content.bytes()))
+        let difference = try #require(pixels.meanDeltaE(from: reference), "\(made[0].size)")
+        #expect(difference <= 1, "\(name): \(difference)")
+    }
+
+    @Test("A source's profile is kept where that is asked, and its numbers with it", arguments: [ImageFormat.jpeg, .png, .webp, .avif])
+    func kept(format: ImageFormat) async throws {
+        let file = try Workshop.file(Self.references.appending(path: "adobe-source.png"))
+        let kept = try await Workshop.make("48x48-q95-profile.\(format.suffix)", of: file)
+        let plain = try await Workshop.make("48x48-q95.\(format.suffix)", of: file)
+        let bytes = try kept.content.bytes()
+        #expect(contains(bytes, "acsp"))
+        #expect(!contains(try plain.content.bytes(), "acsp"))
+        #expect(!contains(bytes, "Exif") || format == .avif)
+        // Read with its profile it is the same picture.
+        let (one, other) = (
+            try await Workshop.pixels(of: bytes), try await Workshop.pixels(of: try plain.content.bytes())
+        )
+        let difference = try #require(one.meanDeltaE(from: other))
+        #expect(difference < 4, "\(format): \(difference)")
+    }
+
+    @Test("What is transparent lies on the background that was asked for", arguments: [ImageFormat.jpeg, .png, .webp])
+    func background(format: ImageFormat) async throws {
+        let file = try Workshop.file(Sources.flat([0, 0, 0, 0]).png)
+        let made = try await Workshop.make("full-q95-bg2080e0.\(format.suffix)", of: file)
+        #expect(!made.hasAlpha)
+        let pixels = try await Workshop.pixels(of: try made.content.bytes())
+        for (channel, level) in [0x20, 0x80, 0xe0].enumerated() {
+            #expect(abs(Int(pixels[30, 20, channel]) - level) <= 3)
+        }
+    }
+
+    private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        // PNG and others hold profiles packed; their chunks have names.
+        let names = text == "acsp" ? ["acsp", "iCCP"] : [text]
+        return names.contains { name in
+            let pattern = Array(name.utf8)
+            return bytes.indices.contains { bytes[$0...].starts(with: pattern) }
+        }
+    }
+}

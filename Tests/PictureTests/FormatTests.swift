@@ -1,0 +1,99 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+@Suite("Pictures: every format in and out", .timeLimit(.minutes(2)))
+struct FormatTests {
+    private static let formats: [ImageFormat] = [.jpeg, .png, .webp, .avif, .gif]
+
+    @Test("What is written in a format is that format, of that size, and the same picture", arguments: formats)
+    func written(format: ImageFormat) async throws {
+        let photograph = Pixels.photograph(width: 301, height: 200, seed: 4)
+        let file = try Workshop.file(photograph.png)
+        let made = try await Workshop.make("full-q90.\(format.suffix)", of: file)
+        let facts = try Workshop.pool.inspect(try Workshop.file(try made.content.bytes())).facts
+        #expect(facts.format == format && facts.size == PixelSize(width: 301, height: 200) && facts.frames == 1)
+        let pixels = try await Workshop.pixels(of: try made.content.bytes())
+        let difference = try #require(pixels.difference(from: photograph))
+        #expect(difference < (format == .gif ? 14 : format == .png ? 0.01 : 6), "\(format): \(difference)")
+    }
+
+    @Test("Small and thin pictures come out in every format", arguments: formats, [(1, 1), (1, 40), (40, 1), (17, 15)])
+    func small(format: ImageFormat, size: (Int, Int)) async throws {
+        let file = try Workshop.file(Pixels.photograph(width: 40, height: 40, seed: 4).png)
+        let made = try await Workshop.render(file) { [Workshop.order(size.0, size.1, format, of: $0.size)] }
+        let read = try Workshop.pool.inspect(try Workshop.file(try made[0].content.bytes())).facts
+        #expect(read.size == PixelSize(width: size.0, height: size.1))
+        #expect(try await Workshop.pixels(of: try made[0].content.bytes()).width == size.0)
+    }
+
+    @Test("Transparency comes out in every format that has it", arguments: formats)
+    func transparency(format: ImageFormat) async throws {
+        var pixels = Sources.flat([0, 160, 0, 255], width: 60, height: 40)
+        for y in 0..<40 { for x in 30..<60 { pixels.bytes[(y * 60 + x) * 4 + 3] = 0 } }
+        let made = try await Workshop.make("full-q90.\(format.suffix)", of: try Workshop.file(pixels.png))
+        #expect(made.hasAlpha == format.holdsAlpha)
+        let read = try await Workshop.pixels(of: try made.content.bytes())
+        #expect(abs(Int(read[10, 20, 1]) - 160) < 8)
+        if format.holdsAlpha {
+            #expect(read.channels == 4 && read[10, 20, 3] == 255 && read[50, 20, 3] == 0)
+        } else {
+            #expect(read[50, 20, 0] > 250)
+        }
+    }
+
+    @Test(
+        "Each format is read for what it is",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)),
+        arguments: [
+            ("animated-loop-3.gif", ImageFormat.gif), ("cheers-1440x960.heic", .heic), ("exif-at-eof.heic", .heic),
+            ("avif-orientation-6.avif", .avif), ("pitm.avif", .avif), ("grey-plus-alpha.gif", .gif),
+            ("sdr-cosmos12920-cicp1-13-6-yuv444-full-qp10.avif", .avif), ("8bit-depth.tiff", .tiff),
+            ("uncompressed-tiff.tiff", .tiff), ("g31d-multi.tif", .tiff),
+            ("multipage.tif", .tiff), ("cielab-dagams.tiff", .tiff), ("check.svg", .svg), ("struct-image-04-t.svg", .svg),
+        ])
+    func read(name: String, format: ImageFormat) async throws {
+        let url = try #require(Shared.part("images/formats/\(name)"))
+        let facts = try Self.everything.inspect(try Workshop.file(url)).facts
+        #expect(facts.format == format)
+        let made = try await Workshop.make("60x60.png", of: try Workshop.file(url), in: Self.everything)
+        #expect(Pixels(png: try made.content.bytes())?.width == made.size.width)
+    }
+    private static let everything: RendererPool = {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.limits.formats = Set(ImageFormat.allCases)
+        return RendererPool(configuration)
+    }()
+
+    @Test("A format that the settings do not name is refused before anything decodes it, and its loader is shut")
+    func unnamed() async throws {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.limits.formats = [.png]
+        let pool = RendererPool(configuration)
+        let gif = Sources.gif(width: 20, height: 10, colours: [[255, 0, 0]], delays: [0])
+        await #expect(throws: RenderFailure.unsupported(.gif)) {
+            try await Workshop.make("10x10.png", of: try Workshop.file(gif), in: pool)
+        }
+        // Told that it may, the child still has no loader for it.
+        let picture = try Workshop.pool.inspect(try Workshop.file(gif))
+        await #expect {
+            try await pool.render(
+                picture, [try Workshop.order("10x10.png", of: picture.facts.size)], lane: .fast, isReuse: false)
+        } throws: { "\($0)".contains("blocked") }
+        await pool.stop()
+    }
+
+    @Test(
+        "AVIFs and HEICs are read upright, and their size is what people see",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)))
+    func upright() async throws {
+        let url = try #require(Shared.part("images/formats/avif-orientation-6.avif"))
+        let facts = try Workshop.pool.inspect(try Workshop.file(url)).facts
+        #expect(facts.orientation == 1 && facts.size.height > facts.size.width, "\(facts.size)")
+    }
+}

@@ -1,0 +1,75 @@
+import ImageModel
+import Testing
+
+@testable import Rendering
+
+@Suite("Looks: what a variant is like before it is loaded", .timeLimit(.minutes(1)))
+struct LookTests {
+    /// Pixels by a formula, and what Evan Wallace's thumbhash.js makes of them.
+    struct Sample: Sendable {
+        let width: Int
+        let height: Int
+        let hash: String
+        let colour: @Sendable (_ x: Int, _ y: Int) -> [Int]
+    }
+
+    private static let samples: [Sample] = [
+        Sample(width: 32, height: 24, hash: "3BcGDYgxU5YwZphxiEh4iIMAZcP4") { x, y in
+            [(x * x + y * 5) % 256, (x * 3 + y * y) % 256, x * y * 7 % 256, 255]
+        },
+        Sample(width: 20, height: 32, hash: "2xgOHBpgFodoiIZ3iHf1lg/niA==") { x, y in
+            [x * 13 % 256, y * 7 % 256, x * y % 256, 255]
+        },
+        Sample(width: 30, height: 30, hash: "HeeFJQYHYJeFiYdoZ1+GB+GoAkJVZXaHdg==") { x, y in
+            [(x * x + 9) % 256, (y * y * 3 + x) % 256, (x * 8 + y) % 256, (x * y * 3 + x * 11 + y) % 256]
+        },
+        Sample(width: 32, height: 4, hash: "EvcOYaiPdYmDiIiHjo/4iHg=") { x, y in [x < 16 ? 255 : 0, 0, y * 60, 255] },
+        Sample(width: 8, height: 8, hash: "AAiCBQAAAAAAAAAAAAAAAAAAAAAAAAAAAA==") { _, _ in [255, 0, 0, 0] },
+    ]
+
+    @Test("A ThumbHash is the published algorithm's", arguments: samples.indices)
+    func hash(index: Int) {
+        let sample = Self.samples[index]
+        var pixels: [UInt8] = []
+        for y in 0..<sample.height {
+            for x in 0..<sample.width { pixels += sample.colour(x, y).map { UInt8($0) } }
+        }
+        let hash = ThumbHash.bytes(rgba: pixels, width: sample.width, height: sample.height)
+        #expect(Base64.text(hash) == sample.hash)
+    }
+
+    @Test("Base 64 goes there and back, and refuses what is none")
+    func base64() {
+        for count in 0..<40 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37) }
+            #expect(Base64.bytes(Base64.text(bytes)) == bytes)
+        }
+        #expect(Base64.text(Array("Mezzo".utf8)) == "TWV6em8=")
+        for text in ["a", "ab!=", "ab=", "====x"] { #expect(Base64.bytes(text) == nil, "\(text)") }
+    }
+
+    @Test(
+        "The colour is the one that most shows, whatever the channels; what is transparent has none",
+        arguments: [
+            ([200, 30, 30], 3, RGB(200, 30, 30)), ([77], 1, RGB(77, 77, 77)), ([10, 20, 30, 255], 4, RGB(10, 20, 30)),
+            ([90, 128], 2, RGB(90, 90, 90)), ([10, 20, 30, 0], 4, nil),
+        ] as [([UInt8], Int, RGB?)])
+    func colour(pixel: [UInt8], channels: Int, expected: RGB?) {
+        // A tenth is another colour.
+        var pixels: [UInt8] = []
+        for place in 0..<50 * 40 { pixels += place % 50 < 5 && channels == 3 ? [0, 0, 255] : pixel }
+        let look = pixels.withUnsafeBytes { Look($0, width: 50, height: 40, channels: channels) }
+        #expect(look.colour == expected)
+        #expect(!look.placeholder.isEmpty && look.placeholder.count <= ThumbHash.byteLimit)
+    }
+
+    @Test("A large picture's look is a small one's", arguments: [(640, 480), (33, 25), (1, 300), (300, 1)])
+    func sizes(width: Int, height: Int) {
+        var pixels: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width { pixels += [UInt8(x * 255 / width), UInt8(y * 255 / height), 90] }
+        }
+        let look = pixels.withUnsafeBytes { Look($0, width: width, height: height, channels: 3) }
+        #expect(look.placeholder.count >= 5 && look.colour != nil)
+    }
+}

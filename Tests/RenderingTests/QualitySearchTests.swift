@@ -1,0 +1,42 @@
+import ImageModel
+import Testing
+
+@testable import Rendering
+
+@Suite("Quality: the best that its bytes allow", .timeLimit(.minutes(1)))
+struct QualitySearchTests {
+    @Test(
+        "A budget is kept at the highest quality that keeps it; a wish lowers quality only as far as it helps",
+        arguments: [
+            // A hundred bytes for each step of quality.
+            (80, nil, 0, 80), (80, 8000, 0, 80), (80, 7999, 0, 79), (80, 300, 0, 3), (80, 100, 0, 1), (80, 99, 0, nil),
+            (80, nil, 6000, 60), (80, nil, 3999, 80), (80, nil, 4000, 40), (30, nil, 100, 30), (80, 5000, 4500, 45),
+            (80, 3000, 2000, 30),
+        ] as [(Int, Int?, Int, Int?)])
+    func search(asked: Int, budget: Int?, ceiling: Int, found: Int?) {
+        var extras = SpecExtras()
+        extras.byteBudget = budget
+        var output = RenderOutput(
+            format: .jpeg, quality: asked, effort: 0, size: PixelSize(width: 1, height: 1),
+            cut: Region(x: 0, y: 0, width: 1, height: 1))
+        output.spec = VariantSpec(width: 1, height: 1, quality: asked, format: .jpeg, extras: extras)
+        output.ceiling = ceiling
+        var encodes = 0
+        let result = QualitySearch(output).run { quality in
+            encodes += 1
+            return [UInt8](repeating: 0, count: quality * 100)
+        }
+        #expect(result?.quality == found)
+        #expect(result.map { $0.bytes.count == $0.quality * 100 } ?? true)
+        #expect(encodes <= 16)
+    }
+
+    @Test("A format without quality is written once, whatever is wished")
+    func lossless() {
+        var output = RenderOutput(
+            format: .png, quality: 0, effort: 0, size: PixelSize(width: 1, height: 1),
+            cut: Region(x: 0, y: 0, width: 1, height: 1))
+        output.ceiling = 1
+        #expect(QualitySearch(output).run { _ in [1, 2, 3] }?.bytes == [1, 2, 3])
+    }
+}
