@@ -21,10 +21,10 @@ struct SummaryTests {
         ])
         let first = try await place.work()
         #expect(
-            first.names == [
+            first.names.isSuperset(of: [
                 "jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches",
                 "fetchedBytes", "renders", "seconds", "peakMemoryBytes", "rendererPeakMemoryBytes",
-            ])
+            ]))
         #expect(
             ["jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches", "renders"]
                 .map { first[$0] } == [4, 2, 0, 0, 1, 1, 0, 1, 2, 2])
