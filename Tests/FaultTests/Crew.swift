@@ -9,7 +9,9 @@ import Testing
 
 /// Three workers on one Kafka, the jobs that they are given, and what must be true of them in the end.
 actor Crew {
-    static let fetchesAtOnce = 4
+    /// What a worker holds from a fetch to its row is bounded by bytes: eight of these pictures, and one more.
+    static let (byteLimit, budget) = ("fetch.byteLimit=16KiB", "fetch.budget=80KiB")
+    private static let inFlight = 9
     private static let variants = ["full.png", "24y24-q80.jpg", "32x32.png", "48x48-q80.webp"]
     private static let pictures = 40
     private static let side = 64
@@ -108,7 +110,7 @@ actor Crew {
             }
         }
         let (sources, fetches) = (wanted.count, place.origin.requestCount)
-        #expect(fetches <= sources + workers.count * Self.fetchesAtOnce * disturbances)
+        #expect(fetches <= sources + workers.count * Self.inFlight * disturbances)
         print(
             "\(name): \(disturbances) times, \(published) jobs, \(outcomes.count) outcomes, \(stored.count) variants, "
                 + "\(sources) sources, \(fetches) fetches")

@@ -19,8 +19,7 @@ struct KafkaFaultTests {
         _ name: String, on broker: KafkaBroker, replication: Int = 1, seed: UInt64,
         _ disturb: (Crew) async throws -> Void
     ) async throws {
-        let place = try await Workplace.onKafka(
-            broker, replication: replication, "fetch.concurrency=\(Crew.fetchesAtOnce)")
+        let place = try await Workplace.onKafka(broker, replication: replication, Crew.byteLimit, Crew.budget)
         let crew = try await Crew(place, seed: seed)
         for round in 0..<Self.times {
             try await crew.publish(Self.jobs, round: round)
