@@ -3,8 +3,8 @@ internal import Partition
 
 extension Outbox.Entry {
     /// What is appended so that `record` is answered by `settlement`.
-    init(_ record: Record, _ settlement: Settlement, partitions: Int, at now: Int64) {
-        partition = record.partition
+    init(_ record: Record, _ settlement: Settlement, in epoch: Int64, partitions: Int, at now: Int64) {
+        (partition, self.epoch) = (record.partition, epoch)
         place = RecordPlace(record.topic, record.offset)
         // A retry's headers name the job's first record.
         let origin = record.header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(record)

@@ -7,6 +7,8 @@ internal import Ports
 struct Outbox {
     struct Entry: Sendable {
         let partition: PartitionID
+        /// Of the ownership that answers: one that came after it knows nothing of this record.
+        let epoch: Int64
         let place: RecordPlace
         let records: [NewRecord]
         /// What the answer counts as; nil for a retry.

@@ -38,7 +38,8 @@ extension Worker {
             tasks.yield { await self.make(flight, task, body) }
         case .settle(let record, let settlement):
             if case .retry(let job, _, _, _, let cause) = settlement { tell(cause, of: job) }
-            outbox.add(Outbox.Entry(record, settlement, partitions: ports.log.partitionCount, at: now))
+            outbox.add(
+                Outbox.Entry(record, settlement, in: owned.epoch, partitions: ports.log.partitionCount, at: now))
         case .commit(let topic, let watermark):
             ports.consumer.commit(topic, owned.id, watermark: watermark)
             if !owned.readable.isEmpty { turnSoon() }
@@ -94,7 +95,7 @@ extension Worker {
             let answers = results[next..<next + entry.records.count]
             next += entry.records.count
             if answers.allSatisfy({ $0.offset != nil }) {
-                finished[entry.partition, default: []].append(entry.place)
+                if isOurs(entry) { finished[entry.partition, default: []].append(entry.place) }
                 count(entry)
             } else {
                 failed.append(entry)
@@ -105,13 +106,16 @@ extension Worker {
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
             try? await Task.sleep(for: .milliseconds(500))
         }
-        // What went away while its answers were on their way is another's to answer.
-        outbox.returned(failed.filter { partitions[$0.partition] != nil })
+        // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
+        // are read again then.
+        outbox.returned(failed.filter(isOurs))
         for (partition, places) in finished {
             if let owned = partitions[partition] { feed(.settled(places), to: owned) }
         }
         settle()
     }
+
+    private func isOurs(_ entry: Outbox.Entry) -> Bool { partitions[entry.partition]?.epoch == entry.epoch }
 
     private func count(_ entry: Outbox.Entry) {
         guard let answer = entry.count else {
