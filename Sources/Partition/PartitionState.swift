@@ -57,6 +57,8 @@ package struct PartitionState: Sendable {
         case .donorGone(let id, let location): donorGone(id, location, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
         case .failed(let id, let note):
+            // A flight of an ownership that is over says nothing of this machine now.
+            guard flights[id] != nil else { return }
             if note.verdict == .wait { effects.append(.halt(id)) }
             end(id, note, now, &effects)
         case .folded(let position): fold(position, now, &effects)

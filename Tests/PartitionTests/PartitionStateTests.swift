@@ -276,6 +276,16 @@ struct PartitionStateTests {
         }
     }
 
+    @Test("A failure of a flight that is over, or of an earlier ownership, halts nothing and answers nobody")
+    func failedTwice() throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large])))))
+        let note = FailureNote(code: "store.full", message: "full", verdict: .wait)
+        #expect(driver.feed(.failed(FlightID(PartitionID(0), 0), note)).isEmpty)
+        #expect(settled(driver.feed(.failed(id, note))).count == 1)
+        #expect(driver.feed(.failed(id, note)).isEmpty)
+    }
+
     @Test("A retry waits for its time, and holds no flight meanwhile")
     func retryWaits() throws {
         var driver = Driver()
