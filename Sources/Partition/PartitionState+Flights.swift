@@ -138,7 +138,7 @@ extension PartitionState {
         bySource[flight.source] = nil
         effects.append(.forget(id))
         for waiter in flight.waiters { effects.append(.settle(waiter.record, answer(waiter, flight, note, now))) }
-        for waiter in flight.late { takeUp(waiter, now, &effects) }
+        for waiter in flight.late { effects.append(.lookUp(waiter)) }
     }
 
     private mutating func answer(_ waiter: Waiter, _ flight: Flight, _ note: FailureNote?, _ now: Int64) -> Settlement {

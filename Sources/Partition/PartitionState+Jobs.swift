@@ -5,7 +5,7 @@ internal import Planning
 extension PartitionState {
     mutating func arrive(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
         guard receive(waiter.record) else { return }
-        guard waiter.notBefore > now else { return takeUp(waiter, now, &effects) }
+        guard waiter.notBefore > now else { return effects.append(.lookUp(waiter)) }
         // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
         if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.notBefore - first.due > 60_000 {
             // What is read behind it is soon the very same again: the topic has its turn now and then, not at once.
@@ -15,15 +15,6 @@ extension PartitionState {
                 .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
         } else {
             delay(waiter)
-        }
-    }
-
-    /// A job that may run now: expired, or looked up in the index.
-    mutating func takeUp(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        if let expires = waiter.job.expires, expires <= now {
-            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.expired, at: now))))
-        } else {
-            effects.append(.lookUp(waiter))
         }
     }
 
@@ -51,13 +42,18 @@ extension PartitionState {
         flights[id] = flight
     }
 
-    /// The plan of a job: answered at once, joined to the flight of its source, or given one.
+    /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
     mutating func begin(_ waiter: Waiter, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
     {
         let waiter = choosing(waiter, by: snapshot, at: now)
         let plan = Plan(waiter.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
         if plan.isUnchanged {
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(unchanged: plan.unchanged, at: now))))
+            return
+        }
+        // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
+        if let expires = waiter.job.expires, expires <= now {
+            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.expired, at: now))))
             return
         }
         if let id = bySource[waiter.job.source] { return join(waiter, snapshot, id, &effects) }
@@ -79,7 +75,7 @@ extension PartitionState {
 
     /// Due retries run; what has held the watermark too long is moved aside.
     mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
-        while let first = delayed.first, first.due <= now, let due = delayed.pop() { takeUp(due.waiter, now, &effects) }
+        while let first = delayed.first, first.due <= now, let due = delayed.pop() { effects.append(.lookUp(due.waiter)) }
         for topic in [Topic.jobsFast, .jobsSlow] {
             guard let mark = watermarks[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
             moveAside(RecordPlace(topic, offset), now, &effects)

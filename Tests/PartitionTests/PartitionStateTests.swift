@@ -327,6 +327,19 @@ struct PartitionStateTests {
         #expect(kinds(driver.feed(.arrived(waiter), at: 50)) == [.expired])
     }
 
+    @Test("The replay of a job that was stored before it expired finds it stored")
+    func expiredReplay() throws {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
+        let id = try #require(flight(driver.feed(.arrived(waiter), at: 10)))
+        _ = driver.feed(.granted(.fetch, id), at: 10)
+        _ = driver.feed(.fetched(id, Self.facts), at: 10)
+        let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 10)))
+        var replay = Driver()
+        replay.stored = SourceSnapshot(source: task.source, variants: rows(task))
+        #expect(kinds(replay.feed(.arrived(waiter), at: 60)) == [.unchanged])
+    }
+
     @Test("One variant that cannot be written fails its job; the others of the source are stored")
     func refusedVariant() throws {
         var driver = Driver()
