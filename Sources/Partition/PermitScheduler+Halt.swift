@@ -12,16 +12,25 @@ extension PermitScheduler {
 
     /// A flight ended by the machine's fault. True if that halts what went on until now.
     package mutating func fail(_ flight: FlightID, at now: Int64) -> Bool {
-        guard halt == nil else { return false }
+        guard halt == nil else {
+            halt?.probes.remove(flight)
+            return false
+        }
         halt = Halt(next: now + rules.probeEvery)
         return true
     }
 
-    /// A flight's work is stored and announced. True if it was a probe, so that everything goes on.
+    /// A flight's work is stored and announced. True if that ends a halt, so that everything goes on.
     package mutating func pass(_ flight: FlightID) -> Bool {
-        guard let halt, halt.probes.contains(flight) else { return false }
-        self.halt = nil
+        guard halt != nil, seats[flight] != nil else { return false }
+        halt = nil
         return true
+    }
+
+    /// A flight is over. A probe that the machine did not fail ended by its own fault (its source is gone, its bytes are
+    /// no picture): it tells nothing, so the next one goes at once, or a run of bad jobs would be a halt without end.
+    mutating func endProbe(_ flight: FlightID) {
+        if halt?.probes.remove(flight) != nil { halt?.next = .min }
     }
 
     /// What probes ask for, and the next of them when it is time. Those that need no fetch any more go first: their

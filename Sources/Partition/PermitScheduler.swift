@@ -89,7 +89,7 @@ package struct PermitScheduler: Sendable {
         if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
         if seat.isUnderWay, seat.lane == .slow { slowUnderWay -= 1 }
         if aged == flight { aged = nil }
-        halt?.probes.remove(flight)
+        endProbe(flight)
     }
 
     /// A waiting or running flight changes lane; it is never restarted.

@@ -132,6 +132,40 @@ struct PermitSchedulerTests {
         expect(numbers(&permits, at: 4_002), [5, 6])
     }
 
+    @Test(
+        "How a probe ends says when the next one goes",
+        arguments: [
+            (ends: "by the machine's fault", next: 4_000), (ends: "by its own fault", next: 2_001),
+            (ends: "stored", next: 2_001),
+        ] as [(ends: String, next: Int64)])
+    func probe(ends: String, next: Int64) {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        expect(numbers(&permits), [1])
+        expect(permits.fail(flight(1), at: 0), true)
+        permits.forget(flight(1))
+        expect(numbers(&permits, at: 1_999), [])
+        expect(numbers(&permits, at: 2_000), [2])
+        if ends == "stored" { expect(permits.pass(flight(2)), true) }
+        if ends == "by the machine's fault" { expect(permits.fail(flight(2), at: 2_001), false) }
+        permits.forget(flight(2))
+        expect(numbers(&permits, at: 2_001), next == 2_001 ? [3] : [])
+        expect(numbers(&permits, at: 3_999), [])
+        expect(numbers(&permits, at: 4_000), next == 4_000 ? [3] : [])
+    }
+
+    @Test("A flight that was under way when the halt came ends it too, once its work is stored")
+    func haltEndedByAnother() {
+        var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
+        for i in 1...3 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        expect(numbers(&permits), [1, 2])
+        expect(permits.fail(flight(1), at: 0), true)
+        permits.forget(flight(1))
+        expect(permits.pass(flight(1)), false)
+        expect(permits.pass(flight(2)), true)
+        expect(numbers(&permits, at: 1), [3])
+    }
+
     @Test("A halted worker that is told to stop lets what runs try to end")
     func haltedDrain() {
         var permits = PermitScheduler(PermitRules(fetch: 1, render: 1))
