@@ -30,6 +30,8 @@ package struct PartitionState: Sendable {
     /// Records taken up and not finished: reading goes on while there is room.
     package var unfinished: Int { watermarks.values.reduce(0) { $0 + $1.unfinished } }
     package func unfinished(_ topic: Topic) -> Int { watermarks[topic]?.unfinished ?? 0 }
+    /// Records from the oldest unfinished one to the last that was taken up.
+    package func span(_ topic: Topic) -> Int { watermarks[topic]?.span ?? 0 }
     /// Every record before it is finished; nil until one was taken up.
     package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
     /// Whether records of a topic may be taken up now, as far as there is room.

@@ -18,6 +18,10 @@ package struct Watermark: Sendable, Equatable {
     /// nil until a record was received.
     package var value: Int64? { head < offsets.count ? offsets[head] : next }
 
+    /// Received since the record that holds the watermark back, itself and finished ones included: what a successor would
+    /// read again, and what is kept in memory here.
+    package var span: Int { offsets.count - head }
+
     /// The record that holds the watermark back.
     package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
 

@@ -43,8 +43,13 @@ final class OwnedPartition {
     }
 
     /// How many more records of a topic may be taken up.
+    ///
+    /// A job that waits long for its permit must not let the watermark's span grow for ever behind it. Retries may: each
+    /// waits for its own time, and those behind it must not wait for that.
     func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
-        let limit = topic == .retry ? retryHeap + readAhead : readAhead
-        return limit - state.unfinished(topic)
+        if topic == .retry { return retryHeap + readAhead - state.unfinished(topic) }
+        return min(readAhead - state.unfinished(topic), max(Self.spanLimit, readAhead) - state.span(topic))
     }
+
+    private static let spanLimit = 8_192
 }

@@ -61,6 +61,16 @@ struct WatermarkTests {
             #expect(mark.unfinished == open.count, "seed \(seed)")
         }
     }
+
+    @Test("Its span is what came since the oldest unfinished record, however much of that is finished")
+    func span() {
+        var watermark = Watermark()
+        for offset in 0..<1_000 as Range<Int64> { _ = watermark.receive(offset * 2) }
+        for offset in 1..<1_000 as Range<Int64> { _ = watermark.finish(offset * 2) }
+        #expect(watermark.span == 1_000 && watermark.unfinished == 1)
+        _ = watermark.finish(0)
+        #expect(watermark.span == 0)
+    }
 }
 
 /// A seeded generator, so that a failure can be run again.
