@@ -62,7 +62,8 @@ final class PartitionQueue {
         let list = PartitionList(capacity: 1)
         list.add(name, place.partition.number, offset: offset)
         let subject = "reading \(name), partition \(place.partition), anew"
-        try check(rd_kafka_seek_partitions(client.handle, list.pointer, 5_000), subject)
+        // No limit: librdkafka 2.0.2 takes milliseconds for microseconds, and its own thread answers, no broker.
+        try check(rd_kafka_seek_partitions(client.handle, list.pointer, -1), subject)
         try list.error(0).check(subject)
         (early, failure, end, position) = ([], nil, 0, offset)
     }
