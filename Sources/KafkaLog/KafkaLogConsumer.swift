@@ -156,6 +156,8 @@ package actor KafkaLogConsumer: LogConsumer {
         case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
         case .stopping(false, let deadline, let done) where commitsUnderWay == 0 || now >= deadline:
             phase = .stopping(isLeaving: true, deadline: deadline, done: done)
+            // The answer that a rebalance under way waits for: without it librdkafka never leaves.
+            member?.unassign()
             member?.leave()
         case .stopping(true, let deadline, let done):
             guard let member, member.hasLeft || now >= deadline else { break }
