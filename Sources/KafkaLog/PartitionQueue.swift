@@ -39,6 +39,8 @@ final class PartitionQueue {
     func peek() -> Bool {
         let oldEnd = end
         while early.isEmpty, fill(&early, upTo: 1) {}
+        // The end may be reached without a record: a transaction's marker is the last that there is.
+        if early.isEmpty { position = max(position, end) }
         return !early.isEmpty || failure != nil || (place.topic == .variants && end != oldEnd)
     }
 
