@@ -8,7 +8,7 @@ internal import Ports
 final class OwnedPartition {
     let id: PartitionID
     let epoch: Int64
-    var index: any VariantIndex
+    private(set) var index: any VariantIndex
     var state: PartitionState
     var looks = RecentLooks()
     /// Where the changelog began when the partition came.
@@ -22,8 +22,12 @@ final class OwnedPartition {
     var waiters: [Waiter] = []
     /// It goes to another owner: nothing new is begun.
     var isLeaving = false
-    /// Keys that an earlier owner wrote to after its time.
-    var stale: Set<RecordKey> = []
+    /// Keys that an earlier owner wrote to after its time, with where it last did, until what holds of them is appended
+    /// once more. The index's position stays before the first of these places: whoever goes on from there, after a crash
+    /// too, finds the keys again.
+    private(set) var stale: [RecordKey: Int64] = [:]
+    /// The index holds every row before it, whatever its position.
+    private(set) var folded: Int64
     var isRestating = false
     /// Rows that were read and that the index has not taken yet.
     var unfolded: [Record] = []
@@ -40,6 +44,27 @@ final class OwnedPartition {
     init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>) {
         (self.id, self.epoch, self.index, self.state) = (id, epoch, index, state)
         (changelogStart, restoreEnd) = (changelog.lowerBound, changelog.upperBound)
+        folded = index.position ?? 0
+    }
+
+    func noteStale(_ key: RecordKey, at offset: Int64) { stale[key] = offset }
+
+    /// What holds of these keys is appended once more; not behind a late record that came meanwhile.
+    func forgetStale(_ restated: [RecordKey: Int64]) {
+        for (key, offset) in restated where stale[key] == offset { stale[key] = nil }
+    }
+
+    /// Rows into the index, which holds all before `end` then.
+    func apply(_ changes: [IndexChange], upTo end: Int64, epoch: Int64) throws(IndexFailure) {
+        try index.apply(changes, upTo: min(end, stale.values.min() ?? end), epoch: epoch)
+        folded = end
+    }
+
+    /// An empty index takes the place of a damaged one.
+    func restart(_ index: any VariantIndex) {
+        restoreEnd = max(restoreEnd, folded)
+        (self.index, folded) = (index, 0)
+        (isRestored, isStuck, unfolded) = (false, false, [])
     }
 
     /// How many more records of a topic may be taken up.

@@ -14,7 +14,7 @@ extension Worker {
         if let last = records.last {
             var epoch = owned.index.checkpoint?.epoch ?? 0
             let changes = records.compactMap { change($0, after: &epoch, owned) }
-            try owned.index.apply(changes, upTo: last.offset + 1, epoch: epoch)
+            try owned.apply(changes, upTo: last.offset + 1, epoch: epoch)
             for change in changes { owned.looks.forget(change.source) }
             owned.unfolded = []
             owned.isStuck = false
@@ -34,7 +34,7 @@ extension Worker {
             let written = record.epoch
             let entry = try ChangelogEntry(record)
             if let written, written < epoch {
-                if let key = RecordKey(record.key) { owned.stale.insert(key) }
+                if let key = RecordKey(record.key) { owned.noteStale(key, at: record.offset) }
                 return nil
             }
             epoch = max(epoch, written ?? 0)
@@ -55,7 +55,7 @@ extension Worker {
         // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
         let isRead =
             owned.unfolded.isEmpty && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
-        guard isRead || (owned.index.position ?? 0) >= end else { return }
+        guard isRead || owned.folded >= end else { return }
         guard owned.mark == .set else { return beginMark(owned) }
         owned.isRestored = true
         lookUpWaiters(of: owned)
@@ -77,27 +77,28 @@ extension Worker {
     func restate(_ owned: OwnedPartition) {
         guard owned.isRestored, !owned.isRestating, !owned.stale.isEmpty, !owned.isLeaving else { return }
         // What is worked on now says its own soon; it is looked at again after that.
-        let keys = owned.stale.filter { key in key.source.map { !owned.state.isInFlight($0) } ?? true }
-        guard let rows = standing(keys, owned), !rows.isEmpty else { return }
-        owned.stale.subtract(keys)
+        let late = owned.stale.filter { $0.key.source.map { !owned.state.isInFlight($0) } ?? true }
+        guard let rows = standing(late.keys, owned), !rows.isEmpty else { return }
         owned.isRestating = true
         logger.notice(
             "An earlier owner wrote after its time: what holds is appended once more.",
             ["partition": .string("\(owned.id)"), "rows": .int(Int64(rows.count))])
         tasks.yield { [ports, partition = owned.id, epoch = owned.epoch] in
             let results = await ports.log.append(rows)
-            await self.restated(partition, epoch, keys, results)
+            await self.restated(partition, epoch, late, results)
         }
     }
 
-    private func restated(_ partition: PartitionID, _ epoch: Int64, _ keys: Set<RecordKey>, _ results: [AppendResult]) {
+    private func restated(
+        _ partition: PartitionID, _ epoch: Int64, _ late: [RecordKey: Int64], _ results: [AppendResult]
+    ) {
         guard let owned = partitions[partition], owned.epoch == epoch else { return }
         owned.isRestating = false
-        if results.contains(where: { $0.offset == nil }) { owned.stale.formUnion(keys) }
+        if results.allSatisfy({ $0.offset != nil }) { owned.forgetStale(late) }
     }
 
     /// The newest word on each key that counts; nil if the index can't be asked now.
-    func standing(_ keys: Set<RecordKey>, _ owned: OwnedPartition) -> [NewRecord]? {
+    func standing(_ keys: some Sequence<RecordKey>, _ owned: OwnedPartition) -> [NewRecord]? {
         do throws(IndexFailure) {
             var rows: [NewRecord] = []
             for key in keys { rows.append(try standing(key, owned)) }

@@ -32,9 +32,7 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         do {
             owned.index.close()
-            owned.restoreEnd = max(owned.restoreEnd, owned.index.position ?? 0)
-            (owned.isRestored, owned.isStuck, owned.unfolded) = (false, false, [])
-            owned.index = try ports.indexes.open(owned.id).index
+            owned.restart(try ports.indexes.open(owned.id).index)
             try ports.consumer.rewind(.variants, owned.id, to: owned.changelogStart)
             owned.readable.insert(.variants)
             turnSoon()

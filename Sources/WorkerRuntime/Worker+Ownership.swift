@@ -42,14 +42,14 @@ extension Worker {
 
     private func mark(_ partition: PartitionID, _ epoch: Int64) async {
         while let owned = partitions[partition], owned.epoch == epoch, !phase.isEnded {
-            let keys = owned.stale
-            guard let rows = standing(keys, owned) else {
+            let late = owned.stale
+            guard let rows = standing(late.keys, owned) else {
                 owned.mark = .none
                 return
             }
             let results = await ports.log.append(rows + [epochRow(of: owned, isClean: false)])
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
-                owned.stale.subtract(keys)
+                owned.forgetStale(late)
                 (owned.mark, owned.restoreEnd) = (.set, max(owned.restoreEnd, offset + 1))
                 noteRestored(owned)
                 return settle()

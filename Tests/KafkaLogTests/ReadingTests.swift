@@ -49,6 +49,30 @@ extension KafkaTests {
             await log.close()
         }
 
+        @Test("A job topic that ends in a transaction's marker is read to its end, with nothing to hand out there")
+        func marker() async throws {
+            let bench = try await KafkaBench()
+            let name = bench.configuration.prefix + "jobs.fast"
+            _ = try await bench.broker.tool(
+                "perf-producer", "--topic", name, "--num-records", "60", "--record-size", "10", "--throughput", "-1",
+                "--transactional-id", bench.configuration.prefix + "t")
+            let (log, owner) = try await bench.worker()
+            try await owner.start()
+            await owner.own(6)
+            var (read, total) = (0, 0)
+            for partition in log.partitions {
+                let end = try await log.bounds(.jobsFast, partition).upperBound
+                let count = try await log.read(.jobsFast, partition, from: 0, limit: 1_000).count
+                // All records and not one look further: that is the consumer's own, who tells nobody of a mere end.
+                while read < count { read += try await owner.drain(.jobsFast, partition, limit: count - read).count }
+                try await eventually { await owner.position(.jobsFast, partition) == end }
+                (read, total) = (0, total + count)
+            }
+            #expect(total == 60)
+            await owner.stop()
+            await log.close()
+        }
+
         @Test("Compaction leaves gaps and the newest of each key; a reader reaches the end across them")
         func compaction() async throws {
             let bench = try await KafkaBench()

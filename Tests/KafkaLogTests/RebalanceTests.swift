@@ -148,6 +148,26 @@ extension KafkaTests {
             }
         }
 
+        @Test("A worker that stops before it gave up what was revoked leaves at once, and another takes over")
+        func stopWhileRevoked() async throws {
+            let bench = try await KafkaBench()
+            let (log, first) = try await bench.worker()
+            try await first.start()
+            await first.own(6)
+            let heard = first.listener.count
+            let (otherLog, second) = try await bench.worker()
+            try await second.start()
+            await first.listener.until { $0.dropFirst(heard).contains(.revoked(PartitionID(0))) }
+            let begun = ContinuousClock.now
+            await first.stop()
+            // Without the answer to the rebalance it is the ten seconds after which a member is abandoned.
+            #expect(ContinuousClock.now - begun < .seconds(8))
+            await second.own(6)
+            await second.stop()
+            await log.close()
+            await otherLog.close()
+        }
+
         @Test("A poll thread that was away shuts the fence, loses its partitions and gets them back")
         func stall() async throws {
             let bench = try await KafkaBench { $0.timing.stall = .milliseconds(1_500) }

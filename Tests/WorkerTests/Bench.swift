@@ -57,6 +57,7 @@ final class Bench: Sendable {
     func work(
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil,
         log given: EmbeddedLog? = nil,
+        moving: MovingLog? = nil,
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 }
     ) async throws -> Tally {
         let log = try given ?? self.log
@@ -65,7 +66,7 @@ final class Bench: Sendable {
         var origin = OriginConfiguration()
         origin.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
-            log: log, consumer: EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin),
+            log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin),
             renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },
             store: try FileStore(root: folder.file("store")),
             indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))

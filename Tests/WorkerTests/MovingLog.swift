@@ -1,0 +1,97 @@
+import EmbeddedLog
+import ImageModel
+import Ports
+import Synchronization
+
+/// An embedded log whose partitions can come and go as a group's do, and whose appends can be held up.
+final class MovingLog: Log, LogConsumer {
+    private let log: EmbeddedLog
+    private let consumer: EmbeddedLogConsumer
+    private let listener = Mutex<(any LogListener)?>(nil)
+    private let rule: @Sendable ([NewRecord]) async -> LogFailure?
+
+    /// `rule` is asked before each append: what it returns is the answer in place of an append.
+    init(_ log: EmbeddedLog, before rule: @escaping @Sendable ([NewRecord]) async -> LogFailure?) {
+        (self.log, self.rule) = (log, rule)
+        consumer = EmbeddedLogConsumer(log)
+    }
+
+    /// The worker ends as one that is killed does: nothing more is said.
+    func kill() async { await Turn(self).do { $0?.failed(.closed) } }
+
+    /// The partition is lost and comes back, in a new epoch and read again from what was committed.
+    func moveAndReturn(_ partition: PartitionID, epoch: Int64) async throws {
+        let changelog = try await log.bounds(.variants, partition)
+        var committed: [Topic: Int64] = [:]
+        for topic in Topic.consumed { committed[topic] = try await log.watermark(topic, partition) ?? 0 }
+        try await Turn(self).do { [committed, consumer] listener in
+            guard let listener else { return }
+            listener.lost(partition)
+            let start = listener.assigned(partition, epoch: epoch, changelog: changelog)
+            try consumer.rewind(.variants, partition, to: start)
+            for (topic, offset) in committed { try consumer.rewind(topic, partition, to: offset) }
+        }
+    }
+
+    /// On the consumer's thread, where all that a listener hears is said.
+    private actor Turn {
+        private nonisolated let log: MovingLog
+        nonisolated var unownedExecutor: UnownedSerialExecutor { log.executor.asUnownedSerialExecutor() }
+        init(_ log: MovingLog) { self.log = log }
+        func `do`(_ body: @Sendable ((any LogListener)?) throws -> Void) rethrows {
+            try body(log.listener.withLock { $0 })
+        }
+    }
+
+    var partitionCount: Int { log.partitionCount }
+
+    func append(_ records: [NewRecord]) async -> [AppendResult] {
+        if let failure = await rule(records) { return records.map { _ in .refused(failure) } }
+        return await log.append(records)
+    }
+
+    func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
+        try await log.bounds(topic, partition)
+    }
+
+    func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+        try await log.watermark(topic, partition)
+    }
+
+    func read(
+        _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
+    ) async throws(LogFailure) -> [Record] {
+        try await log.read(topic, partition, from: offset, limit: limit)
+    }
+
+    func latest(
+        _ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]
+    ) async throws(LogFailure) -> [Record] {
+        try await log.latest(topic, partition, keyPrefix: prefix)
+    }
+
+    func owner(of partition: PartitionID) async throws(LogFailure) -> String? { try await log.owner(of: partition) }
+    func close() async { await log.close() }
+
+    var executor: any SerialExecutor { consumer.executor }
+
+    func start(_ listener: any LogListener) async throws(LogFailure) {
+        self.listener.withLock { $0 = listener }
+        try await consumer.start(listener)
+    }
+
+    func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record] {
+        try consumer.drain(topic, partition, limit: limit)
+    }
+
+    func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure) {
+        try consumer.rewind(topic, partition, to: offset)
+    }
+
+    func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
+        consumer.commit(topic, partition, watermark: watermark)
+    }
+
+    func release(_ partition: PartitionID) { consumer.release(partition) }
+    func stop() async { await consumer.stop() }
+}
