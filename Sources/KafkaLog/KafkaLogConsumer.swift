@@ -125,7 +125,11 @@ package actor KafkaLogConsumer: LogConsumer {
         guard let member else { return nil }
         let now = SystemTime.monotonicNanoseconds
         pulse?.noteTurn(at: now)
-        if log.fence.reopen() { giveUpAfterStall() }
+        // Opened last: what is appended for the partitions that go must find it shut.
+        if log.fence.isShut {
+            giveUpAfterStall()
+            log.fence.reopen()
+        }
         let slots = member.wake.take()
         serveEvents(of: member)
         if let assignment = prepared.withLock({ $0.take() }) { adopt(assignment) }
