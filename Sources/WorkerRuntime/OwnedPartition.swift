@@ -65,6 +65,7 @@ final class OwnedPartition {
         restoreEnd = max(restoreEnd, folded)
         (self.index, folded) = (index, 0)
         (isRestored, isStuck, unfolded) = (false, false, [])
+        if mark == .underWay { mark = .none }
     }
 
     /// How many more records of a topic may be taken up.

@@ -41,7 +41,8 @@ extension Worker {
     }
 
     private func mark(_ partition: PartitionID, _ epoch: Int64) async {
-        while let owned = partitions[partition], owned.epoch == epoch, !phase.isEnded {
+        // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
+        while let owned = partitions[partition], owned.epoch == epoch, owned.mark == .underWay, !phase.isEnded {
             let late = owned.stale
             guard let rows = standing(late.keys, owned) else {
                 owned.mark = .none

@@ -139,6 +139,8 @@ package actor Worker {
         for owned in partitions.values {
             feed(.tick, to: owned)
             restate(owned)
+            // An index that could not be asked for what the mark needs is asked again, though nothing comes to be folded.
+            noteRestored(owned)
         }
         tellRestore()
         settle()
