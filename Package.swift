@@ -55,33 +55,34 @@ let package = Package(
         // The rules: values and reducers that never await.
         room("JSONText"),
         room("ImageModel", needs: ["Digest", "DomainNames", "JSONText"]),
-        room("Planning", needs: ["ImageModel"]),
-        room("Partition", needs: ["ImageModel", "Planning"]),
+        room("Planning", needs: ["Digest", "ImageModel"]),
+        room("Partition", needs: ["Digest", "ImageModel", "Planning"]),
 
         // What the runtime needs of the world, and what fills it.
-        room("Ports", needs: ["ImageModel", "Posix"]),
+        room("Ports", needs: ["Digest", "ImageModel", "Posix"]),
         room("EmbeddedLog", needs: ["Ports", "ImageModel", "SQLite", "Posix"]),
         room("KafkaLog", needs: ["Ports", "ImageModel", "CRdkafka", "Posix"]),
         room("Index", needs: ["Ports", "ImageModel", "SQLite", "Digest", "Posix"]),
         room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
-        room("Vips", needs: ["Rendering", "ImageModel", "CVips"]),
+        room("Vips", needs: ["Rendering", "Ports", "ImageModel", "CVips"]),
         room("DirectPath", needs: ["Rendering", "Ports", "ImageModel", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
         room("Store", needs: ["Ports", "ImageModel", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine"),
-        room("Settings", needs: ["CommandLine", "ImageModel", "CYAML"]),
+        room("Settings", needs: ["CommandLine", "ImageModel", "Posix", "CYAML"]),
         room(
             "WorkerRuntime", needs: ["Digest", "ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
         .target(
-            name: "LogChoice", dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings"], path: "workers/log"),
+            name: "LogChoice", dependencies: ["CommandLine", "Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings"],
+            path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "ImageModel", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Rendering", "Store",
-                "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
+                "ImageModel", "Planning", "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Rendering",
+                "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
@@ -94,8 +95,7 @@ let package = Package(
         program(
             "mezzotint-bench", in: "bench",
             needs: [
-                "Digest", "ImageModel", "JSONText", "LogChoice", "Ports", "EmbeddedLog", "Rendering", "WebServer", "CommandLine",
-                "Settings", "Posix",
+                "Digest", "ImageModel", "LogChoice", "Ports", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
             ]),
         program(
             "mezzotint-demo", in: "demo",
@@ -125,19 +125,19 @@ let package = Package(
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("DirectPath", needs: ["DirectPath", "ImageModel", "Ports", "Rendering"]),
-        tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "Posix", "SQLite"]),
+        tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports"]),
         tests(
             "Fault",
             needs: [
-                "Digest", "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
-                "mezzotint-renderer", "mezzotint-worker",
+                "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer",
+                "mezzotint-worker",
             ]),
         tests("HTTP", needs: ["HTTP"]),
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json", "spec-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports", "SQLite"]),
         tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "Ports", "Posix"]),
-        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "Posix"]),
+        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "Ports"]),
         tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(
@@ -152,8 +152,8 @@ let package = Package(
         tests(
             "Schema",
             needs: [
-                "Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
-                "mezzotint-renderer", "mezzotint-worker",
+                "Digest", "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer",
+                "mezzotint-worker",
             ], data: ["validate.py"]),
         tests("Settings", needs: ["Settings", "ImageModel"]),
         tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),

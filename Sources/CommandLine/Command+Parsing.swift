@@ -73,8 +73,8 @@ extension Command {
         return (option, value)
     }
 
-    /// `--help` before a subcommand's name still means that subcommand.
-    private static func deepest(_ path: [Command], _ rest: ArraySlice<String>) -> [Command] {
+    /// The last command that words name: `--help` before a subcommand's name still means that subcommand.
+    static func deepest(_ path: [Command], _ rest: ArraySlice<String>) -> [Command] {
         rest.reduce(into: path) { path, word in
             if let next = path[path.count - 1].subcommands.first(where: { $0.name == word }) { path.append(next) }
         }

@@ -15,7 +15,9 @@ extension Command {
                 return try await command.body?(arguments) ?? .usage
             }
         } catch let error as UsageError {
-            Console.complain("\(name): \(error) See '\(name) --help'.")
+            // The deepest command that was named: its screen has what is missing.
+            let path = Self.deepest([self], words[...]).map(\.name)
+            Console.complain("\(name): \(error) See '\(path.joined(separator: " ")) --help'.")
             return .usage
         } catch {
             Console.complain("\(name): \(error)")

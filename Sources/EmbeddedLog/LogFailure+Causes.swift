@@ -9,12 +9,14 @@ extension LogFailure {
         } else if failure.isBusy || failure.isInputOutput {
             self = .unavailable(reason: "\(failure.path): \(failure)")
         } else {
-            self = .unreadable(path: failure.path, reason: failure.description)
+            self = .unreadable(path: failure.path, reason: failure.description, isDamaged: failure.isCorrupt)
         }
     }
 
     init(_ failure: SystemFailure, path: String) {
-        self = failure.isOutOfSpace ? .full(path: path) : .unreadable(path: path, reason: failure.description)
+        self =
+            failure.isOutOfSpace
+            ? .full(path: path) : .unreadable(path: path, reason: failure.description, isDamaged: false)
     }
 }
 

@@ -114,7 +114,8 @@ final class LogReader {
     private func record(_ place: TablePlace, _ row: borrowing Statement) throws(LogFailure) -> Record {
         let offset = row.integer(0)
         guard let headers = row.withBytes(4, HeaderCoding.decode) else {
-            throw .unreadable(path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged")
+            throw .unreadable(
+                path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged", isDamaged: true)
         }
         return Record(
             topic: place.topic, partition: place.partition, offset: offset, timestamp: row.integer(1),

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import Posix
 
 /// Everything that libcurl is told of a transfer, and the callbacks by which it answers.
 extension Transfer {

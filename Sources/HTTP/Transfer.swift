@@ -186,8 +186,3 @@ final class Transfer: @unchecked Sendable {
         return String(decoding: bytes[first...last], as: UTF8.self)
     }
 }
-
-extension Duration {
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
-    var milliseconds: Int { Int(nanoseconds / 1_000_000) }
-}

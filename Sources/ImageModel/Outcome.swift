@@ -10,7 +10,7 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         case .unchanged: "Every variant was stored and fresh already."
         case .failed: "At least one variant could not be made; the code says why."
         case .expired: "The job's own deadline passed before it was begun."
-        case .cancelled: "The last that waited for it took it back."
+        case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
         case .dead: "The job is set aside: see `mezzotint dead list`."
         }
     }

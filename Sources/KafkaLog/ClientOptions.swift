@@ -1,3 +1,5 @@
+internal import Posix
+
 /// What a client is for: each kind has options of its own.
 enum ClientKind: Sendable {
     /// Appends.

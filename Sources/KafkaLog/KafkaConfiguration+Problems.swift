@@ -13,8 +13,15 @@ extension KafkaConfiguration {
     /// Everything that is wrong with it; empty if it can be used.
     package var problems: [Problem] {
         var problems: [Problem] = []
-        if bootstrap.split(separator: ",").isEmpty {
+        let brokers = bootstrap.split(separator: ",")
+        if brokers.isEmpty {
             problems.append(Problem("kafka.bootstrap", "is empty: name at least one broker as host:port."))
+        }
+        for broker in brokers where !Self.isBroker(broker) {
+            problems.append(
+                Problem(
+                    "kafka.bootstrap",
+                    "takes brokers as host:port, with a port from 1 to 65535, not \"\(broker.prefix(80))\"."))
         }
         let isLegal = prefix.utf8.allSatisfy(Self.isLegalInTopics)
         if !isLegal || prefix.utf8.count > 200 {
@@ -32,11 +39,14 @@ extension KafkaConfiguration {
         }
         if security.usesSASL, security.user.isEmpty || security.password.isEmpty {
             problems.append(
-                Problem("kafka.security.user", "is needed with \(security.kind.rawValue), and kafka.security.password too."))
+                Problem(
+                    "kafka.security.kind",
+                    "is \(security.kind.rawValue), which needs kafka.security.user and kafka.security.password."))
         }
         if security.certificate.isEmpty != security.key.isEmpty {
+            let (said, other) = security.key.isEmpty ? ("certificate", "key") : ("key", "certificate")
             problems.append(
-                Problem("kafka.security.certificate", "belongs together with kafka.security.key: set both or none."))
+                Problem("kafka.security." + said, "belongs together with kafka.security.\(other): set both or none."))
         }
         return problems + fileProblems + optionProblems
     }
@@ -69,6 +79,17 @@ extension KafkaConfiguration {
 
     package static var hasSoundSCRAM: Bool { rd_kafka_version() >= 0x02_06_01_00 }
     static var libraryVersion: String { String(cString: rd_kafka_version_str()) }
+
+    /// `host:port`, `192.0.2.1:9092`, `[2001:db8::1]:9092`; librdkafka would take anything, and then wait for it.
+    private static func isBroker(_ text: Substring) -> Bool {
+        let text = text.drop { $0 == " " }
+        guard let colon = text.lastIndex(of: ":") else { return false }
+        let (host, port) = (text[..<colon], text[text.index(after: colon)...])
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]") && host.count > 2
+        let isName = !host.isEmpty && host.utf8.allSatisfy(isLegalInTopics)
+        return (isAddress || isName) && port.utf8.allSatisfy { (48..<58).contains($0) }
+            && (UInt16(port).map { $0 > 0 } ?? false)
+    }
 
     private static func isLegalInTopics(_ byte: UInt8) -> Bool {
         byte &- 48 < 10 || (byte | 0x20) &- 97 < 26 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")

@@ -77,8 +77,3 @@ package struct KafkaConfiguration: Sendable, Equatable {
     /// What the broker adds to a batch of one record.
     package static let batchOverhead = 1 << 10
 }
-
-extension Duration {
-    var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
-}

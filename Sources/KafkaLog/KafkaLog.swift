@@ -33,7 +33,8 @@ package final class KafkaLog: Log {
         let topics = try questions.topics()
         let problems = KafkaTopics.shapeProblems(topics, configuration)
         guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else {
-            throw .topics(problems: problems)
+            throw .topics(
+                problems: problems, remedy: "Run mezzotint topics create, or ask who keeps the cluster.")
         }
         partitionCount = anchor.partitions
         clusterID = try questions.clusterID()

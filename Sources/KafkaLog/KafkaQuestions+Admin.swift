@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Ports
+internal import Posix
 
 extension KafkaQuestions {
     /// Who of the group holds which partition of the anchor, for people: `client@host`.

@@ -31,9 +31,13 @@ package enum KafkaTopics {
             let questions = try KafkaQuestions(configuration)
             let failures = try questions.delete(Topic.allCases.map(configuration.name))
             let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be removed: \($0.value)." }
-            if !refused.isEmpty { throw .topics(problems: refused) }
+            if !refused.isEmpty { throw .topics(problems: refused, remedy: remedy("remove")) }
             try questions.deleteGroup()
         }
+    }
+
+    private static func remedy(_ verb: String) -> String {
+        "Mend what the brokers say, or have whoever keeps the cluster \(verb) them or let this user do it."
     }
 
     private static func createBlocking(
@@ -47,7 +51,7 @@ package enum KafkaTopics {
         let missing = plans.filter { there[$0.name] == nil }
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
-        if !refused.isEmpty { throw .topics(problems: refused) }
+        if !refused.isEmpty { throw .topics(problems: refused, remedy: remedy("make")) }
         // The controller has made them; each broker learns of it a little later, and any may be the one that is asked.
         let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
         var knowing = 0

@@ -12,7 +12,7 @@ package struct OriginConfiguration: Sendable {
     package var redirects = 5
     package var deadlines = HTTPDeadlines()
     package var connectionsPerHost = 16
-    package var userAgent = "Mezzotint/0.1"
+    package var userAgent = "mezzotint/0.1"
 
     package init() {}
 }

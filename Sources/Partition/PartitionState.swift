@@ -36,7 +36,6 @@ package struct PartitionState: Sendable {
     package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
     /// Whether records of a topic may be taken up now, as far as there is room.
     package func takes(_ topic: Topic, at now: Int64) -> Bool { topic != .retry || now >= retriesRest }
-    package var nextRetry: Int64? { delayed.first?.due }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
     package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.started != nil }

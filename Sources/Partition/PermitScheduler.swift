@@ -126,11 +126,6 @@ package struct PermitScheduler: Sendable {
         return granted
     }
 
-    /// When the oldest waiting slow flight may be let through; nil if none waits.
-    package mutating func nextAgeing() -> Int64? {
-        PermitKind.allCases.compactMap { first(Queue(kind: $0, lane: .slow))?.since }.min().map { $0 + rules.slowWait }
-    }
-
     private func mayGo(_ ticket: Ticket, at now: Int64) -> Bool {
         let isUnderWay = seats[ticket.flight]?.isUnderWay ?? false
         // A permit still free is one that no fast flight waits for: what has begun may take it and give back what it holds.

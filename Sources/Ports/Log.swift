@@ -10,6 +10,13 @@ package enum AppendResult: Sendable, Hashable {
     case unknown(LogFailure)
 
     package var offset: Int64? { if case .acknowledged(let offset) = self { offset } else { nil } }
+
+    package var failure: LogFailure? {
+        switch self {
+        case .acknowledged: nil
+        case .refused(let failure), .unknown(let failure): failure
+        }
+    }
 }
 
 /// Records in topics and partitions, shaped by Kafka: appending, and reading from outside without owning anything.
@@ -130,8 +137,8 @@ extension LogConsumer {
 
 /// Hears what the log tells its owner, always on the consumer's executor.
 package protocol LogListener: AnyObject, Sendable {
-    /// The partition is ours, in an epoch above every earlier one. `changelogEnd` is how far to restore before jobs may
-    /// run. Returns the offset at which to start reading `variants`, within `changelog`'s bounds.
+    /// The partition is ours, in an epoch above every earlier one. `changelog` is what `variants` holds of it: jobs may run
+    /// once it is restored to its end. Returns the offset at which to start reading, within its bounds.
     func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64
     /// Records may have come: drain. May be said without need.
     func readable(_ topic: Topic, _ partition: PartitionID)

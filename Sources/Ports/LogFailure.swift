@@ -3,13 +3,15 @@ package import ImageModel
 /// Why the log did not do what was asked.
 package enum LogFailure: CodedFailure, Hashable {
     case held(path: String, by: String)
-    case unreadable(path: String, reason: String)
+    /// `isDamaged`: it was opened, and what is in it is not sound.
+    case unreadable(path: String, reason: String, isDamaged: Bool)
     case full(path: String)
     case tooLarge(topic: Topic, bytes: Int, limit: Int)
     case unavailable(reason: String)
     case denied(reason: String)
     case misconfigured(problems: [String])
-    case topics(problems: [String])
+    /// `remedy`: what to do about them, a sentence.
+    case topics(problems: [String], remedy: String)
     case closed
 
     package var kind: Code {
@@ -30,20 +32,23 @@ package enum LogFailure: CodedFailure, Hashable {
         switch self {
         case .held(let path, let by):
             "Another worker (\(by)) holds the log at \(path). Stop it first, or give this one a data directory of its own (--set data=DIR)."
-        case .unreadable(let path, let reason):
-            "The log at \(path) cannot be read: \(reason). Check the directory and its rights, or restore the file from a backup."
+        case .unreadable(let path, let reason, let isDamaged):
+            "The log at \(path) cannot be read: \(reason). "
+                + (isDamaged
+                    ? "Restore the file from a backup."
+                    : "Check that the data directory is the right one (data), and that this user may read and write it.")
         case .full(let path):
             "There is no space left for the log at \(path). Free some; nothing that was acknowledged is lost."
         case .tooLarge(let topic, let bytes, let limit):
             "A record of \(bytes) bytes is over the \(limit) that \(topic.rawValue) takes. Make it smaller."
         case .unavailable(let reason):
-            "The log does not answer: \(reason). It is tried again."
+            "The log does not answer: \(reason). Check that it runs and can be reached (kafka.bootstrap; data for the embedded log)."
         case .denied(let reason):
             "The log refuses this client: \(reason). Check the user, the password and what that user may do (kafka.security)."
         case .misconfigured(let problems):
             "The log cannot be used as configured. \(problems.joined(separator: " "))"
-        case .topics(let problems):
-            "The topics do not fit. \(problems.joined(separator: " ")) Run mezzotint topics create, or ask who keeps the cluster."
+        case .topics(let problems, let remedy):
+            "The topics do not fit. \(problems.joined(separator: " ")) \(remedy)"
         case .closed:
             "The log is closed. The worker is stopping."
         }

@@ -25,11 +25,11 @@ package enum StoreFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .full(let path): "There is no space left in the store at \(path). Free some; the job is tried again."
+        case .full(let path): "There is no space left in the store at \(path). Free some: jobs wait for it."
         case .unwritable(let path, let reason):
-            "\(path) cannot be written: \(reason). Check the store's directory and its rights; the job is tried again."
+            "\(path) cannot be written: \(reason). Check the store's directory (store.directory) and its rights."
         case .exhausted(let path, let reason):
-            "\(path) could not be used: \(reason). Give the worker more open files or memory; the job is tried again."
+            "\(path) could not be used: \(reason). Give the worker more open files or memory."
         case .obstructed(let path, let reason):
             "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
         case .unreadable(let path, let reason):

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Posix
 
 /// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
 struct SettingType<Value: Sendable>: Sendable {

@@ -5,37 +5,35 @@ internal import Glibc
 package struct LoadedSettings: Sendable {
     package let settings: Settings
     package let origins: [String: SettingOrigin]
-    /// The file that was read, if any.
-    package let file: String?
 
     package func origin(of key: SettingKey) -> SettingOrigin { origins[key.name] ?? .standard }
 }
 
 extension Settings {
     /// What `--config` and `--set` of a command line say, over the environment, over the file, over the defaults.
-    package static func load(_ arguments: ParsedArguments) throws(SettingsFailure) -> Settings {
-        try loaded(arguments).settings
-    }
-
+    ///
     /// - Parameter inspect: finds what is wrong beyond the form of the values, by key.
     package static func loaded(
-        _ arguments: ParsedArguments, inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }
+        _ arguments: ParsedArguments, inspect: (Settings) -> [(key: String, message: String)]
     ) throws(SettingsFailure) -> LoadedSettings {
-        let environment = currentEnvironment()
-        return try loaded(
-            file: arguments.value("config") ?? environment["MEZZOTINT_CONFIG"], environment: environment,
-            assignments: arguments.values("set"), inspect: inspect)
+        try loaded(
+            file: arguments.value("config"), environment: currentEnvironment(), assignments: arguments.values("set"),
+            inspect: inspect)
     }
 
     /// All layers; every problem of all of them at once.
+    ///
+    /// - Parameter file: what `--config` names; nil: what `MEZZOTINT_CONFIG` names, if anything.
     package static func loaded(
         file: String?, environment: [String: String], assignments: [String],
         inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }
     ) throws(SettingsFailure) -> LoadedSettings {
         var reader = SettingsReader()
-        if let file {
+        let variable = "MEZZOTINT_CONFIG"
+        let origin = file == nil ? SettingOrigin.environment(variable) : .flag("--config")
+        if let file = file ?? environment[variable] {
             do {
-                reader.read(file: file, try contents(of: file))
+                reader.read(file: file, try contents(of: file, namedBy: origin))
             } catch {
                 throw SettingsFailure(problems: [error])
             }
@@ -44,15 +42,15 @@ extension Settings {
         for assignment in assignments { reader.read(assignment: assignment) }
         reader.finish(inspect)
         guard reader.problems.isEmpty else { throw SettingsFailure(problems: reader.problems) }
-        return LoadedSettings(settings: reader.settings, origins: reader.origins, file: file)
+        return LoadedSettings(settings: reader.settings, origins: reader.origins)
     }
 
     /// Links are followed: a cluster mounts its files as links.
-    private static func contents(of path: String) throws(SettingProblem) -> [UInt8] {
+    private static func contents(of path: String, namedBy origin: SettingOrigin) throws(SettingProblem) -> [UInt8] {
         func problem(_ reason: String) -> SettingProblem {
             SettingProblem(
-                origin: .flag("--config"), key: nil,
-                message: "the settings file \(path) cannot be read: \(reason). Check the path given to --config.")
+                origin: origin, key: nil,
+                message: "the settings file \(path) cannot be read: \(reason). Check the path given to \(origin).")
         }
         guard let file = fopen(path, "re") else { throw problem(String(cString: strerror(errno))) }
         defer { fclose(file) }

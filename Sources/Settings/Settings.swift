@@ -1,6 +1,7 @@
 package import ImageModel
 
-/// Everything that can be set, with the defaults in this one place.
+/// Everything that can be set, with the defaults that count: each adapter is told all of them, whatever its own
+/// configuration begins with.
 ///
 /// `Settings.keys` is the one table of their names, ranges and meanings.
 package struct Settings: Sendable, Equatable {

@@ -3,7 +3,7 @@ package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case standard
     case file(String, line: Int)
     case environment(String)
-    /// `--set`, or `--config` for what is wrong with the file as a whole.
+    /// `--set`, or `--config` (in the environment: `MEZZOTINT_CONFIG`) for what is wrong with the file as a whole.
     case flag(String)
 
     package var description: String {

@@ -26,9 +26,3 @@ enum Units {
         return "\(number / unit.factor)\(unit.suffix)"
     }
 }
-
-extension Duration {
-    package var milliseconds: Int {
-        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
-    }
-}

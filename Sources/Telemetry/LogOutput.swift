@@ -45,11 +45,10 @@ package final class LogOutput: Sendable {
         }
     }
 
-    /// Replaces the terminal's last line; elsewhere writes a line of its own.
+    /// Replaces the terminal's last line.
     func show(progress text: String) {
         let line = Self.harmless(text)
         state.withLock { state in
-            guard isTerminal else { return put(line + "\n") }
             // A line that wraps could not be taken back.
             state.progress = String(line.prefix(max(20, columns - 1)))
             put("\r\u{1B}[K" + state.progress)

@@ -40,7 +40,7 @@ package struct Logger: Sendable {
     typealias Field = (name: String, value: Value)
 
     package let level: Level
-    private let output: LogOutput
+    let output: LogOutput
     /// Fields of every line.
     private var metadata: [Field] = []
 

@@ -1,38 +1,45 @@
-/// One line that says how far something has come: rewritten in place on a terminal, now and then a line elsewhere.
+/// One line that says how far something has come: rewritten in place on a terminal, now and then a record of the log
+/// elsewhere.
 ///
 /// - Concurrency: one owner; the output itself may be shared.
 package final class ProgressLine {
-    private let output: LogOutput
+    private let logger: Logger
     /// Between two showings.
     private let interval: Duration
     private let elapsed: () -> Duration
     private var next: Duration = .zero
     /// The last text that came too soon, for the end.
-    private var held: String?
+    private var held: (text: String, fields: Logger.Metadata)?
 
     /// - Parameter interval: nil is a tenth of a second on a terminal, ten seconds elsewhere, where lines pile up.
     package init(
-        to output: LogOutput = .standardError, interval: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
+        to logger: Logger, interval: Duration? = nil, clock: some Clock<Duration> = ContinuousClock()
     ) {
-        self.output = output
-        self.interval = interval ?? (output.isTerminal ? .milliseconds(100) : .seconds(10))
+        self.logger = logger
+        self.interval = interval ?? (logger.output.isTerminal ? .milliseconds(100) : .seconds(10))
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
     }
 
     /// Shows `text` if it is time; the first one always.
-    package func update(_ text: @autoclosure () -> String) {
+    ///
+    /// - Parameter fields: the same for machines.
+    package func update(_ text: @autoclosure () -> String, _ fields: @autoclosure () -> Logger.Metadata = [:]) {
         let now = elapsed()
-        guard now >= next else { return held = text() }
+        guard now >= next else { return held = (text(), fields()) }
         next = now + interval
         held = nil
-        output.show(progress: text())
+        show(text(), fields())
     }
 
     /// Shows what was held back, and leaves the line standing.
     package func finish() {
-        if let held { output.show(progress: held) }
+        if let held { show(held.text, held.fields) }
         held = nil
-        output.endProgress()
+        logger.output.endProgress()
+    }
+
+    private func show(_ text: String, _ fields: Logger.Metadata) {
+        if logger.output.isTerminal { logger.output.show(progress: text) } else { logger.info(text, fields) }
     }
 }

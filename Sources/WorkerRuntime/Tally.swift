@@ -11,7 +11,6 @@ package struct Tally: Sendable, Equatable {
     package var expired = 0
     package var cancelled = 0
     package var dead = 0
-    package var retries = 0
     package var fetches = 0
     package var fetchedBytes = 0
     package var renders = 0

@@ -118,23 +118,11 @@ extension Worker {
     private func isOurs(_ entry: Outbox.Entry) -> Bool { partitions[entry.partition]?.epoch == entry.epoch }
 
     private func count(_ entry: Outbox.Entry) {
-        guard let answer = entry.count else {
-            tally.retries += 1
-            return
-        }
+        guard let answer = entry.count else { return }
         tally.count(answer)
         guard let failure = answer.failure else { return }
         logger.warning(
             "\(failure.message)",
             ["code": .string(failure.code), "outcome": .string(answer.kind.rawValue), "job": .string(answer.job)])
-    }
-}
-
-extension AppendResult {
-    var failure: LogFailure? {
-        switch self {
-        case .acknowledged: nil
-        case .refused(let failure), .unknown(let failure): failure
-        }
     }
 }

@@ -3,7 +3,7 @@ internal import Partition
 package import Ports
 internal import Telemetry
 
-/// The log's side: partitions come and go, records are read, rows folded into the index.
+/// The log's side: partitions come and go, records are read and taken up. Rows are folded in `Worker+Fold`.
 extension Worker: LogListener {
     package nonisolated func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {
         assumeIsolated { $0.begin(partition, epoch, changelog) }
@@ -41,7 +41,7 @@ extension Worker: LogListener {
             }
         } catch let failure as LogFailure {
             if case .unreadable = failure { return end(failure) }
-            logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            logger.error("\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
             // Said once; it is tried again at every tick.

@@ -79,9 +79,7 @@ package actor Worker {
     /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
     package func drain() {
         guard phase.isRunning else { return }
-        let time = configuration.drain.components
-        let nanoseconds = time.seconds * 1_000_000_000 + time.attoseconds / 1_000_000_000
-        phase = .draining(until: SystemTime.monotonicNanoseconds + nanoseconds)
+        phase = .draining(until: SystemTime.monotonicNanoseconds + configuration.drain.nanoseconds)
         scheduler.drain()
         logger.info("The worker is stopping: it finishes what runs.", ["underWay": .int(Int64(underWay))])
     }
@@ -156,7 +154,7 @@ package actor Worker {
         phase = .ended(nil)
         let flags = isLate ? [] : partitions.values.map { epochRow(of: $0, isClean: true) }
         tasks.yield { [ports] in
-            // Without the flag the next owner only looks more closely, so a refusal here costs nothing.
+            // For people who read the changelog; the next owner restores alike without it, so a refusal here costs nothing.
             if !flags.isEmpty { _ = await ports.log.append(flags) }
             self.tasks.finish()
         }

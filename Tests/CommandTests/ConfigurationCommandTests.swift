@@ -63,6 +63,9 @@ struct ConfigurationCommandTests {
         #expect(given.output.contains("n.yaml:1") && !given.output.contains("m.yaml"))
         let absent = try Built.run("mezzotint", ["config", "check", "--config", "o.yaml"], in: folder.url)
         #expect(absent.status == 1 && absent.errors.hasPrefix("--config: the settings file o.yaml cannot be read: "))
+        let lost = try Built.run(
+            "mezzotint", ["config", "check"], in: folder.url, environment: ["MEZZOTINT_CONFIG": "o.yaml"])
+        #expect(lost.errors.hasPrefix("MEZZOTINT_CONFIG: ") && lost.errors.hasSuffix("Check the path given to MEZZOTINT_CONFIG.\n"))
     }
 
     @Test(
@@ -72,6 +75,22 @@ struct ConfigurationCommandTests {
         let ended = try Built.run("mezzotint", words + ["--set", "retry.attempts=0", "--set", "x=1"])
         #expect(ended.status == 1)
         #expect(ended.errors.hasPrefix("mezzotint: 2 problems in the settings:\n  --set: retry.attempts: takes"))
+    }
+
+    @Test(
+        "The worker, and commands that never look at the log, refuse what config check names",
+        arguments: [("mezzotint-worker", []), ("mezzotint", ["normalise", "http://a.example/"])] as [(String, [String])])
+    func alike(program: String, words: [String]) throws {
+        let folder = try TemporaryFolder()
+        try Data("kafka:\n  bootstrap: nohost\n  security:\n    kind: SASL_SSL\n".utf8).write(
+            to: folder.url.appending(path: "k.yaml"))
+        let checked = try Built.run("mezzotint", ["config", "check", "--config", "k.yaml"], in: folder.url)
+        #expect(checked.lines.count == 0 && checked.errors.contains("k.yaml:2: kafka.bootstrap: takes brokers"))
+        #expect(checked.errors.contains("k.yaml:4: kafka.security.kind: is SASL_SSL, which needs"))
+        let ended = try Built.run(program, words + ["--config", "k.yaml"], in: folder.url)
+        let said = checked.errors.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
+        #expect(ended.status == 1)
+        #expect(ended.errors == "\(program): 2 problems in the settings:\n\(said)\n")
     }
 
     @Test("The reference page is what the code says; ops/reference writes it anew")

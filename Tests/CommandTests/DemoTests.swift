@@ -46,6 +46,30 @@ struct DemoTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
     }
 
+    @Test("A run removes what an earlier one left, and nothing that no demo has made")
+    func anew() throws {
+        let folder = try TemporaryFolder()
+        let (pictures, data) = (folder.file("pictures"), folder.url.appending(path: "demo-data"))
+        try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
+        try Data(Pixels.photograph(width: 40, height: 30, seed: 1).png).write(to: URL(filePath: pictures + "/a.png"))
+        // What a worker keeps in a project that --out names.
+        for name in ["data/log", "demo-data/log"] {
+            try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+            try Data("jobs".utf8).write(to: folder.url.appending(path: name + "/log.sqlite"))
+        }
+        let words = ["--pictures", pictures, "--out", folder.path, "--jobs", "1"]
+        let refused = try Built.run("mezzotint-demo", words)
+        #expect(refused.status == 1 && refused.errors.contains("demo-data is there, and no demo has made it."))
+        #expect(try String(contentsOf: data.appending(path: "log/log.sqlite"), encoding: .utf8) == "jobs")
+
+        try FileManager.default.removeItem(at: data)
+        for _ in 0..<2 {
+            let ended = try Built.run("mezzotint-demo", words)
+            #expect(ended.status == 0 && ended.output.contains("1 requests came"), "\(ended.errors)")
+        }
+        #expect(try String(contentsOfFile: folder.file("data/log/log.sqlite"), encoding: .utf8) == "jobs")
+    }
+
     @Test("Something that is no number of jobs is wrong usage")
     func jobs() throws {
         #expect(try Built.run("mezzotint-demo", ["--jobs", "0"]).status == 2)

@@ -37,6 +37,14 @@ struct LogCommandTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("data")))
     }
 
+    @Test("A log that is there and cannot be opened is not called missing", arguments: [["lag"], ["dead", "list"]])
+    func unopened(words: [String]) throws {
+        try Data().write(to: folder.url.appending(path: "data"))
+        let ended = try Built.run("mezzotint", words, in: folder.url)
+        #expect(ended.status == 1)
+        #expect(ended.errors.hasPrefix("mezzotint: The log at data/log cannot be read: Not a directory. Check that"))
+    }
+
     @Test("variants lists what is stored for a source, however its URL is spelled, and nothing of others")
     func variants() async throws {
         let rules = CanonicalRules()

@@ -72,7 +72,7 @@ struct TroubleTests {
         let failure = #expect(throws: LogFailure.self) { try EmbeddedLog(path) }
         #expect(failure?.code == "log.unreadable")
         #expect(failure?.description.contains("/log.sqlite cannot be read: file is not a database") == true)
-        #expect(failure?.description.contains("restore the file from a backup") == true)
+        #expect(failure?.description.contains("Restore the file from a backup") == true)
     }
 
     @Test("Damage inside the file is a failure of the read that meets it, never a trap")
@@ -100,6 +100,8 @@ struct TroubleTests {
         try Data().write(to: URL(filePath: folder.file("file")))
         let failure = #expect(throws: LogFailure.self) { try EmbeddedLog(folder.file("file/log")) }
         #expect(failure?.description.contains(folder.file("file/log")) == true)
+        #expect(failure?.description.contains("Not a directory") == true)
+        #expect(failure?.description.contains("backup") == false)
     }
 
     @Test("The number of partitions is the file's; another one configured is said, and no number is beyond reason")

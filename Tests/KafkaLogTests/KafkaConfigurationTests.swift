@@ -28,14 +28,25 @@ struct KafkaConfigurationTests {
             "enable.idempotence": "false", "linger.mss": "2", "linger.ms": "soon", "group.id": "g",
         ]
         let names = [
-            "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.user",
-            "kafka.security.certificate", "kafka.security.key", "kafka.options enable.auto.commit", "kafka.options enable.idempotence",
+            "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.kind",
+            "kafka.security.key", "kafka.security.key", "kafka.options enable.auto.commit", "kafka.options enable.idempotence",
             "kafka.options group.id", "kafka.options linger.ms", "kafka.options linger.mss",
             "kafka.options partition.assignment.strategy", "kafka.options partitioner",
         ]
         let problems = configuration.problems
         #expect(problems.count == names.count)
         for (problem, name) in zip(problems, names) { #expect(problem.description.hasPrefix(name), "\(problem)") }
+    }
+
+    @Test("Brokers are named by host and port", arguments: [
+        ("kafka-1.example:9092", true), ("127.0.0.1:1,[2001:db8::1]:65535", true), ("a:9092, b:9092,", true),
+        ("nohost", false), ("h:99999", false), ("h:0", false), ("h:+1", false), (":9092", false), ("a:9092,b", false),
+        ("2001:db8::1:9092", false), ("http://h:9092", false), ("a b:9092", false),
+    ])
+    func brokers(bootstrap: String, isSound: Bool) {
+        var configuration = KafkaConfiguration()
+        configuration.bootstrap = bootstrap
+        #expect(configuration.problems.map(\.key) == (isSound ? [] : ["kafka.bootstrap"]))
     }
 
     static let silent = KafkaConfiguration.test { $0.bootstrap = "127.0.0.1:1" }

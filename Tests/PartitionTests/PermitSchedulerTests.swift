@@ -85,8 +85,6 @@ struct PermitSchedulerTests {
         permits.request(.render, flight(3), lane: .slow, since: 0)
         permits.request(.render, flight(4), lane: .slow, since: 0)
         expect(numbers(&permits, at: 999), [1])
-        let next = permits.nextAgeing()
-        #expect(next == 1_000)
         expect(numbers(&permits, at: 1_000), [3])
         expect(numbers(&permits, at: 5_000), [])
         permits.forget(flight(3))

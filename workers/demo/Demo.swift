@@ -21,15 +21,18 @@ enum Demo {
         run: run)
 
     private static let drawnCount = 24
+    private static let dataFolder = "demo-data"
+    /// Says that the folder is a demo's to remove.
+    private static let marker = ".made-by-mezzotint-demo"
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let jobs = try arguments.number("jobs", in: 1...10_000_000)
         let out = URL(filePath: arguments.value("out") ?? "out/demo").standardizedFileURL
-        let data = out.appending(path: "data")
+        let data = out.appending(path: dataFolder)
         let log = try DemoLog(data: data, kafka: arguments.value("kafka"))
         let programs = try Programs(settings: log.assignments)
         let gallery = try await gallery(arguments, out, programs)
-        try clear(data)
+        try begin(data)
         try log.make(by: programs)
         do {
             try await show(jobs ?? 2 * gallery.names.count, of: gallery, out, log, programs)
@@ -64,7 +67,7 @@ enum Demo {
             """
         Console.print("\n" + summary)
         let page = try await log.read {
-            try await ContactSheet(of: $0, began: first.began).page(store: "data/store", summary: summary)
+            try await ContactSheet(of: $0, began: first.began).page(store: dataFolder + "/store", summary: summary)
         }
         let sheet = out.appending(path: "index.html")
         try Data(page.utf8).write(to: sheet)
@@ -87,11 +90,15 @@ enum Demo {
         }
     }
 
-    /// Each run begins anew; only what an earlier run has left is removed.
-    private static func clear(_ data: URL) throws {
-        let isOurs = ["log/log.sqlite", "index"].contains {
-            FileManager.default.fileExists(atPath: data.appending(path: $0).path)
+    /// Each run begins anew; only what an earlier run has left is removed, and never a worker's own data.
+    private static func begin(_ data: URL) throws {
+        let (files, mark) = (FileManager.default, data.appending(path: marker))
+        if files.fileExists(atPath: mark.path) {
+            try files.removeItem(at: data)
+        } else if files.fileExists(atPath: data.path) {
+            throw DemoFailure("\(data.path) is there, and no demo has made it. Move it away, or name another --out.")
         }
-        if isOurs { try FileManager.default.removeItem(at: data) }
+        try files.createDirectory(at: data, withIntermediateDirectories: true)
+        try Data().write(to: mark)
     }
 }

@@ -23,7 +23,8 @@ struct DemoLog {
         workers = kafka == nil ? 1 : 2
         // How to get in (kafka.security) may be said in the environment, as to every program.
         settings = try Settings.loaded(
-            file: nil, environment: ProcessInfo.processInfo.environment, assignments: assignments
+            file: nil, environment: ProcessInfo.processInfo.environment, assignments: assignments,
+            inspect: \.logProblems
         ).settings
     }
 

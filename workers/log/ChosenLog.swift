@@ -1,3 +1,4 @@
+package import CommandLine
 internal import EmbeddedLog
 internal import Glibc
 package import KafkaLog
@@ -45,6 +46,11 @@ package struct ChosenLog: Sendable {
 extension Settings {
     /// Whether the log is a file that has to be there before it can be read; nil on a cluster.
     package var embeddedLogFile: String? { kafka.bootstrap.isEmpty ? logDirectory + "/log.sqlite" : nil }
+
+    /// The settings of a command line, the one way for every program: what `config check` would name, all refuse.
+    package static func load(_ arguments: ParsedArguments) throws(SettingsFailure) -> LoadedSettings {
+        try loaded(arguments, inspect: \.logProblems)
+    }
 
     /// What is wrong with the settings beyond their form, by key.
     package var logProblems: [(key: String, message: String)] {

@@ -7,6 +7,7 @@ import Settings
 enum ConfigurationCommand {
     static let command = Command(
         "config", abstract: "Check and show the configuration.",
+        examples: ["mezzotint config check --config config/embedded.yaml"],
         subcommands: [
             Command(
                 "check", abstract: "List every problem of the configuration at once.",
@@ -21,7 +22,7 @@ enum ConfigurationCommand {
 
     private static func check(_ arguments: ParsedArguments) -> ExitCode {
         var problems: [SettingProblem] = []
-        do throws(SettingsFailure) { _ = try Settings.loaded(arguments, inspect: \.logProblems) } catch {
+        do throws(SettingsFailure) { _ = try Settings.load(arguments) } catch {
             problems = error.problems
         }
         if arguments.flag("json") {
@@ -40,7 +41,7 @@ enum ConfigurationCommand {
     }
 
     private static func show(_ arguments: ParsedArguments) throws -> ExitCode {
-        let loaded = try Settings.loaded(arguments)
+        let loaded = try Settings.load(arguments)
         if arguments.flag("json") {
             Output.array(Settings.keys) { json, key in
                 json.field("key", key.name)

@@ -10,6 +10,7 @@ import Settings
 enum DeadCommand {
     static let command = Command(
         "dead", abstract: "Look at jobs that were set aside, and discard them.",
+        examples: ["mezzotint dead list"],
         subcommands: [
             Command(
                 "list", abstract: "List the dead letters, oldest first.", examples: ["mezzotint dead list --json"],
@@ -105,8 +106,7 @@ enum DeadCommand {
             let found = standing.filter { wanted.contains($0.letter.id) }
             let now = SystemTime.wallMilliseconds
             let results = await log.append(found.map { $0.letter.discard(partition: $0.partition, at: now) })
-            for case .refused(let failure) in results { throw failure }
-            for case .unknown(let failure) in results { throw failure }
+            if let failure = results.lazy.compactMap(\.failure).first { throw failure }
             let missing = wanted.filter { id in !found.contains { $0.letter.id == id } }
             for id in missing { Console.complain("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.") }
             if arguments.flag("json") {

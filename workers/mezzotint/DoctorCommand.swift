@@ -12,7 +12,7 @@ enum DoctorCommand {
         "doctor", abstract: "Try what a worker needs on this machine.",
         examples: ["mezzotint doctor", "mezzotint doctor --config config/kafka.yaml --json"], options: [.json]
     ) { arguments in
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments).settings
         let program =
             settings.render.program.isEmpty
             ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program

@@ -10,8 +10,12 @@ enum LogAccess {
     static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
         -> ExitCode
     {
-        let settings = try Settings.load(arguments)
-        if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
+        let settings = try Settings.load(arguments).settings
+        if let file = settings.embeddedLogFile, access(file, R_OK | W_OK) != 0 {
+            guard errno == ENOENT else {
+                let reason = String(cString: strerror(errno))
+                throw LogFailure.unreadable(path: settings.logDirectory, reason: reason, isDamaged: false)
+            }
             throw CommandFailure(
                 "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE."
             )

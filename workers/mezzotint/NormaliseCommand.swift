@@ -1,6 +1,7 @@
 import CommandLine
 import ImageModel
 import JSONText
+import LogChoice
 import Settings
 
 /// `mezzotint normalise`: the canonical form of URLs, rule by rule.
@@ -15,7 +16,7 @@ enum NormaliseCommand {
         options: [.json], run: run)
 
     private static func run(_ arguments: ParsedArguments) throws -> ExitCode {
-        let rules = try Settings.load(arguments).canonicalRules
+        let rules = try Settings.load(arguments).settings.canonicalRules
         let show = arguments.flag("json") ? showJSON : showSteps
         var code = ExitCode.success
         func take(_ url: String) { if !show(url, rules) { code = .failure } }

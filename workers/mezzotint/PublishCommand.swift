@@ -1,6 +1,7 @@
 import CommandLine
 import ImageModel
 import JSONText
+import LogChoice
 import Ports
 import Settings
 
@@ -30,7 +31,7 @@ enum PublishCommand {
     private static let pieceBytes = 256 << 10
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments).settings
         let rules = settings.canonicalRules
         let variants = try specs(arguments.value("variants"), rules)
         let inputs = arguments.positionals.isEmpty ? ["-"] : arguments.positionals

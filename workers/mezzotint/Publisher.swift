@@ -38,16 +38,10 @@ struct Publisher {
         guard !batch.isEmpty else { return }
         let results = await log.append(batch)
         batch.removeAll(keepingCapacity: true)
-        var failure: LogFailure?
-        for result in results {
-            switch result {
-            case .acknowledged: accepted += 1
-            case .refused(let reason), .unknown(let reason):
-                rejected += 1
-                failure = failure ?? reason
-            }
-        }
-        if let failure { throw failure }
+        let failures = results.compactMap(\.failure)
+        accepted += results.count - failures.count
+        rejected += failures.count
+        if let failure = failures.first { throw failure }
     }
 
     /// nil for an empty line.

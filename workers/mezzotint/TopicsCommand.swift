@@ -8,6 +8,7 @@ import Settings
 enum TopicsCommand {
     static let command = Command(
         "topics", abstract: "Make the topics of a Kafka cluster, and check them.",
+        examples: ["mezzotint topics check --config config/kafka.yaml"],
         subcommands: [
             Command(
                 "create", abstract: "Make the topics that are missing.",
@@ -27,19 +28,25 @@ enum TopicsCommand {
         let configuration = try configuration(arguments)
         let partitions = try arguments.number("partitions", in: 1...1024) ?? configuration.partitions
         let replication = try arguments.number("replication", in: 1...100)
-        return show(
-            try await KafkaTopics.create(configuration, partitions: partitions, replication: replication), arguments,
-            configuration)
+        return try await show(arguments, configuration) {
+            try await KafkaTopics.create(configuration, partitions: partitions, replication: replication)
+        }
     }
 
     private static func check(_ arguments: ParsedArguments) async throws -> ExitCode {
         let configuration = try configuration(arguments)
-        return show(try await KafkaTopics.check(configuration), arguments, configuration)
+        return try await show(arguments, configuration) { try await KafkaTopics.check(configuration) }
     }
 
     private static func show(
-        _ problems: [String], _ arguments: ParsedArguments, _ configuration: KafkaConfiguration
-    ) -> ExitCode {
+        _ arguments: ParsedArguments, _ configuration: KafkaConfiguration, _ ask: () async throws -> [String]
+    ) async throws -> ExitCode {
+        let problems: [String]
+        do { problems = try await ask() } catch {
+            // A script reads one array, whatever went wrong.
+            guard arguments.flag("json") else { throw error }
+            problems = ["\(error)"]
+        }
         if arguments.flag("json") {
             Output.array(problems) { json, problem in json.field("message", problem) }
         } else if problems.isEmpty {
@@ -53,7 +60,7 @@ enum TopicsCommand {
     }
 
     private static func configuration(_ arguments: ParsedArguments) throws -> KafkaConfiguration {
-        guard let configuration = try Settings.loaded(arguments, inspect: \.logProblems).settings.kafkaConfiguration
+        guard let configuration = try Settings.load(arguments).settings.kafkaConfiguration
         else {
             throw CommandFailure(
                 "The log is embedded and makes its topics itself. Set kafka.bootstrap for those of a cluster, as config/kafka.yaml does."

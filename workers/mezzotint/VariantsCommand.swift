@@ -1,6 +1,7 @@
 import CommandLine
 import ImageModel
 import JSONText
+import LogChoice
 import Ports
 import Posix
 import Settings
@@ -14,7 +15,7 @@ enum VariantsCommand {
         options: [.json], run: run)
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let source = try Settings.load(arguments).canonicalRules.source(of: arguments.positionals[0]).key
+        let source = try Settings.load(arguments).settings.canonicalRules.source(of: arguments.positionals[0]).key
         return try await LogAccess.reading(arguments) { log in
             let rows = try await rows(of: source, in: log)
             if arguments.flag("json") {

@@ -43,10 +43,18 @@ struct RendererCommand {
         case "--help", "-h": explain()
         // Every program takes it; there is nothing in it for this one.
         case "--config" where words.count == 2: explain()
-        default:
-            Console.complain(Self.about)
-            exit(2)
+        case let word? where words.count == 1 && word.hasPrefix("--config="): explain()
+        case nil: refuse("Nothing runs by hand here: mezzotint-worker starts renderers.")
+        case "--config": refuse("'--config <file>' needs one value.")
+        case "serve": refuse("'serve' needs the socket that mezzotint-worker gives it.")
+        case let word?:
+            refuse(word.hasPrefix("-") ? "There is no option '\(word)'." : "Unexpected argument '\(word)'.")
         }
+    }
+
+    private func refuse(_ sentence: String) -> Never {
+        Console.complain("mezzotint-renderer: \(sentence) See 'mezzotint-renderer --help'.")
+        exit(2)
     }
 
     private func explain() -> Never {

@@ -110,10 +110,3 @@ extension Settings {
         return origin
     }
 }
-
-extension Duration {
-    /// Whole milliseconds.
-    var milliseconds: Int {
-        Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
-    }
-}

@@ -9,9 +9,9 @@ struct Progress {
     private let log: any Log
     private let line: ProgressLine
 
-    init(_ worker: Worker, log: any Log) {
+    init(_ worker: Worker, log: any Log, logger: Logger) {
         (self.worker, self.log) = (worker, log)
-        line = ProgressLine()
+        line = ProgressLine(to: logger)
     }
 
     /// Each second, until the task is cancelled.
@@ -20,17 +20,22 @@ struct Progress {
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             let tally = await worker.tally
             let left = await waiting()
-            line.update(text(tally, left: left, seconds: (ContinuousClock.now - started) / .seconds(1)))
+            let seconds = (ContinuousClock.now - started) / .seconds(1)
+            let (variants, saved) = (tally.renders + tally.unchanged, max(0, tally.jobs - tally.fetches))
+            line.update(
+                Self.text(tally.jobs, variants, saved, left, seconds),
+                [
+                    "jobs": .int(Int64(tally.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
+                    "left": .int(left), "seconds": .int(Int64(seconds)),
+                ])
         }
         line.finish()
     }
 
-    private func text(_ tally: Tally, left: Int64, seconds: Double) -> String {
-        let rate = Double(tally.jobs) / max(seconds, 0.001)
-        let variants = tally.renders + tally.unchanged
-        let saved = max(0, tally.jobs - tally.fetches)
+    private static func text(_ jobs: Int, _ variants: Int, _ saved: Int, _ left: Int64, _ seconds: Double) -> String {
+        let rate = Double(jobs) / max(seconds, 0.001)
         let time = rate > 0 ? "\(Int(Double(left) / rate)) s left" : "waiting"
-        return "\(tally.jobs) jobs, \(variants) variants, \(Figure.text(Double(variants) / max(seconds, 0.001), digits: 1))/s, "
+        return "\(jobs) jobs, \(variants) variants, \(Figure.text(Double(variants) / max(seconds, 0.001), digits: 1))/s, "
             + "\(saved) fetches saved, \(left) to do, \(time)"
     }
 

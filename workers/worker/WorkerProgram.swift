@@ -2,6 +2,7 @@ internal import CommandLine
 internal import Dispatch
 internal import Glibc
 internal import ImageModel
+internal import LogChoice
 internal import Ports
 internal import Posix
 internal import Rendering
@@ -16,7 +17,10 @@ struct WorkerProgram {
         "mezzotint-worker", abstract: "Fetch, render and store what jobs ask for, until told to stop.",
         examples: ["mezzotint-worker --config config/embedded.yaml", "mezzotint-worker --set data=/srv/mezzotint --until-idle"],
         options: Option.configuration + [
-            Option(flag: "until-idle", help: "End when nothing is left to do: no job unfinished, no retry waiting."),
+            Option(
+                flag: "until-idle",
+                help: "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds."
+            ),
             Option(flag: "json", help: "End with one line of JSON instead of a table."),
         ]
     ) { try await run($0) }
@@ -24,7 +28,7 @@ struct WorkerProgram {
     static func main() async { await command.main() }
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments).settings
         // Each source that waits for a renderer is an open file, and thousands may.
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
@@ -54,7 +58,7 @@ struct WorkerProgram {
                 return CancellationError()
             }
             group.addTask {
-                await Progress(worker, log: composition.log).show()
+                await Progress(worker, log: composition.log, logger: logger).show()
                 return CancellationError()
             }
             // The first to end that was not cancelled is the worker itself.

@@ -44,7 +44,8 @@ final class KafkaBench {
 extension WorkerBench {
     /// The log that the programs here use.
     func log(_ more: [String] = []) async throws -> any Log {
-        let loaded = try Settings.loaded(file: nil, environment: [:], assignments: assignments + more)
+        let loaded = try Settings.loaded(
+            file: nil, environment: [:], assignments: assignments + more, inspect: \.logProblems)
         return try await ChosenLog.open(loaded.settings).log
     }
 
