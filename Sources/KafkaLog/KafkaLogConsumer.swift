@@ -62,6 +62,14 @@ package actor KafkaLogConsumer: LogConsumer {
         let timing = log.configuration.timing
         log.fence.begin(session: timing.session.nanoseconds, at: SystemTime.monotonicNanoseconds)
         pulse = PulseThread(log.fence, stall: timing.stall.nanoseconds)
+        // What does not fit and can be worked on all the same, a person should know.
+        OwnThread.start("kafka topics") { [log] in
+            do throws(LogFailure) {
+                for problem in try KafkaTopics.problems(log.questions, log.configuration) { log.notice(problem) }
+            } catch {
+                log.notice("the topics could not be checked: \(error)")
+            }
+        }
         thread.poll([member.wake.readable]) { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 

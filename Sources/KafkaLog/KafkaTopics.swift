@@ -64,7 +64,7 @@ package enum KafkaTopics {
         return try problems(questions, configuration)
     }
 
-    private static func problems(
+    static func problems(
         _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
     ) throws(LogFailure) -> [String] {
         let facts = try questions.topics()

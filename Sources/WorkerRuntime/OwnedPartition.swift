@@ -30,7 +30,9 @@ final class OwnedPartition {
     private(set) var folded: Int64
     var isRestating = false
     /// Rows that were read and that the index has not taken yet.
-    var unfolded: [Record] = []
+    var unfolded: RowSlice?
+    /// How often the index was made anew.
+    var rebuilds = 0
     /// The index took nothing the last time.
     var isStuck = false
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
@@ -64,7 +66,8 @@ final class OwnedPartition {
     func restart(_ index: any VariantIndex) {
         restoreEnd = max(restoreEnd, folded)
         (self.index, folded) = (index, 0)
-        (isRestored, isStuck, unfolded) = (false, false, [])
+        (isRestored, isStuck, unfolded) = (false, false, nil)
+        rebuilds += 1
         if mark == .underWay { mark = .none }
     }
 

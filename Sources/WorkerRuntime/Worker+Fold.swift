@@ -5,47 +5,69 @@ internal import Telemetry
 
 /// The changelog's tail into the index: at restore and ever after, the one way by which rows come to count.
 extension Worker {
-    /// Rows, position and epoch in one transaction.
+    /// Takes the next slice of rows into the index.
     func fold(_ owned: OwnedPartition) throws {
-        let limit = 2_048
+        guard !owned.decoding.contains(.variants) else { return }
         // What a full disk refused is applied first: it is read from the log only once.
-        if owned.unfolded.isEmpty { owned.unfolded = try ports.consumer.drain(.variants, owned.id, limit: limit) }
-        let records = owned.unfolded
-        if let last = records.last {
-            var epoch = owned.index.checkpoint?.epoch ?? 0
-            let changes = records.compactMap { change($0, after: &epoch, owned) }
-            try owned.apply(changes, upTo: last.offset + 1, epoch: epoch)
-            for change in changes { owned.looks.forget(change.source) }
-            owned.unfolded = []
-            owned.isStuck = false
-            if !owned.isRestored { restore.add(changes.count) }
-            feed(.folded(last.offset + 1), to: owned)
+        guard let slice = owned.unfolded else {
+            let records = try ports.consumer.drain(.variants, owned.id, limit: 2_048)
+            // Only none means that there is no more: a read also ends at a number of bytes.
+            if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
+            if !owned.isRestored, records.count > Self.decodedAtOnce { return decode(records, of: owned) }
+            owned.unfolded = RowSlice(records)
+            if owned.unfolded != nil { try fold(owned) }
+            noteRestored(owned, isAtEnd: records.isEmpty)
+            return restate(owned)
         }
-        // Only none means that there is no more: a read also ends at a number of bytes.
-        if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
-        noteRestored(owned, isAtEnd: records.isEmpty)
-        restate(owned)
+        var epoch = owned.index.checkpoint?.epoch ?? 0
+        let changes = slice.rows.compactMap { change($0, after: &epoch, owned) }
+        try owned.apply(changes, upTo: slice.end, epoch: epoch)
+        for change in changes { owned.looks.forget(change.source) }
+        owned.unfolded = nil
+        owned.isStuck = false
+        if !owned.isRestored { restore.add(changes.count) }
+        feed(.folded(slice.end), to: owned)
+        noteRestored(owned)
+        turnSoon()
+    }
+
+    /// A restore has two cores to use: one reads rows while the other applies those of another partition.
+    private func decode(_ records: [Record], of owned: OwnedPartition) {
+        owned.decoding.insert(.variants)
+        tasks.yield { [partition = owned.id, epoch = owned.epoch, rebuilds = owned.rebuilds] in
+            await self.decoded(RowSlice(records), partition, epoch, rebuilds)
+        }
+    }
+
+    private func decoded(_ slice: RowSlice?, _ partition: PartitionID, _ epoch: Int64, _ rebuilds: Int) {
+        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+        owned.decoding.remove(.variants)
+        // An index that was made anew meanwhile begins with other rows.
+        if owned.rebuilds == rebuilds { owned.unfolded = slice }
+        owned.readable.insert(.variants)
+        turnSoon()
     }
 
     /// The step of the index that a changelog record is; nil for epochs, for what cannot be read, and for what an owner
     /// wrote whose time was over: a later one's record stands before it.
-    private func change(_ record: Record, after epoch: inout Int64, _ owned: OwnedPartition) -> IndexChange? {
-        do {
-            let written = record.epoch
-            let entry = try ChangelogEntry(record)
-            if let written, written < epoch {
-                if let key = RecordKey(record.key) { owned.noteStale(key, at: record.offset) }
+    private func change(_ row: RowSlice.Row, after epoch: inout Int64, _ owned: OwnedPartition) -> IndexChange? {
+        switch row.entry {
+        case .failure(let failure):
+            logger.error("\(failure)", ["code": .string(failure.code)])
+            return nil
+        case .success(let entry):
+            if let written = row.epoch, written < epoch {
+                if let key = RecordKey(row.key) { owned.noteStale(key, at: row.offset) }
                 return nil
             }
-            epoch = max(epoch, written ?? 0)
+            epoch = max(epoch, row.epoch ?? 0)
             switch entry {
             case .change(let change): return change
-            case .epoch(let row): epoch = max(epoch, row.epoch)
+            case .epoch(let row):
+                epoch = max(epoch, row.epoch)
+                return nil
             }
-        } catch {
-            logger.error("\(error)", ["code": .string(error.code)])
         }
-        return nil
     }
 
     /// Whether the index holds all that was there before this owner began. Jobs may run then.
@@ -54,7 +76,8 @@ extension Worker {
         let end = owned.restoreEnd
         // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
         let isRead =
-            owned.unfolded.isEmpty && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
+            owned.unfolded == nil && !owned.decoding.contains(.variants)
+            && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
         guard isRead || owned.folded >= end else { return }
         guard owned.mark == .set else { return beginMark(owned) }
         owned.isRestored = true

@@ -81,7 +81,7 @@ extension Worker: LogListener {
     }
 
     /// So few records are not worth the way to another thread and back.
-    private static let decodedAtOnce = 16
+    static let decodedAtOnce = 16
 
     /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
     /// unread, none unfinished, nothing on its way.
