@@ -84,6 +84,16 @@ enum KafkaScaleBenchmark {
             return renders / (Double(last - wall) / 1e3 - Double(first - monotonic) / 1e9)
         }
 
+        /// The peer waits for itself when it disconnects from within a message: it is ended once it has said its figures.
+        private static let untilItsFigures = """
+            coproc peer { exec node "$@"; }
+            pid=$peer_PID
+            grep --max-count=1 '^{' <&"${peer[0]}"
+            found=$?
+            kill "$pid" 2>/dev/null
+            exit $found
+            """
+
         /// Its messages are its own; they lie on topics as ours do, in as many partitions.
         func peer(_ folder: URL) async throws -> Double {
             try kafka.startAnew()
@@ -107,9 +117,9 @@ enum KafkaScaleBenchmark {
             defer { try? FileManager.default.removeItem(at: out) }
             let cores = ProcessInfo.processInfo.activeProcessorCount
             let text = try SharedTools.output(
-                "node",
+                "bash",
                 [
-                    folder.appending(path: "worker.js").path, kafka.broker.bootstrap, prefix + "jobs.fast",
+                    "-c", Self.untilItsFigures, "peer", folder.appending(path: "worker.js").path, kafka.broker.bootstrap, prefix + "jobs.fast",
                     prefix + "peer",
                     out.path, "\(cores)", "\(urls.count)",
                 ], environment: ["KAFKAJS_NO_PARTITIONER_WARNING": "1"])
