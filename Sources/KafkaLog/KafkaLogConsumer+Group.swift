@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 internal import ImageModel
 internal import Ports
 internal import Posix
@@ -61,15 +62,23 @@ extension KafkaLogConsumer {
                 do throws(LogFailure) {
                     let assignment = try Assignment(
                         number: number, generation: generation, partitions: partitions, asking: log.questions)
-                    consumer.prepared.withLock { $0 = assignment }
+                    consumer.prepared.withLock { $0 = .success(assignment) }
                     return consumer.thread.wake()
                 } catch {
-                    // It waited for its answer already, so that this is no busy loop.
+                    // Who may not ask will not be allowed to a moment later.
+                    if case .denied = error {
+                        consumer.prepared.withLock { $0 = .failure(error) }
+                        return consumer.thread.wake()
+                    }
                     log.notice("partitions wait for their bounds: \(error)")
                 }
+                // Most failures waited for an answer already; some are known at once.
+                usleep(Self.pauseMicroseconds)
             }
         }
     }
+
+    private static let pauseMicroseconds: UInt32 = 500_000
 
     /// Takes partitions up: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {

@@ -14,7 +14,7 @@ package actor KafkaLogConsumer: LogConsumer {
     nonisolated let log: KafkaLog
     nonisolated let thread = PollThread("kafka poll")
     /// Made ready by a thread that asked, taken up at the next turn.
-    nonisolated let prepared = Mutex<Assignment?>(nil)
+    nonisolated let prepared = Mutex<Result<Assignment, LogFailure>?>(nil)
     /// Which decision of the group counts: a thread that prepares an older one gives up.
     nonisolated let decision = Atomic(0)
 
@@ -140,7 +140,11 @@ package actor KafkaLogConsumer: LogConsumer {
         }
         let slots = member.wake.take()
         serveEvents(of: member)
-        if let assignment = prepared.withLock({ $0.take() }) { adopt(assignment) }
+        switch prepared.withLock({ $0.take() }) {
+        case .success(let assignment): adopt(assignment)
+        case .failure(let failure): listener?.failed(failure)
+        case nil: break
+        }
         if listener != nil {
             for slot in slots { tellReadable(slot - GroupMember.firstSlot) }
             if now >= nextSweep {

@@ -81,6 +81,14 @@ final class PartitionQueue {
             switch message.pointee.err {
             case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place, after: &headers))
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = max(end, message.pointee.offset)
+            case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+                // Nothing more would ever come of it: the worker ends, and the next one restores from what there is.
+                failure = .topics(
+                    problems: [
+                        "\(place.topic.rawValue), partition \(place.partition), no longer holds offset \(position), up to which "
+                            + "this worker has read: the topic was made anew, or lost records."
+                    ],
+                    remedy: "Start the worker again: it reads what is there.")
             default:
                 failure = LogFailure(
                     message.pointee.err, "reading \(place.topic.rawValue), partition \(place.partition)")

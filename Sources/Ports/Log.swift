@@ -2,7 +2,7 @@ package import ImageModel
 
 /// What became of one appended record.
 package enum AppendResult: Sendable, Hashable {
-    /// Durable, at this offset.
+    /// Durable, at this offset; before it, where a broker no longer knew which.
     case acknowledged(Int64)
     /// Certainly not in the log.
     case refused(LogFailure)

@@ -40,7 +40,10 @@ extension Worker: LogListener {
                 try take(topic, owned)
             }
         } catch let failure as LogFailure {
-            if case .unreadable = failure { return end(failure) }
+            switch failure {
+            case .unreadable, .topics: return end(failure)
+            default: break
+            }
             logger.error("\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }

@@ -61,7 +61,9 @@ struct HelpTests {
     func renderer(words: [String], status: Int32, sentence: String) throws {
         let ended = try Built.run("mezzotint-renderer", words)
         #expect(ended.status == status)
-        #expect(ended.errors.contains(sentence) && ended.errors.split(separator: "\n").count == (status == 0 ? 0 : 1))
+        // The empty text is in no other, says Foundation.
+        #expect(sentence.isEmpty ? ended.errors.isEmpty : ended.errors.contains(sentence))
+        #expect(ended.errors.split(separator: "\n").count <= 1)
     }
 
     @Test("The completion script is one that bash reads, and offers the commands")

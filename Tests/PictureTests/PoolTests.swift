@@ -174,26 +174,6 @@ struct PoolTests {
         } throws: { ($0 as? RenderFailure)?.code == "render.output" && "\($0)".contains(says) }
     }
 
-    @Test(
-        "By hand it says what it is",
-        arguments: [
-            ([], 2), (["--config"], 2), (["serve"], 2), (["--help"], 0), (["--config", "x.yaml"], 0),
-        ] as [([String], Int32)])
-    func byHand(words: [String], status: Int32) throws {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = Built.program("mezzotint-renderer")
-        process.arguments = words
-        (process.standardOutput, process.standardError) = (output, output)
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == status)
-        #expect(text.contains("mezzotint-worker"))
-        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).allSatisfy { $0.count <= 80 })
-        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 24)
-    }
-
     /// A pool of one whose program is a shell script that plays the renderer.
     private func fake(_ script: String, isReady: Bool = true) throws -> RendererConfiguration {
         let path = folder.file("renderer-\(UUID().uuidString)")
