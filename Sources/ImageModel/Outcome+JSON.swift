@@ -48,8 +48,10 @@ extension JSONWriter {
             key("madeFrom")
             provenance(row.madeFrom)
             field("alpha", row.hasAlpha)
-            lookOf(row)
-            if let facts = row.facts {
+            // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every
+            // job whose variants stood already, it would be half of that job's cost.
+            if variant.kind != .unchanged { lookOf(row) }
+            if variant.kind != .unchanged, let facts = row.facts {
                 key("source")
                 self.facts(facts, size: row.sourceSize)
             }
