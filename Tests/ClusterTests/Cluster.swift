@@ -63,8 +63,3 @@ struct Cluster {
         return try #require(try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [[String: Any]])
     }
 }
-
-/// Looks again until it is so: for what only the broker knows, and tells nobody.
-func eventually(_ isSo: () async throws -> Bool) async throws {
-    while try await !isSo() { try await Task.sleep(for: .milliseconds(100)) }
-}

@@ -78,8 +78,3 @@ extension Owner {
         for event in listener.all.dropFirst(heard) { if case .revoked(let partition) = event { release(partition) } }
     }
 }
-
-/// Looks again until it is so: for what only the broker knows, and tells nobody.
-func eventually(_ isSo: () async throws -> Bool) async throws {
-    while try await !isSo() { try await Task.sleep(for: .milliseconds(50)) }
-}
