@@ -39,6 +39,10 @@ package struct PartitionState: Sendable {
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
     package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.started != nil }
+    /// Whether a fetch, or a render and what follows it, runs for the flight.
+    package func isAtWork(_ flight: FlightID) -> Bool {
+        flights[flight].map { $0.stage == .fetching || $0.stage == .rendering } ?? false
+    }
     /// Whether a flight that has had a permit is not over.
     package var isUnderWay: Bool { flights.values.contains { $0.started != nil } }
     package func isInFlight(_ source: SourceKey) -> Bool { bySource[source] != nil }

@@ -31,7 +31,7 @@ extension Worker {
         case .fetch(let flight, let url, let lane):
             underWay += 1
             tally.fetches += 1
-            tasks.yield { await self.fetch(flight, url: url, lane: lane) }
+            tasks.yield { await self.beginFetch(flight, url: url, lane: lane) }
         case .render(let flight, let task):
             underWay += 1
             let body = fetched[flight]

@@ -95,13 +95,15 @@ extension Worker {
         }
     }
 
-    /// Whatever still runs for it finishes unseen: its results find no partition to go to.
+    /// Fetches are cancelled; whatever else still runs finishes unseen: its results find no partition to go to. Permits
+    /// are free when what holds them has ended.
     func giveUp(_ partition: PartitionID) {
         guard let owned = partitions.removeValue(forKey: partition) else { return }
         quietSince = nil
         for flight in owned.state.flightIDs {
-            scheduler.forget(flight)
+            fetches[flight]?.cancel()
             fetched[flight] = nil
+            if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
         outbox.drop(partition)
         keptIndexes[partition] = owned.index

@@ -8,7 +8,15 @@ internal import Posix
 
 /// The stages of a flight that await, each feeding its result back: fetch → render → store → announce.
 extension Worker {
-    nonisolated func fetch(_ flight: FlightID, url: String, lane: Lane) async {
+    func beginFetch(_ flight: FlightID, url: String, lane: Lane) async {
+        // No child of the worker's group: a group cancels all its tasks or none.
+        let fetch = Task { await self.fetch(flight, url: url, lane: lane) }
+        if has(flight) { fetches[flight] = fetch } else { fetch.cancel() }
+        await withTaskCancellationHandler { await fetch.value } onCancel: { fetch.cancel() }
+        fetches[flight] = nil
+    }
+
+    private nonisolated func fetch(_ flight: FlightID, url: String, lane: Lane) async {
         do {
             let source = try await ports.fetcher.fetch(FetchRequest(url: url, lane: lane))
             let picture = try ports.renderer.inspect(source.body)
@@ -28,7 +36,7 @@ extension Worker {
     private func fetched(_ flight: FlightID, _ source: FetchedSource, _ picture: Picture) {
         tally.fetchedBytes += source.body.length
         // Of a partition that went meanwhile nobody would ever let the body go.
-        if partitions[flight.partition]?.state.has(flight) == true { fetched[flight] = (source, picture) }
+        if has(flight) { fetched[flight] = (source, picture) }
         let facts = picture.facts
         done(
             .fetched(
@@ -181,6 +189,9 @@ extension Worker {
         done(.announced(flight, task, source: source, rows: rows, position: position))
     }
 
+    /// Whether the flight's ownership still stands.
+    private func has(_ flight: FlightID) -> Bool { partitions[flight.partition]?.state.has(flight) ?? false }
+
     /// A stage ended: its event is fed, and what follows from it is begun.
     private func done(_ event: PartitionEvent) {
         underWay -= 1
@@ -189,8 +200,13 @@ extension Worker {
     }
 
     private func feed(_ event: PartitionEvent) {
-        guard let flight = event.flight, let owned = partitions[flight.partition] else { return }
-        feed(event, to: owned)
+        guard let flight = event.flight else { return }
+        if let owned = partitions[flight.partition], owned.state.has(flight) {
+            feed(event, to: owned)
+        } else {
+            // Given up meanwhile: nobody else lets its permits go.
+            scheduler.forget(flight)
+        }
         if case .rendered = event { settle() }
     }
 }

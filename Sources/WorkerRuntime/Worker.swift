@@ -27,6 +27,8 @@ package actor Worker {
     var outbox = Outbox()
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
+    /// Fetches under way, so that one can be cancelled without the others.
+    var fetches: [FlightID: Task<Void, Never>] = [:]
     /// How often a partition was assigned; no two ownerships share the number of a flight.
     var assignments = 0
     /// Since when nothing was to be done, and no partition came or went.

@@ -58,6 +58,7 @@ final class Bench: Sendable {
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil,
         log given: EmbeddedLog? = nil,
         moving: MovingLog? = nil,
+        fetcher: (any Fetcher) -> any Fetcher = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 }
     ) async throws -> Tally {
         let log = try given ?? self.log
@@ -66,7 +67,7 @@ final class Bench: Sendable {
         var origin = OriginConfiguration()
         origin.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
-            log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: GuardedFetcher(origin),
+            log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },
             store: try FileStore(root: folder.file("store")),
             indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))

@@ -1,10 +1,12 @@
 import EmbeddedLog
 import ImageModel
+import Partition
 import Ports
 import Synchronization
 import TestPixels
 import TestSupport
 import Testing
+import WorkerRuntime
 
 @Suite("A partition that goes and comes back to the same worker", .timeLimit(.minutes(2)))
 struct ReturningTests {
@@ -26,5 +28,76 @@ struct ReturningTests {
         once.withLock { $0 = moving }
         try await bench.work(log: log, moving: moving)
         #expect(try await bench.outcomes().count == 1)
+    }
+
+    @Test("Its fetch is cancelled, and the permit is another's only when it has ended")
+    func fetch() async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        let source = try bench.rules.source(of: bench.url("/a.png")).key
+        let partition = source.partition(of: log.partitionCount)
+        // Answered without a fetch, once the job before it has asked for its permit.
+        try await bench.append(
+            [NewRecord(topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))],
+            to: log)
+        let (told, ended) = (Gate(), Gate())
+        let letters = Mutex(0)
+        let moving = MovingLog(log) { records in
+            guard records.contains(where: { $0.topic == .dead }) else { return nil }
+            // Each ownership answers it.
+            (letters.withLock { $0 += 1; return $0 } == 1 ? told : ended).open()
+            return nil
+        }
+        let fetcher = Mutex<StubbornFetcher?>(nil)
+        try await bench.work(
+            { $0.permits.fetch = 1 }, log: log, moving: moving,
+            fetcher: { inner in
+                let stubborn = StubbornFetcher(inner, until: ended) {
+                    await told.wait()
+                    await #expect(throws: Never.self) { try await moving.moveAndReturn(partition, epoch: 1_000) }
+                }
+                fetcher.withLock { $0 = stubborn }
+                return stubborn
+            })
+        let counts = try #require(fetcher.withLock { $0 }?.counts)
+        #expect(counts.begun == 2 && counts.most == 1 && counts.cancelled == 1)
+        #expect(try await bench.outcomes().count { $0.kind == .stored } == 1)
+    }
+}
+
+/// Its first fetch hears that it is cancelled, and takes its time to end.
+private final class StubbornFetcher: Fetcher {
+    struct Counts {
+        var (begun, running, most, cancelled) = (0, 0, 0, 0)
+    }
+    private let inner: any Fetcher
+    private let ended: Gate
+    private let begin: @Sendable () async -> Void
+    private let state = Mutex(Counts())
+    var counts: Counts { state.withLock { $0 } }
+
+    /// `begin` is done once the first fetch has begun; it ends when it was cancelled and `ended` is open.
+    init(_ inner: any Fetcher, until ended: Gate, _ begin: @escaping @Sendable () async -> Void) {
+        (self.inner, self.ended, self.begin) = (inner, ended, begin)
+    }
+
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+        let number = state.withLock { state in
+            state.begun += 1
+            state.running += 1
+            state.most = max(state.most, state.running)
+            return state.begun
+        }
+        defer { state.withLock { $0.running -= 1 } }
+        guard number == 1 else { return try await inner.fetch(request) }
+        await begin()
+        // Never opened: only being cancelled ends the wait.
+        await Gate().wait()
+        state.withLock { $0.cancelled += 1 }
+        let ended = self.ended
+        await Task { await ended.wait() }.value
+        throw .cancelled
     }
 }
