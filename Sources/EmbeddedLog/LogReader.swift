@@ -113,7 +113,7 @@ final class LogReader {
 
     private func record(_ place: TablePlace, _ row: borrowing Statement) throws(LogFailure) -> Record {
         let offset = row.integer(0)
-        guard let headers = row.withBytes(4, HeaderCoding.decode) else {
+        guard let headers = row.withBytes(4, { RecordHeaders(packed: $0) }) else {
             throw .unreadable(
                 path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged", isDamaged: true)
         }

@@ -80,9 +80,9 @@ final class LogTable {
         byKey.find.bind(2, offset)
         defer { byKey.find.reset() }
         while try byKey.find.step() {
-            let headers = byKey.find.withBytes(1, HeaderCoding.decode) ?? []
+            let headers = byKey.find.withBytes(1) { RecordHeaders(packed: $0) } ?? []
             let isMark = byKey.find.integer(2) == 1
-            if isMark || headers.contains(where: { $0.name == "ce_id" && $0.value == id }) {
+            if isMark || headers["ce_id"] == id {
                 obsolete.append(byKey.find.integer(0))
             }
         }
@@ -106,9 +106,9 @@ struct PendingRow: Sendable {
 
     init(_ record: NewRecord) {
         place = TablePlace(topic: record.topic, partition: record.partition)
-        (key, value, headers) = (record.key, record.value, HeaderCoding.encode(record.headers))
+        (key, value, headers) = (record.key, record.value, record.headers.packed)
         discarded = record.topic == .dead && record.value == nil
-            ? record.headers.first { $0.name == DeadLetterDiscard.header }?.value : nil
+            ? record.headers[DeadLetterDiscard.header] : nil
         bytes = key.count + (value?.count ?? 0) + headers.count
     }
 }

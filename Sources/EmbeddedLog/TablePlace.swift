@@ -26,18 +26,6 @@ struct TablePlace: Hashable, Sendable {
 }
 
 extension Topic {
-    fileprivate var ordinal: Int {
-        switch self {
-        case .jobsFast: 0
-        case .jobsSlow: 1
-        case .control: 2
-        case .retry: 3
-        case .variants: 4
-        case .outcomes: 5
-        case .dead: 6
-        }
-    }
-
     /// Looked up by key, and so given an index; the others are scanned.
     var hasKeyIndex: Bool { isCompacted || self == .dead }
     /// Read by the owner as they come.

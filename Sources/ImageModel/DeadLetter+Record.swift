@@ -44,14 +44,14 @@ package struct DeadLetter: Sendable, Hashable {
 
     package func newRecord(partition: PartitionID) -> NewRecord {
         var headers = EventHeader.event(id: id, type: EventHeader.jobDead, at: at, traceparent: traceparent)
-        headers.append(RecordHeader(EventHeader.code, cause.code))
+        headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message(cause.message))
-        headers.append(RecordHeader(EventHeader.attempt, String(attempts)))
-        headers.append(RecordHeader(EventHeader.origin, origin.description))
-        if let url { headers.append(RecordHeader(EventHeader.url, url)) }
+        headers.append(EventHeader.attempt, String(attempts))
+        headers.append(EventHeader.origin, origin.description)
+        if let url { headers.append(EventHeader.url, url) }
         if let whole {
-            headers.append(RecordHeader(EventHeader.length, String(whole.bytes)))
-            headers.append(RecordHeader(EventHeader.digest, whole.digest.hex))
+            headers.append(EventHeader.length, String(whole.bytes))
+            headers.append(EventHeader.digest, whole.digest.hex)
         }
         return NewRecord(topic: .dead, partition: partition, key: key, value: body, headers: headers)
     }
@@ -59,7 +59,7 @@ package struct DeadLetter: Sendable, Hashable {
     /// The record that takes the letter back.
     package func discard(partition: PartitionID, at time: Int64) -> NewRecord {
         var headers = EventHeader.event(id: id + "/discard", type: EventHeader.jobDiscarded, at: time, traceparent: nil)
-        headers.append(RecordHeader(EventHeader.discards, id))
+        headers.append(EventHeader.discards, id)
         return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
     }
 

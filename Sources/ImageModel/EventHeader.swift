@@ -28,36 +28,38 @@ package enum EventHeader {
 
     /// What every event has; `type` ends with the version of its body.
     static func event(
-        id: String, source: RecordHeader = ownSource, type: RecordHeader, at time: Int64, traceparent: String?
-    ) -> [RecordHeader] {
-        var headers: [RecordHeader] = []
-        headers.reserveCapacity(8)
+        id: String, source: RecordHeaders = ownSource, type: RecordHeaders, at time: Int64, traceparent: String?
+    ) -> RecordHeaders {
+        var headers = RecordHeaders(reserving: 256)
         headers.append(specVersion)
-        headers.append(RecordHeader(Self.id, id))
+        headers.append(Self.id, id)
         headers.append(source)
         headers.append(type)
-        headers.append(RecordHeader("ce_time", Timestamp.bytes(time)))
+        headers.append("ce_time", Timestamp.bytes(time))
         headers.append(contentType)
-        if let traceparent { headers.append(RecordHeader(Self.traceparent, traceparent)) }
+        if let traceparent { headers.append(Self.traceparent, traceparent) }
         return headers
     }
 
-    static let ownSource = RecordHeader("ce_source", "/mezzotint")
-    static let publisher = RecordHeader("ce_source", "/mezzotint/publish")
-    static let jobRequested = RecordHeader("ce_type", "mezzotint.job.requested.v1")
-    static let jobRetried = RecordHeader("ce_type", "mezzotint.job.retried.v1")
-    static let jobFinished = RecordHeader("ce_type", "mezzotint.job.finished.v1")
-    static let jobDead = RecordHeader("ce_type", "mezzotint.job.dead.v1")
-    static let jobDiscarded = RecordHeader("ce_type", "mezzotint.job.discarded.v1")
-    static let variantStored = RecordHeader("ce_type", "mezzotint.variant.stored.v1")
-    static let sourceFetched = RecordHeader("ce_type", "mezzotint.source.fetched.v1")
-    static let partitionOwned = RecordHeader("ce_type", "mezzotint.partition.owned.v1")
+    static let ownSource = one("ce_source", "/mezzotint")
+    static let publisher = one("ce_source", "/mezzotint/publish")
+    static let jobRequested = one("ce_type", "mezzotint.job.requested.v1")
+    static let jobRetried = one("ce_type", "mezzotint.job.retried.v1")
+    static let jobFinished = one("ce_type", "mezzotint.job.finished.v1")
+    static let jobDead = one("ce_type", "mezzotint.job.dead.v1")
+    static let jobDiscarded = one("ce_type", "mezzotint.job.discarded.v1")
+    static let variantStored = one("ce_type", "mezzotint.variant.stored.v1")
+    static let sourceFetched = one("ce_type", "mezzotint.source.fetched.v1")
+    static let partitionOwned = one("ce_type", "mezzotint.partition.owned.v1")
     /// Every type of event, for the reference page.
     package static let types = [
         jobRequested, jobRetried, jobFinished, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-    ].map(\.text)
-    private static let specVersion = RecordHeader("ce_specversion", "1.0")
-    private static let contentType = RecordHeader("content-type", "application/json")
+    ].flatMap { $0.map(\.text) }
+    private static let specVersion = one("ce_specversion", "1.0")
+    private static let contentType = one("content-type", "application/json")
+
+    /// What never changes is packed once.
+    private static func one(_ name: String, _ value: String) -> RecordHeaders { [RecordHeader(name, value)] }
 
     /// Sentences in headers are cut to this many bytes, at a scalar's end.
     static let messageLimit = 1024
@@ -73,7 +75,7 @@ package enum EventHeader {
 extension Record {
     /// W3C trace context: passed through as it came, if it is of the right form; a broken one is nobody's error.
     package var traceparent: String? {
-        guard let value = headers.first(where: { $0.name == EventHeader.traceparent })?.value else { return nil }
+        guard let value = headers[EventHeader.traceparent] else { return nil }
         let dashes = [2, 35, 52]
         let isWellFormed = value.count == 55 && value.indices.allSatisfy { i in
             dashes.contains(i) ? value[i] == 45 : value[i] &- 48 < 10 || value[i] &- 97 < 6

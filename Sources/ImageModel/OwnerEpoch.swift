@@ -2,7 +2,7 @@ extension NewRecord {
     /// The row as an owner announces it: from a later epoch's first record on, nobody folds it.
     package func announced(in epoch: Int64) -> NewRecord {
         var record = self
-        record.headers.append(RecordHeader(EventHeader.epoch, "\(epoch)"))
+        record.headers.append(EventHeader.epoch, "\(epoch)")
         return record
     }
 }
@@ -11,7 +11,10 @@ extension Record {
     /// The epoch of the owner who announced it; nil for what no owner announced.
     package var epoch: Int64? {
         // Rows come back by the hundred thousand: no text is made of it.
-        guard let digits = headers.last(where: { $0.name == EventHeader.epoch })?.value else { return nil }
+        headers.withFirst(EventHeader.epoch, Self.number) ?? nil
+    }
+
+    private static func number(_ digits: UnsafeRawBufferPointer) -> Int64? {
         var epoch: Int64 = 0
         for digit in digits {
             guard digit &- 48 < 10 else { return nil }

@@ -23,13 +23,13 @@ package struct RetryNote: Sendable, Hashable {
     /// The record that makes the job of `body` come again; it stays in the partition that owns its source.
     package func newRecord(key: [UInt8], body: [UInt8], partition: PartitionID, at time: Int64) -> NewRecord {
         var headers = EventHeader.event(id: job, type: EventHeader.jobRetried, at: time, traceparent: traceparent)
-        headers.append(RecordHeader(EventHeader.lane, lane.rawValue))
-        headers.append(RecordHeader(EventHeader.attempt, String(attempt)))
-        headers.append(RecordHeader(EventHeader.notBefore, String(notBefore)))
-        headers.append(RecordHeader(EventHeader.firstSeen, String(firstSeen)))
-        headers.append(RecordHeader(EventHeader.code, cause.code))
+        headers.append(EventHeader.lane, lane.rawValue)
+        headers.append(EventHeader.attempt, String(attempt))
+        headers.append(EventHeader.notBefore, String(notBefore))
+        headers.append(EventHeader.firstSeen, String(firstSeen))
+        headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message(cause.message))
-        headers.append(RecordHeader(EventHeader.origin, origin.description))
+        headers.append(EventHeader.origin, origin.description)
         return NewRecord(topic: .retry, partition: partition, key: key, value: body, headers: headers)
     }
 

@@ -13,5 +13,18 @@ package enum Topic: String, Sendable, Hashable, CaseIterable {
     /// Topics whose records a worker takes up and finishes: those with watermarks.
     package static let consumed: [Topic] = [.jobsFast, .jobsSlow, .control, .retry]
 
+    /// Dense from 0, for arrays by topic.
+    package var ordinal: Int {
+        switch self {
+        case .jobsFast: 0
+        case .jobsSlow: 1
+        case .control: 2
+        case .retry: 3
+        case .variants: 4
+        case .outcomes: 5
+        case .dead: 6
+        }
+    }
+
     package init(_ lane: Lane) { self = lane == .fast ? .jobsFast : .jobsSlow }
 }

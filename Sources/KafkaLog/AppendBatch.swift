@@ -73,6 +73,8 @@ extension LogFailure {
 
 extension NewRecord {
     var byteCount: Int {
-        headers.reduce(key.count + (value?.count ?? 0)) { $0 + $1.name.utf8.count + $1.value.count }
+        var count = key.count + (value?.count ?? 0)
+        headers.lend { count += $0.count + $1.count }
+        return count
     }
 }

@@ -18,19 +18,6 @@ struct KafkaPlace: Hashable, Sendable {
 }
 
 extension Topic {
-    /// Dense from 0, for arrays by topic.
-    var ordinal: Int {
-        switch self {
-        case .jobsFast: 0
-        case .jobsSlow: 1
-        case .control: 2
-        case .retry: 3
-        case .variants: 4
-        case .outcomes: 5
-        case .dead: 6
-        }
-    }
-
     /// What an owner reads: the topics that it finishes, and the changelog that it folds.
     static let owned: [Topic] = Topic.consumed + [.variants]
     static let anchor = Topic.jobsFast

@@ -50,7 +50,6 @@ final class KafkaReader {
         list.add(configuration.name(place.topic), place.partition.number, offset: range.lowerBound)
         try rd_kafka_assign(client.handle, list.pointer).check("reading \(configuration.name(place.topic))")
         defer { rd_kafka_assign(client.handle, nil) }
-        var headers: [RecordHeader] = []
         var deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
         while SystemTime.monotonicNanoseconds < deadline {
             guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
@@ -59,7 +58,7 @@ final class KafkaReader {
             switch message.pointee.err {
             case RD_KAFKA_RESP_ERR_NO_ERROR:
                 if offset >= range.upperBound { return }
-                if offset >= range.lowerBound, !body(Record(message, place, after: &headers)) { return }
+                if offset >= range.lowerBound, !body(Record(message, place)) { return }
                 if offset + 1 >= range.upperBound { return }
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: if offset >= range.upperBound { return }
             default: throw LogFailure(message.pointee.err, "reading \(configuration.name(place.topic))")

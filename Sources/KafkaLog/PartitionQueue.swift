@@ -17,7 +17,6 @@ final class PartitionQueue {
     /// Where the partition ended when that was last reached: the changelog's last records may be compacted away.
     private var end: Int64 = 0
     private var failure: LogFailure?
-    private var headers: [RecordHeader] = []
 
     /// To be called before the assignment: what is fetched must find the queue unforwarded.
     init?(_ client: KafkaClient, _ place: KafkaPlace, name: String, from position: Int64, slot: Int, wake: Int32) {
@@ -79,7 +78,7 @@ final class PartitionQueue {
         for index in 0..<count {
             guard let message = buffer.messages[index] else { continue }
             switch message.pointee.err {
-            case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place, after: &headers))
+            case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place))
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = max(end, message.pointee.offset)
             case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
                 // Nothing more would ever come of it: the worker ends, and the next one restores from what there is.

@@ -69,19 +69,14 @@ final class ProducerClient: @unchecked Sendable {
         return rd_kafka_error_code(error)
     }
 
-    private static func headers(_ headers: [RecordHeader]) -> OpaquePointer? {
+    private static func headers(_ headers: RecordHeaders) -> OpaquePointer? {
         if headers.isEmpty { return nil }
-        let list = rd_kafka_headers_new(headers.count)
-        for header in headers {
-            var name = header.name
-            name.withUTF8 { name in
-                header.value.withUnsafeBytes { value in
-                    let start = value.baseAddress ?? UnsafeRawPointer(name.baseAddress)
-                    _ = name.withMemoryRebound(to: CChar.self) {
-                        rd_kafka_header_add(list, $0.baseAddress, $0.count, start, value.count)
-                    }
-                }
-            }
+        let list = rd_kafka_headers_new(8)
+        headers.lend { name, value in
+            // An empty value is not null: any address will do for no bytes.
+            rd_kafka_header_add(
+                list, name.baseAddress?.assumingMemoryBound(to: CChar.self), name.count,
+                value.baseAddress ?? name.baseAddress, value.count)
         }
         return list
     }

@@ -1,7 +1,10 @@
 package import ImageModel
 
 /// One record that a flight must answer: a job, and where in the log it stands.
-package struct Waiter: Sendable, Hashable {
+///
+/// Never changes; shared, since it goes through several events and effects, and a copy of its parts costs more than all
+/// that these do with it.
+package final class Waiter: Sendable {
     package let job: Job
     /// As it came, for the retry topic or a dead letter.
     package let record: Record

@@ -1,45 +1,52 @@
 internal import ImageModel
+internal import Partition
 internal import Ports
 
-/// Answers on their way to the log: appended in batches, one at a time, until each is acknowledged.
+/// A partition's answers on their way to the log: appended in batches, one at a time, until each is acknowledged.
 ///
-/// A record's offset counts as finished only when everything that answers it is durable.
+/// A record's offset counts as finished only when everything that answers it is durable. Each partition has a box of its
+/// own, so that one whose leader is away holds back no other.
 struct Outbox {
-    struct Entry: Sendable {
-        let partition: PartitionID
-        /// Of the ownership that answers: one that came after it knows nothing of this record.
-        let epoch: Int64
-        let place: RecordPlace
-        let records: [NewRecord]
-        /// What the answer counts as; nil for a retry.
-        let count: Tally.Answer?
+    /// An answer that nobody has written down yet: that is a job's largest part here, and any core may do it.
+    struct Answer: Sendable {
+        let record: Record
+        let settlement: Settlement
+        /// Milliseconds since 1970.
+        let at: Int64
     }
 
-    private var waiting: [Entry] = []
-    /// The batch on its way.
-    private var sent: [Entry] = []
-
-    var isEmpty: Bool { waiting.isEmpty && sent.isEmpty }
-    func holds(_ partition: PartitionID) -> Bool {
-        waiting.contains { $0.partition == partition } || sent.contains { $0.partition == partition }
+    /// What goes to the log together.
+    struct Batch: Sendable {
+        /// Not acknowledged the last time.
+        let again: [Entry]
+        let new: [Answer]
     }
 
-    mutating func add(_ entry: Entry) { waiting.append(entry) }
+    private var again: [Entry] = []
+    private var waiting: [Answer] = []
+    private var isSending = false
+    /// By topic, records that are decided and whose answer is not acknowledged.
+    private var answered = [Int](repeating: 0, count: Topic.allCases.count)
+
+    var isEmpty: Bool { !isSending && again.isEmpty && waiting.isEmpty }
+    func count(_ topic: Topic) -> Int { answered[topic.ordinal] }
+
+    mutating func add(_ answer: Answer) {
+        answered[answer.record.topic.ordinal] += 1
+        waiting.append(answer)
+    }
 
     /// The next batch, if none is on its way.
-    mutating func next() -> [Entry]? {
-        guard sent.isEmpty, !waiting.isEmpty else { return nil }
-        defer { waiting.removeAll(keepingCapacity: waiting.count < 8_192) }
-        sent = waiting
-        return waiting
+    mutating func next() -> Batch? {
+        guard !isSending, !again.isEmpty || !waiting.isEmpty else { return nil }
+        isSending = true
+        defer { (again, waiting) = ([], []) }
+        return Batch(again: again, new: waiting)
     }
 
     /// The batch came back; what was not acknowledged goes again, first.
-    mutating func returned(_ failed: [Entry]) {
-        sent = []
-        waiting.insert(contentsOf: failed, at: 0)
+    mutating func returned(_ finished: [RecordPlace], failed: [Entry]) {
+        for place in finished { answered[place.topic.ordinal] -= 1 }
+        (again, isSending) = (failed, false)
     }
-
-    /// The partition has another owner: its answers must not be seen.
-    mutating func drop(_ partition: PartitionID) { waiting.removeAll { $0.partition == partition } }
 }

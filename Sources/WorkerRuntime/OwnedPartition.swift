@@ -11,6 +11,7 @@ final class OwnedPartition {
     private(set) var index: any VariantIndex
     var state: PartitionState
     var looks = RecentLooks()
+    var outbox = Outbox()
     /// Where the changelog began when the partition came.
     let changelogStart: Int64
     /// Jobs wait until the index holds every row before this changelog position: first what was there when the partition
@@ -74,11 +75,15 @@ final class OwnedPartition {
     /// How many more records of a topic may be taken up.
     ///
     /// A job that waits long for its permit must not let the watermark's span grow for ever behind it. Retries may: each
-    /// waits for its own time, and those behind it must not wait for that.
+    /// waits for its own time, and those behind it must not wait for that. Jobs that are answered and wait for the disk
+    /// or the brokers alone hold back only what memory asks for: else each commit would be waited for.
     func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
-        if topic == .retry { return retryHeap + readAhead - state.unfinished(topic) }
-        return min(readAhead - state.unfinished(topic), max(Self.spanLimit, readAhead) - state.span(topic))
+        let answered = outbox.count(topic)
+        let open = readAhead - state.unfinished(topic) + answered
+        if topic == .retry { return retryHeap + open }
+        return min(open, Self.answeredLimit - answered, max(Self.spanLimit, readAhead) - state.span(topic))
     }
 
     private static let spanLimit = 8_192
+    private static let answeredLimit = 768
 }

@@ -38,8 +38,7 @@ extension Worker {
             tasks.yield { await self.make(flight, task, body) }
         case .settle(let record, let settlement):
             if case .retry(let job, _, _, _, let cause) = settlement { tell(cause, of: job) }
-            outbox.add(
-                Outbox.Entry(record, settlement, in: owned.epoch, partitions: ports.log.partitionCount, at: now))
+            owned.outbox.add(Outbox.Answer(record: record, settlement: settlement, at: now))
         case .commit(let topic, let watermark):
             ports.consumer.commit(topic, owned.id, watermark: watermark)
             if !owned.readable.isEmpty { turnSoon() }
@@ -78,44 +77,51 @@ extension Worker {
         }
     }
 
-    /// Hands the waiting answers to the log, one batch at a time.
+    /// Hands the waiting answers to the log, one batch of a partition at a time.
     func send() {
-        guard let batch = outbox.next() else { return }
-        tasks.yield { [ports] in
-            let results = await ports.log.append(batch.flatMap(\.records))
-            await self.sent(batch, results)
+        for owned in partitions.values {
+            guard let batch = owned.outbox.next() else { continue }
+            tasks.yield { [partition = owned.id, epoch = owned.epoch] in await self.send(batch, of: partition, epoch) }
         }
     }
 
-    private func sent(_ batch: [Outbox.Entry], _ results: [AppendResult]) async {
+    /// Answers are written down here: not on the thread that decides.
+    private nonisolated func send(_ batch: Outbox.Batch, of partition: PartitionID, _ epoch: Int64) async {
+        let entries = batch.again + batch.new.map { Outbox.Entry($0, partitions: ports.log.partitionCount) }
+        await sent(entries, await ports.log.append(entries.flatMap(\.records)), of: partition, epoch)
+    }
+
+    private func sent(
+        _ entries: [Outbox.Entry], _ results: [AppendResult], of partition: PartitionID, _ epoch: Int64
+    ) async {
         var failed: [Outbox.Entry] = []
-        var finished: [PartitionID: [RecordPlace]] = [:]
+        var finished: [RecordPlace] = []
+        finished.reserveCapacity(entries.count)
         var next = 0
-        for entry in batch {
+        for entry in entries {
             let answers = results[next..<next + entry.records.count]
             next += entry.records.count
             if answers.allSatisfy({ $0.offset != nil }) {
-                if isOurs(entry) { finished[entry.partition, default: []].append(entry.place) }
+                finished.append(entry.place)
                 count(entry)
             } else {
                 failed.append(entry)
             }
         }
         if let refusal = results.lazy.compactMap(\.failure).first {
-            logger.error("\(refusal)", ["code": .string(refusal.code), "waiting": .int(Int64(failed.count))])
+            tellNow(
+                FailureNote(refusal),
+                ["code": .string(refusal.code), "partition": .string("\(partition)"), "waiting": .int(Int64(failed.count))])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
             try? await Task.sleep(for: .milliseconds(500))
         }
         // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
         // are read again then.
-        outbox.returned(failed.filter(isOurs))
-        for (partition, places) in finished {
-            if let owned = partitions[partition] { feed(.settled(places), to: owned) }
-        }
+        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+        owned.outbox.returned(finished, failed: failed)
+        feed(.settled(finished), to: owned)
         settle()
     }
-
-    private func isOurs(_ entry: Outbox.Entry) -> Bool { partitions[entry.partition]?.epoch == entry.epoch }
 
     private func count(_ entry: Outbox.Entry) {
         guard let answer = entry.count else { return }

@@ -86,10 +86,13 @@ extension Worker: LogListener {
     /// So few records are not worth the way to another thread and back.
     static let decodedAtOnce = 16
 
+    /// Whether every answer that was decided is durable.
+    var isAnswered: Bool { partitions.values.allSatisfy(\.outbox.isEmpty) }
+
     /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
     /// unread, none unfinished, nothing on its way.
     var isQuiet: Bool {
-        guard underWay == 0, outbox.isEmpty, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
+        guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.stale.isEmpty && !$0.isRestating && $0.readable.isEmpty && $0.decoding.isEmpty
                 && $0.state.unfinished == 0

@@ -90,7 +90,7 @@ extension Worker {
     /// Lets go of the partitions that have nothing under way any more.
     func finishLeaving() {
         for owned in partitions.values
-        where owned.isLeaving && !owned.state.isUnderWay && !outbox.holds(owned.id) {
+        where owned.isLeaving && !owned.state.isUnderWay && owned.outbox.isEmpty {
             giveUp(owned.id)
         }
     }
@@ -105,7 +105,6 @@ extension Worker {
             fetched[flight] = nil
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
-        outbox.drop(partition)
         keptIndexes[partition] = owned.index
         ports.consumer.release(partition)
     }

@@ -24,7 +24,6 @@ package actor Worker {
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
     var restore = RestoreProgress()
     var scheduler: PermitScheduler
-    var outbox = Outbox()
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
     /// Fetches under way, so that one can be cancelled without the others.
@@ -147,7 +146,7 @@ package actor Worker {
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = SystemTime.monotonicNanoseconds > deadline
-        guard isLate || (underWay == 0 && scheduler.isIdle && outbox.isEmpty) else { return }
+        guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered) else { return }
         if isLate {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",

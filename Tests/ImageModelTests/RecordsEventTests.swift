@@ -88,7 +88,7 @@ struct RecordsEventTests {
             cause: FailureNote(code: "c", message: "m", verdict: .retry),
             origin: RecordOrigin(topic: .jobsFast, partition: Fixture.partition, offset: 0))
         var record = Fixture.read(note.newRecord(key: [], body: [], partition: Fixture.partition, at: 0))
-        record.headers.removeAll { $0.name == name }
+        record.headers = RecordHeaders(record.headers.filter { $0.name != name })
         let failure = #expect(throws: RecordFailure.self) { try RetryNote(record) }
         #expect(failure?.description.contains(name) == true)
         guard name.hasPrefix("mz_"), !["mz_code", "mz_message"].contains(name) else { return }

@@ -27,7 +27,7 @@ enum Fixture {
     }
 
     static func record(
-        _ topic: Topic, value: [UInt8]?, key: [UInt8] = RecordKey.job(source).bytes, headers: [RecordHeader] = [],
+        _ topic: Topic, value: [UInt8]?, key: [UInt8] = RecordKey.job(source).bytes, headers: RecordHeaders = [],
         offset: Int64 = 17
     ) -> Record {
         Record(

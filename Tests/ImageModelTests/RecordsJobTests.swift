@@ -8,7 +8,7 @@ struct RecordsJobTests {
     private let intake = Intake(rules: CanonicalRules())
     private static let url = "http://origin.example/a%20b.jpg"
 
-    private func job(_ body: String, _ topic: Topic = .jobsFast, headers: [RecordHeader] = []) throws(JobFailure) -> Job {
+    private func job(_ body: String, _ topic: Topic = .jobsFast, headers: RecordHeaders = []) throws(JobFailure) -> Job {
         try intake.job(from: Fixture.record(topic, value: Array(body.utf8), headers: headers))
     }
 
@@ -165,7 +165,7 @@ struct RecordsJobTests {
             (#"{"url":1}"#, nil, "jobs.fast-3-17", nil), ("", nil, "jobs.fast-3-17", nil), ("[", nil, "jobs.fast-3-17", nil),
         ] as [(String, String?, String, String?)])
     func refusedRecord(body: String, header: String?, id: String, url: String?) {
-        let headers = header.map { [RecordHeader("ce_id", $0)] } ?? []
+        let headers: RecordHeaders = header.map { [RecordHeader("ce_id", $0)] } ?? []
         let record = Fixture.record(.jobsFast, value: Array(body.utf8), headers: headers)
         #expect(intake.id(ofRefused: record) == id)
         #expect(intake.url(ofRefused: record) == url)

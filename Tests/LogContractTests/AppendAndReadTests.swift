@@ -8,7 +8,7 @@ struct AppendAndReadTests {
     static let p3 = PartitionID(3)
 
     static func record(
-        _ topic: Topic, in partition: PartitionID = p0, key: String = "k", _ value: String?, _ headers: [RecordHeader] = []
+        _ topic: Topic, in partition: PartitionID = p0, key: String = "k", _ value: String?, _ headers: RecordHeaders = []
     ) -> NewRecord {
         NewRecord(
             topic: topic, partition: partition, key: Array(key.utf8), value: value.map { Array($0.utf8) }, headers: headers)
@@ -39,7 +39,7 @@ struct AppendAndReadTests {
     @Test("Headers keep their order, repeats and bytes; a tombstone is no empty value", arguments: LogBench.all)
     func headers(bench: LogBench) async throws {
         let log = try await bench.open("headers").log
-        let headers = [
+        let headers: RecordHeaders = [
             RecordHeader("ce_id", "42"), RecordHeader("raw", [0, 255, 10]), RecordHeader("raw", []),
             RecordHeader("ce_id", String(repeating: "å", count: 300)),
         ]

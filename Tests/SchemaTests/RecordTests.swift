@@ -13,7 +13,7 @@ struct RecordTests {
     ) -> NewRecord {
         NewRecord(
             topic: topic, partition: PartitionID(0), key: Array(key.utf8), value: value.map { Array($0.utf8) },
-            headers: headers.map { RecordHeader($0.0, $0.1) })
+            headers: RecordHeaders(headers.map { RecordHeader($0.0, $0.1) }))
     }
 
     @Test(

@@ -1,0 +1,102 @@
+/// A header of a record, as CloudEvents' binary mode uses them (`ce_id`, `ce_type` …).
+package struct RecordHeader: Sendable, Hashable {
+    package let name: String
+    package let value: [UInt8]
+    package init(_ name: String, _ value: [UInt8]) { (self.name, self.value) = (name, value) }
+    package init(_ name: String, _ value: String) { (self.name, self.value) = (name, Array(value.utf8)) }
+    package var text: String { String(decoding: value, as: UTF8.self) }
+}
+
+/// A record's headers in the order that they came, repeats included.
+///
+/// In one piece of memory, since records come by the ten thousand a second: for each header its name and its value, each
+/// after its length in LEB128.
+package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLiteral {
+    package private(set) var packed: [UInt8] = []
+
+    package init() {}
+    package init(arrayLiteral headers: RecordHeader...) { self.init(headers) }
+    package init(_ headers: some Sequence<RecordHeader>) { for header in headers { append(header) } }
+    package init(reserving capacity: Int) { packed.reserveCapacity(capacity) }
+
+    /// nil if the bytes are not whole.
+    package init?(packed bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard Self.takePart(&rest) != nil, Self.takePart(&rest) != nil else { return nil }
+        }
+        packed = Array(bytes)
+    }
+
+    package var isEmpty: Bool { packed.isEmpty }
+
+    package mutating func append(_ header: RecordHeader) { append(header.name, header.value) }
+    package mutating func append(_ name: String, _ value: String) {
+        var value = value
+        value.withUTF8 { append(name, UnsafeRawBufferPointer($0)) }
+    }
+    package mutating func append(_ name: String, _ value: [UInt8]) { value.withUnsafeBytes { append(name, $0) } }
+    package mutating func append(_ name: String, _ value: UnsafeRawBufferPointer) {
+        var name = name
+        name.withUTF8 { append(UnsafeRawBufferPointer($0), value) }
+    }
+    package mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        appendPart(name)
+        appendPart(value)
+    }
+    package mutating func append(_ others: RecordHeaders) { packed.append(contentsOf: others.packed) }
+
+    /// Lends each header's name and value.
+    package func lend(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+        packed.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while let name = Self.takePart(&rest), let value = Self.takePart(&rest) { body(name, value) }
+        }
+    }
+
+    /// Lends the first value that a name has.
+    package func withFirst<Result>(_ name: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        var name = name
+        return name.withUTF8 { name in
+            packed.withUnsafeBytes { bytes in
+                var rest = bytes[...]
+                while let other = Self.takePart(&rest), let value = Self.takePart(&rest) {
+                    if other.count == name.count, other.elementsEqual(name) { return body(value) }
+                }
+                return nil
+            }
+        }
+    }
+
+    /// The first value that a name has.
+    package subscript(name: String) -> [UInt8]? { withFirst(name) { Array($0) } }
+
+    package func makeIterator() -> some IteratorProtocol<RecordHeader> {
+        var headers: [RecordHeader] = []
+        lend { headers.append(RecordHeader(String(decoding: $0, as: UTF8.self), Array($1))) }
+        return headers.makeIterator()
+    }
+
+    private mutating func appendPart(_ part: UnsafeRawBufferPointer) {
+        var left = part.count
+        while left >= 0x80 {
+            packed.append(UInt8(truncatingIfNeeded: left) | 0x80)
+            left >>= 7
+        }
+        packed.append(UInt8(left))
+        packed.append(contentsOf: part)
+    }
+
+    private static func takePart(_ rest: inout Slice<UnsafeRawBufferPointer>) -> UnsafeRawBufferPointer? {
+        var (length, shift) = (0, 0)
+        while true {
+            guard shift < 35, let byte = rest.popFirst() else { return nil }
+            length |= Int(byte & 0x7f) << shift
+            if byte < 0x80 { break }
+            shift += 7
+        }
+        guard length <= rest.count else { return nil }
+        defer { rest = rest.dropFirst(length) }
+        return UnsafeRawBufferPointer(rebasing: rest.prefix(length))
+    }
+}
