@@ -5,7 +5,7 @@ package struct SourceFacts: Sendable, Hashable {
     package var hasAlpha: Bool
     /// EXIF's, 1...8.
     package var orientation: Int
-    /// Its pixels end early, and it was accepted so.
+    /// Its file ends early, but behind its last pixel: one that lacks pixels is refused.
     package var isTruncated: Bool
 
     package init(

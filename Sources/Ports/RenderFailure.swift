@@ -5,6 +5,7 @@ package enum RenderFailure: CodedFailure, Hashable {
     case unrecognised(prefix: String)
     case unsupported(ImageFormat)
     case malformed(ImageFormat, reason: String)
+    case truncated(ImageFormat, reason: String)
     case tooManyPixels(PixelSize, limit: Int)
     case tooManyFrames(Int, limit: Int)
     case tooManyScans(limit: Int)
@@ -22,6 +23,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .unrecognised: .unrecognised
         case .unsupported: .unsupported
         case .malformed: .malformed
+        case .truncated: .truncated
         case .tooManyPixels: .tooManyPixels
         case .tooManyFrames: .tooManyFrames
         case .tooManyScans: .tooManyScans
@@ -44,6 +46,8 @@ package enum RenderFailure: CodedFailure, Hashable {
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .malformed(let format, let reason):
             "The source is a damaged \(format.rawValue): \(reason). Replace it at its origin."
+        case .truncated(let format, let reason):
+            "The source is a \(format.rawValue) whose file ends early, and it can't be decoded whole: \(reason). Upload it anew to its origin."
         case .tooManyPixels(let size, let limit):
             "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
         case .tooManyFrames(let frames, let limit):
@@ -70,6 +74,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case unrecognised = "render.unrecognised"
         case unsupported = "render.unsupported"
         case malformed = "render.malformed"
+        case truncated = "render.truncated"
         case tooManyPixels = "render.too-many-pixels"
         case tooManyFrames = "render.too-many-frames"
         case tooManyScans = "render.too-many-scans"
@@ -87,6 +92,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .unrecognised: "The bytes are no picture of a known format."
             case .unsupported: "The format is known, but render.formats does not name it."
             case .malformed: "The picture is damaged: its header is wrong, or its pixels cannot be decoded."
+            case .truncated: "The picture's file ends early, and it cannot be decoded whole."
             case .tooManyPixels: "The picture has more pixels than the limit."
             case .tooManyFrames: "The picture has more frames than the limit."
             case .tooManyScans: "A JPEG has more scans than the limit."
@@ -103,7 +109,8 @@ package enum RenderFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .unrecognised, .unsupported, .malformed, .tooManyPixels, .tooManyFrames, .tooManyScans, .tooManyChunks,
+            case .unrecognised, .unsupported, .malformed, .truncated, .tooManyPixels, .tooManyFrames, .tooManyScans,
+                .tooManyChunks,
                 .tooMuchMemory, .output:
                 .fail
             case .crashed, .deadline, .unreadable: .retry

@@ -12,11 +12,14 @@ package struct PictureFacts: Sendable, Hashable {
     package let hasAlpha: Bool
     /// Of all frames, in milliseconds; 0 where it stands still.
     package let duration: Int
+    /// The file ends before what it says of itself does; whether pixels are lacking, only decoding tells.
+    package let isTruncated: Bool
 
     package init(
-        format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0
+        format: ImageFormat, size: PixelSize, orientation: Int, frames: Int, hasAlpha: Bool, duration: Int = 0,
+        isTruncated: Bool = false
     ) {
-        self.duration = duration
+        (self.duration, self.isTruncated) = (duration, isTruncated)
         (self.format, self.size, self.orientation) = (format, size, orientation)
         (self.frames, self.hasAlpha) = (frames, hasAlpha)
     }
@@ -25,7 +28,8 @@ package struct PictureFacts: Sendable, Hashable {
 extension PictureFacts {
     /// What goes into the rows of variants made of it.
     package var ofSource: SourceFacts {
-        SourceFacts(format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation)
+        SourceFacts(
+            format: format, frames: frames, hasAlpha: hasAlpha, orientation: orientation, isTruncated: isTruncated)
     }
 }
 

@@ -76,7 +76,7 @@ struct BadInputTests {
             ("/down.jpg", .status(503), .dead, "fetch.server-error"),
             ("/empty.jpg", .bytes([]), .failed, "fetch.empty"),
             ("/text.jpg", .bytes(Array("No picture, but a letter.".utf8)), .failed, "render.unrecognised"),
-            ("/half.png", .bytes(Array(picture.prefix(picture.count / 2))), .failed, "render.malformed"),
+            ("/half.png", .bytes(Array(picture.prefix(picture.count / 2))), .failed, "render.truncated"),
             ("/large.jpg", .bytes([UInt8](repeating: 1, count: 65 << 10)), .failed, "fetch.too-large"),
             ("/loop.jpg", .redirect("/loop.jpg"), .failed, "fetch.redirects"),
             ("/inside.jpg", .redirect("http://169.254.169.254/secret"), .failed, "fetch.refused-address"),

@@ -120,7 +120,29 @@ struct HazardTests {
             try await Workshop.render(try Workshop.file(Array(bytes.prefix(bytes.count * 3 / 5)))) {
                 [Workshop.order(width, width * 2 / 3, .png, of: $0.size)]
             }
-        } throws: { ($0 as? RenderFailure)?.code == "render.malformed" }
+        } throws: { ($0 as? RenderFailure)?.code == "render.truncated" }
+    }
+
+    /// Seen to fail while nothing looked for the end: what lacks no pixel was said to be whole.
+    @Test(
+        "A file that ends early is known as truncated; it is rendered where its decoder finds all of its pixels",
+        arguments: [
+            (ImageFormat.png, 12, true), (.png, 13, false), (.gif, 1, true), (.jpeg, 2, false), (.webp, 1, false),
+            (.avif, 1, false),
+        ])
+    func shortened(format: ImageFormat, lacks: Int, isRendered: Bool) async throws {
+        let pixels = Pixels.photograph(width: 120, height: 80, seed: 2)
+        let whole = try await Workshop.make("full.\(format.suffix)", of: try Workshop.file(pixels.png)).content.bytes()
+        #expect(!(try Workshop.pool.inspect(try Workshop.file(whole)).facts.ofSource.isTruncated))
+        let short = try Workshop.file(Array(whole.dropLast(lacks)))
+        #expect(try Workshop.pool.inspect(short).facts.ofSource.isTruncated)
+        if isRendered {
+            #expect(try await Workshop.make("60x60.webp", of: short).size == PixelSize(width: 60, height: 40))
+        } else {
+            await #expect { try await Workshop.make("60x60.webp", of: short) } throws: {
+                ($0 as? RenderFailure)?.code == "render.truncated"
+            }
+        }
     }
 
     /// Seen to fail without `forgetErrors`: the PNG was said to have a corrupt JPEG's marker.

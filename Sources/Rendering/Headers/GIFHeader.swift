@@ -7,7 +7,7 @@ enum GIFHeader {
         guard let width = try bytes.little(6, 2), let height = try bytes.little(8, 2), let flags = try bytes[10] else {
             throw .malformed(.gif, reason: "it ends inside its screen descriptor")
         }
-        var (frames, duration, hasAlpha) = (0, 0, false)
+        var (frames, duration, hasAlpha, isTruncated) = (0, 0, false, true)
         var canvas = Self.isBelieved(width, height) ? (width: width, height: height) : (width: 1, height: 1)
         var offset = 13 + Self.tableBytes(flags)
         while let kind = try bytes[offset] {
@@ -23,7 +23,9 @@ enum GIFHeader {
                 offset = next
                 continue
             case 0x2c:
-                guard let frame = try rectangle(&bytes, at: offset + 1), let local = try bytes[offset + 9] else { break }
+                guard let frame = try rectangle(&bytes, at: offset + 1), let local = try bytes[offset + 9] else {
+                    break
+                }
                 if frames == 0 {
                     canvas.width = max(canvas.width, frame.right)
                     canvas.height = max(canvas.height, frame.bottom)
@@ -34,13 +36,14 @@ enum GIFHeader {
                 guard let next = try end(&bytes, ofBlocksAt: offset + 11 + Self.tableBytes(local)) else { break }
                 offset = next
                 continue
-            default: break
+            // The trailer, or what no decoder goes past.
+            default: isTruncated = false
             }
             break
         }
         guard frames > 0 else { throw .malformed(.gif, reason: "it has no frame") }
         var header = PictureHeader(stored: PixelSize(width: canvas.width, height: canvas.height))
-        (header.frames, header.hasAlpha) = (frames, hasAlpha)
+        (header.frames, header.hasAlpha, header.isTruncated) = (frames, hasAlpha, isTruncated)
         header.duration = frames > 1 ? duration : 0
         return header
     }

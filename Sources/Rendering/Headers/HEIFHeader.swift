@@ -17,7 +17,8 @@ enum HEIFHeader {
         _ bytes: inout PictureBytes, _ format: ImageFormat, _ limits: RenderLimits
     ) throws(RenderFailure) -> PictureHeader {
         func malformed(_ reason: String) -> RenderFailure { .malformed(format, reason: reason) }
-        guard let meta = try boxes(&bytes, in: 0..<bytes.length, format).first(where: { $0.type == "meta" }) else {
+        let all = try boxes(&bytes, in: 0..<bytes.length, format)
+        guard let meta = all.first(where: { $0.type == "meta" }) else {
             throw malformed("it has no description of its pictures")
         }
         let parts = try boxes(&bytes, in: meta.content.dropFirst(4), format)
@@ -25,12 +26,16 @@ enum HEIFHeader {
             throw malformed("it does not say which of its pictures is meant")
         }
         let tables = try boxes(&bytes, in: described.content, format)
-        guard let list = tables.first(where: { $0.type == "ipco" }) else { throw malformed("its pictures have no size") }
+        guard let list = tables.first(where: { $0.type == "ipco" }) else {
+            throw malformed("its pictures have no size")
+        }
         let properties = try boxes(&bytes, in: list.content, format)
         var size: PixelSize?
         var swapsSides = false
         var own: Set<Int> = []
-        for table in tables where table.type == "ipma" { own.formUnion(try indexes(&bytes, table, of: primary, format)) }
+        for table in tables where table.type == "ipma" {
+            own.formUnion(try indexes(&bytes, table, of: primary, format))
+        }
         for index in own.sorted() where properties.indices.contains(index - 1) {
             let property = properties[index - 1]
             switch property.type {
@@ -49,9 +54,12 @@ enum HEIFHeader {
         var header = PictureHeader(
             stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
         for property in properties where property.type == "auxC" {
-            let text = try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
+            let text =
+                try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
             if String(decoding: text, as: UTF8.self).contains("alpha") { header.hasAlpha = true }
         }
+        // Boxes are read as long as they are whole.
+        header.isTruncated = all.last?.content.upperBound != bytes.length
         // Decoded whole, in planes and then in pixels.
         header.memory = header.stored.pixels.multipliedReportingOverflow(by: 6).partialValue
         return header
@@ -82,7 +90,8 @@ enum HEIFHeader {
     }
 
     private static func item(_ bytes: inout PictureBytes, _ boxes: [Box]) throws(RenderFailure) -> Int? {
-        guard let box = boxes.first(where: { $0.type == "pitm" }), let version = try bytes[box.content.lowerBound] else {
+        guard let box = boxes.first(where: { $0.type == "pitm" }), let version = try bytes[box.content.lowerBound]
+        else {
             return nil
         }
         return try bytes.big(box.content.lowerBound + 4, version == 0 ? 2 : 4)
@@ -99,7 +108,8 @@ enum HEIFHeader {
     private static func indexes(
         _ bytes: inout PictureBytes, _ box: Box, of item: Int, _ format: ImageFormat
     ) throws(RenderFailure) -> [Int] {
-        guard let head = try bytes.big(box.content.lowerBound, 4), let count = try bytes.big(box.content.lowerBound + 4, 4)
+        guard let head = try bytes.big(box.content.lowerBound, 4),
+            let count = try bytes.big(box.content.lowerBound + 4, 4)
         else { return [] }
         let (idBytes, isWide) = (head >> 24 == 0 ? 2 : 4, head & 1 == 1)
         var offset = box.content.lowerBound + 8

@@ -7,10 +7,14 @@ enum JPEGHeader {
         var header: PictureHeader?
         var orientation = Orientation.upright
         var scans = 0
+        var isWhole = false
         var frame = Frame(coding: 0, components: 0)
         var offset = 2
         while let marker = try next(&bytes, from: &offset) {
-            if marker == 0xd9 { break }
+            if marker == 0xd9 {
+                isWhole = true
+                break
+            }
             guard let length = try bytes.big(offset, 2), length >= 2 else { break }
             switch marker {
             case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
@@ -23,6 +27,7 @@ enum JPEGHeader {
                 guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
                 // A decoder reads no further than the one scan that has every component.
                 if !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components {
+                    isWhole = try hasEnd(&bytes, from: offset)
                     return try done()
                 }
             default: break
@@ -35,10 +40,24 @@ enum JPEGHeader {
             guard var header else { throw .malformed(.jpeg, reason: "it ends before its size is told") }
             guard scans > 0 else { throw .malformed(.jpeg, reason: "it ends before its pixels begin") }
             header.orientation = orientation
+            // Damage may lead past the end of a file that has one.
+            if !isWhole { header.isTruncated = try !endsItself(&bytes) }
             // Coefficients of every scan but a single one are kept until the last: two bytes each.
             if frame.isProgressive || scans > 1 { header.memory = header.stored.pixels * Int(frame.components) * 2 }
             return header
         }
+    }
+
+    /// Whether the marker of a picture's end comes after `offset`: last of all, or before what cameras put behind it.
+    private static func hasEnd(_ bytes: inout PictureBytes, from offset: Int) throws(RenderFailure) -> Bool {
+        if try endsItself(&bytes) { return true }
+        var offset = offset
+        while let marker = try next(&bytes, from: &offset) { if marker == 0xd9 { return true } }
+        return false
+    }
+
+    private static func endsItself(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
+        try bytes.has([0xff, 0xd9], at: bytes.length - 2)
     }
 
     private struct Frame {

@@ -15,6 +15,7 @@ enum PNGHeader {
         var offset = signature.count
         var chunks = 0
         var hasData = false
+        header.isTruncated = true
         while let length = try bytes.big(offset, 4), let name = try bytes.bytes(offset + 4, 4) {
             chunks += 1
             guard chunks <= limits.chunks else { throw .tooManyChunks(limit: limits.chunks) }
@@ -40,8 +41,11 @@ enum PNGHeader {
                     keep.append(offset..<end)
                 }
             }
-            offset = end
-            if type == "IEND" { break }
+            defer { offset = end }
+            if type == "IEND" {
+                header.isTruncated = end < offset + 12
+                break
+            }
         }
         guard hasData else { throw .malformed(.png, reason: "it ends before its pixels begin") }
         if keep.count > 1 || keep[0].upperBound < bytes.length { header.keep = keep }

@@ -35,7 +35,8 @@ package struct PictureInspector: Sendable {
         }
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
-            frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration)
+            frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration, isTruncated: header.isTruncated
+        )
         return Picture(
             facts: facts,
             file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
@@ -63,6 +64,8 @@ struct PictureHeader {
     /// Of all frames, in milliseconds.
     var duration = 0
     var hasAlpha = false
+    /// The file ends before what it says of itself does.
+    var isTruncated = false
     /// Bytes that a decoder must hold at once, where it can't go line by line.
     var memory = 0
     /// The only ranges that a decoder may see; nil for the whole file.

@@ -4,6 +4,14 @@ internal import Ports
 /// A WebP's canvas, orientation and frames, from its chunks.
 enum WebPHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
+        var header = try start(&bytes, limits)
+        header.isTruncated = try (bytes.little(4, 4) ?? 0) + 8 > bytes.length
+        return header
+    }
+
+    private static func start(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure)
+        -> PictureHeader
+    {
         if try bytes.has("VP8 ", at: 12) { return try lossy(&bytes, at: 20) }
         if try bytes.has("VP8L", at: 12) { return try lossless(&bytes, at: 20) }
         guard try bytes.has("VP8X", at: 12), let flags = try bytes[20], let width = try bytes.little(24, 3),

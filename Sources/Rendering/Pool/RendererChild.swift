@@ -65,11 +65,16 @@ final class RendererChild {
         switch reply {
         case .ready: throw .misspoke("it answered out of turn")
         case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
-        case .failed(.source(let reason)): return .failure(.malformed(render.picture.facts.format, reason: reason))
+        case .failed(.source(let reason)):
+            let facts = render.picture.facts
+            return .failure(
+                facts.isTruncated ? .truncated(facts.format, reason: reason) : .malformed(facts.format, reason: reason))
         case .failed(.noSpace(let reason)): return .failure(.noSpace(reason: reason))
         case .failed(.protocolMismatch(let reason)): return .failure(.unavailable(reason: reason))
         case .failed(.output(let index, let reason)):
-            guard render.specs.indices.contains(index) else { throw .misspoke("it failed an output that was not asked") }
+            guard render.specs.indices.contains(index) else {
+                throw .misspoke("it failed an output that was not asked")
+            }
             return .failure(.output(render.specs[index], reason: reason))
         }
     }
@@ -108,7 +113,8 @@ extension RenderedOutput {
             return !request.isResolvedByPixels && size == request.size
         }
         let whole = PixelSize(width: Int(cut.width.rounded()), height: Int(cut.height.rounded()))
-        return spec.extras.isTrimmed ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.pixels * 4)
+        return spec.extras.isTrimmed
+            ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.pixels * 4)
             : size == request.size
     }
 
