@@ -36,7 +36,11 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         }
         var canvases: [Int: Canvas] = [:]
         let first = plan.steps.filter { $0.base == .decoded }.map { step in
-            (step.index, Resampler(Extent(step.across), Extent(step.down), of: plan.decoded, to: step.size, orientation, avx2: hasAVX2))
+            (
+                step.index,
+                Resampler(
+                    Extent(step.across), Extent(step.down), of: plan.decoded, to: step.size, orientation, avx2: hasAVX2)
+            )
         }
         try reading { () throws(CodecFailure) in try decode(reader, plan, into: first.map(\.1)) }
         for (index, resampler) in first {
@@ -62,7 +66,9 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     }
 
     /// Every row once, through a ring that holds no more of them than the resamplers need.
-    private func decode(_ reader: borrowing JPEGReader, _ plan: RenderPlan, into resamplers: [Resampler]) throws(CodecFailure) {
+    private func decode(_ reader: borrowing JPEGReader, _ plan: RenderPlan, into resamplers: [Resampler])
+        throws(CodecFailure)
+    {
         let size = try reader.start(shrink: plan.shrink)
         let atOnce = 8
         let stride = (size.width * 3 + 2 * Canvas.slack) / Canvas.slack * Canvas.slack
@@ -120,7 +126,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
         _ canvas: Canvas, as output: RenderOutput, at index: Int
     ) throws(EngineFailure) -> (bytes: [UInt8], quality: Int) {
         do throws(CodecFailure) {
-            let found = try QualitySearch(output).run { quality throws(CodecFailure) in
+            let found = try QualitySearch(output, of: .jpeg).run { quality throws(CodecFailure) in
                 var output = output
                 output.quality = quality
                 return try canvas.encoded(as: output)

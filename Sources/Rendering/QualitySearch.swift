@@ -1,4 +1,4 @@
-internal import ImageModel
+package import ImageModel
 
 /// The highest quality at which a variant has no more bytes than it may: by bisection, since bytes grow with quality.
 package struct QualitySearch {
@@ -7,11 +7,14 @@ package struct QualitySearch {
     /// What is wished for: failing it, the variant is as asked.
     private let ceiling: Int
     private let quality: Int
-    /// Lower than this nobody would want it for the sake of the source's bytes.
-    private static let leastForCeiling = 40
+    /// How far the wish goes: in the source's own format as far as need be, since the source shows as much in as many
+    /// bytes; in another not so low that nobody would want it.
+    private let least: Int
+    private static let leastInOtherFormat = 40
 
     /// - Parameter mayRepeat: the pixels can be encoded more than once.
-    package init(_ output: RenderOutput, mayRepeat: Bool = true) {
+    package init(_ output: RenderOutput, of source: ImageFormat, mayRepeat: Bool = true) {
+        least = output.format == source ? 1 : Self.leastInOtherFormat
         let hasQuality = output.format.hasQuality && mayRepeat
         (budget, quality) = (hasQuality ? output.extras.byteBudget : nil, output.quality)
         ceiling = hasQuality ? output.ceiling : 0
@@ -26,8 +29,8 @@ package struct QualitySearch {
             guard let found = try search(1, best.quality, budget, encode) else { return nil }
             best = found
         }
-        guard ceiling > 0, best.bytes.count > ceiling, best.quality > Self.leastForCeiling else { return best }
-        return try search(Self.leastForCeiling, best.quality, ceiling, encode) ?? best
+        guard ceiling > 0, best.bytes.count > ceiling, best.quality > least else { return best }
+        return try search(least, best.quality, ceiling, encode) ?? best
     }
 
     /// The best of `low..<high` within a limit; nil if there is none.

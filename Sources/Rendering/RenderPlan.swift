@@ -35,6 +35,9 @@ package struct RenderPlan: Sendable, Hashable {
         package var isKept: Bool
 
         package var isResampled: Bool { across.count != size.width || down.count != size.height }
+
+        /// How far its whole pixels lie beside what they stand for, in pixels that come out, where these are fewer.
+        package var drift: Double { max(across.drift(to: size.width), down.drift(to: size.height)) }
     }
 
     /// 1, 2, 4 or 8: how much smaller than stored a JPEG is decoded.
@@ -66,7 +69,8 @@ package struct RenderPlan: Sendable, Hashable {
         let canShrink = facts.format == .jpeg && !request.isReuse && !isTrimmed
         let shrink =
             if let decided { decided } else {
-            canShrink ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
+                canShrink
+                    ? [8, 4, 2].first { n in wanted.allSatisfy { $0.isServed(by: n, margin: Self.margin) } } ?? 1 : 1
             }
         let decoded = PixelSize(width: max(1, stored.width / shrink), height: max(1, stored.height / shrink))
 
@@ -135,6 +139,12 @@ extension Wanted {
 }
 
 extension RenderPlan.Span {
+    fileprivate func drift(to output: Int) -> Double {
+        guard exactLength > Double(output) else { return 0 }
+        let middles = (Double(start) + Double(count) / 2, exactStart + exactLength / 2)
+        return abs(middles.0 - middles.1) * Double(output) / exactLength
+    }
+
     /// The pixels of a base that stand nearest to what is wanted of it.
     ///
     /// To be reduced, they have the same middle to a quarter of a pixel, and as many of them as come out: a resampler

@@ -37,7 +37,7 @@ extension VipsEngine {
         for (index, frames) in frames {
             let output = request.outputs[index]
             let stack = try reading { () throws(RasterFailure) in try Raster.stacked(frames, timing) }
-            var result = try encode(stack, output, index, mayRepeat: true)
+            var result = try encode(stack, output, index, of: request.facts.format, mayRepeat: true)
             result.output.size = frames[0].size
             result.output.frames = count
             result.output.look = frames[0].look()

@@ -49,10 +49,15 @@ package struct VipsEngine: RenderEngine {
     private func renderStill(
         _ source: UnsafeRawBufferPointer, _ asked: RenderRequest
     ) throws(EngineFailure) -> [Int: Encoded] {
-        var (request, plan) = (asked, RenderPlan(asked))
+        var (request, plan) = (asked, Self.plan(asked))
         let keepsProfile = request.outputs[0].extras.keepsProfile
         var decoded = try reading { () throws(RasterFailure) in
-            let raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
+            var raster = try Raster.open(source, request.facts.format, shrink: plan.shrink)
+            if raster.isCMYK, plan.shrink > 1 {
+                // libjpeg would make the inks smaller, before anything can convert them.
+                plan = RenderPlan(request, shrink: 1)
+                raster = try Raster.open(source, request.facts.format, shrink: 1)
+            }
             guard raster.size == plan.decoded else {
                 throw RasterFailure(reason: "its header promises \(plan.decoded), its pixels are \(raster.size)")
             }
@@ -71,10 +76,23 @@ package struct VipsEngine: RenderEngine {
             let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
             if isHeld, !keepsProfile { looks[LookKey(output)] = held.look() }
-            results[index] = try encode(held, output, index, mayRepeat: isHeld)
+            results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
         }
         for index in results.keys { results[index]?.output.look = looks[LookKey(request.outputs[index])] ?? Look() }
         return results
+    }
+
+    /// libvips resamples from the middle of whole pixels. Where a scaled decode ends in a part of one (2322 rows by 4),
+    /// all would lie beside their places, for up to 3 points (SSIMULACRA2): then it is decoded larger.
+    private static func plan(_ request: RenderRequest) -> RenderPlan {
+        func drift(_ plan: RenderPlan) -> Double {
+            plan.steps.reduce(0) { $1.base == .decoded ? max($0, $1.drift) : $0 }
+        }
+        var plan = RenderPlan(request)
+        if plan.shrink == 1 { return plan }
+        let most = drift(RenderPlan(request, shrink: 1)) + 0.05
+        while plan.shrink > 1, drift(plan) > most { plan = RenderPlan(request, shrink: plan.shrink / 2) }
+        return plan
     }
 
     /// Above this a picture streams from the decoder into the encoder, without a look at it.
@@ -82,11 +100,12 @@ package struct VipsEngine: RenderEngine {
 
     /// At the quality asked, or the best that its byte budget allows.
     func encode(
-        _ raster: Raster, _ output: RenderOutput, _ index: Int, mayRepeat: Bool
+        _ raster: Raster, _ output: RenderOutput, _ index: Int, of source: ImageFormat, mayRepeat: Bool
     ) throws(EngineFailure) -> Encoded {
         do throws(RasterFailure) {
             let bare = try raster.withoutMetadata(keepsProfile: output.extras.keepsProfile)
-            let found = try QualitySearch(output, mayRepeat: mayRepeat).run { quality throws(RasterFailure) in
+            let found = try QualitySearch(output, of: source, mayRepeat: mayRepeat).run {
+                quality throws(RasterFailure) in
                 var output = output
                 output.quality = quality
                 return try bare.encoded(as: output)

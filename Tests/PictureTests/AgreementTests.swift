@@ -26,18 +26,15 @@ struct AgreementTests {
         }
     }
 
-    /// Its profile (XYB) knows the perceptual intent only, and libvips 8.14.1 shows it green.
-    private static let oneSided = ["sample-xyb.jpg"]
-
-    /// On three of them the direct path is 2 to 3 points better; none may be worse, nor all by much better.
+    /// Seen to fail while libvips decoded to parts of pixels: three of them were 2 to 3 points worse than ours.
     @Test(
-        "Every real JPEG becomes the same size or fails by the same code, and loses at most half a point",
+        "Every real JPEG becomes the same size or fails by the same code, and half a point lies between them at most",
         .enabled(
             if: Shared.has("images/photos") && Shared.has("tools/ssimulacra2_rs"), Comment(rawValue: Shared.absent)))
     func pictures() async throws {
         let (direct, libvips) = (Self.pool(.direct), Self.pool(.libvips))
         let folder = try TemporaryFolder()
-        var (compared, sum) = (0, 0.0)
+        var compared = 0
         for url in ["photos", "orientation", "formats", "malformed"].flatMap(Shared.pictures) {
             let file = try Workshop.file(url)
             guard let facts = try? direct.inspect(file).facts, facts.format == .jpeg else { continue }
@@ -48,22 +45,22 @@ struct AgreementTests {
                 continue
             }
             #expect(ours.map(\.size) == theirs.map(\.size))
-            guard min(ours[0].size.width, ours[0].size.height) >= 64, !Self.oneSided.contains(url.lastPathComponent)
-            else { continue }
+            guard min(ours[0].size.width, ours[0].size.height) >= 64 else { continue }
             // Each is held against what both make of it without loss, since either looks most like its own.
             var difference = 0.0
             for engine in [direct, libvips] {
-                let lossless = try await Workshop.render(file, isReuse: true, in: engine) { Self.orders($0, first: .png) }
+                let lossless = try await Workshop.render(file, isReuse: true, in: engine) {
+                    Self.orders($0, first: .png)
+                }
                 let reference = folder.file("reference.png")
                 try Data(lossless[0].content.bytes()).write(to: URL(filePath: reference))
                 difference += try Self.score(ours[0], reference, folder) / 2
                 difference -= try Self.score(theirs[0], reference, folder) / 2
             }
-            #expect(difference > -0.5, "\(url.lastPathComponent)")
-            (compared, sum) = (compared + 1, sum + difference)
+            #expect(abs(difference) <= 0.5, "\(url.lastPathComponent)")
+            compared += 1
         }
         #expect(compared > 50)
-        #expect(abs(sum / Double(compared)) < 0.5, "\(sum / Double(compared)) points on average")
         await direct.stop()
         await libvips.stop()
     }
@@ -97,7 +94,8 @@ struct AgreementTests {
     @Test("Without AVX2 the very same pixels come out")
     func portable() async throws {
         let (direct, portable) = (Self.pool(.direct), Self.pool(.portable))
-        let made = try await Workshop.render(try Workshop.file(Pixels.photograph(width: 701, height: 467, seed: 4).png)) {
+        let made = try await Workshop.render(try Workshop.file(Pixels.photograph(width: 701, height: 467, seed: 4).png))
+        {
             [Workshop.order(701, 467, .jpeg, of: $0.size, quality: 92)]
         }
         let file = try Workshop.file(Sources.photographed(try made[0].content.bytes(), orientation: 6))
@@ -108,12 +106,16 @@ struct AgreementTests {
         }
         let fast = try await Workshop.render(file, in: direct, orders)
         let plain = try await Workshop.render(file, in: portable, orders)
-        for (one, other) in zip(fast, plain) { #expect(try one.content.bytes() == other.content.bytes(), "\(one.spec)") }
+        for (one, other) in zip(fast, plain) {
+            #expect(try one.content.bytes() == other.content.bytes(), "\(one.spec)")
+        }
         await direct.stop()
         await portable.stop()
     }
 
-    private static func score(_ variant: RenderedVariant, _ reference: String, _ folder: TemporaryFolder) throws -> Double {
+    private static func score(_ variant: RenderedVariant, _ reference: String, _ folder: TemporaryFolder) throws
+        -> Double
+    {
         let path = folder.file("variant.\(variant.spec.format.suffix)")
         try Data(variant.content.bytes()).write(to: URL(filePath: path))
         let process = Process()

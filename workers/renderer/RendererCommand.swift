@@ -108,7 +108,8 @@ struct RendererCommand {
     }
 
     private var formats: Set<ImageFormat> {
-        Set((value(of: "--formats") ?? "").split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) })
+        guard let names = value(of: "--formats") else { return RenderLimits().formats }
+        return Set(names.split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) })
     }
 
     private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? 512 << 20 }

@@ -20,10 +20,12 @@ static inline void mz_jpeg_exit(j_common_ptr info) {
     errors->base.format_message(info, errors->reason);
     longjmp(errors->escape, 1);
 }
-// A file cut short is a warning to libjpeg, which then makes its other half grey: to us it is an error.
+// A file cut short is a warning to libjpeg, which then makes its other half grey: to us it is an error. So is the
+// hundredth warning, as in libvips: noise that costs time and shows nothing.
 static inline void mz_jpeg_message(j_common_ptr info, int level) {
-    if (level >= 0 || info->err->msg_code != JWRN_JPEG_EOF) return;
-    info->err->msg_code = JERR_INPUT_EOF;
+    if (level >= 0) return;
+    if (info->err->msg_code == JWRN_JPEG_EOF) info->err->msg_code = JERR_INPUT_EOF;
+    else if (++info->err->num_warnings < 100) return;
     mz_jpeg_exit(info);
 }
 static inline struct jpeg_error_mgr *mz_jpeg_watch(struct mz_jpeg_errors *errors) {
