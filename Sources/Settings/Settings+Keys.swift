@@ -32,7 +32,7 @@ extension Settings {
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker."),
+            "Fetches at once: the fetch permits of the worker. What was fetched and waits for its render counts too."),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
             "fetch.budget", \.fetch.budget, .size(1024...64 << 30),

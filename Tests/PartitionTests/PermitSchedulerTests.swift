@@ -36,6 +36,25 @@ struct PermitSchedulerTests {
         #expect(Set(granted) == [1, 2])
     }
 
+    @Test("Sources that were fetched and wait for their renders count as fetches, so that they do not pile up")
+    func pile() {
+        var permits = PermitScheduler(PermitRules(fetch: 3, render: 1))
+        for i in 1...9 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i)) }
+        expect(numbers(&permits), [1, 2, 3])
+        for i in 1...3 {
+            permits.release(.fetch, flight(i))
+            permits.request(.render, flight(i), lane: .fast, since: Int64(i))
+        }
+        // A render for the first; two wait for theirs.
+        expect(numbers(&permits), [1, 4])
+        expect(numbers(&permits), [])
+        permits.release(.render, flight(1))
+        expect(numbers(&permits), [2, 5])
+        // One that is given up while it waits counts no more.
+        permits.forget(flight(3))
+        expect(numbers(&permits), [6])
+    }
+
     @Test("Slow flights take what fast ones leave, as many at once as the rules say", arguments: [1, 2, 3])
     func slow(limit: Int) {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4, slow: limit))
