@@ -71,6 +71,15 @@ package final class KafkaLog: Log {
         return results
     }
 
+    package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] {
+        guard fence.isHeld(owner) else {
+            return records.map { _ in
+                .refused(.unavailable(reason: "partition \(owner.partition) has gone to another owner meanwhile"))
+            }
+        }
+        return await append(records)
+    }
+
     package func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
         try await outside.bounds(place(topic, partition))
     }

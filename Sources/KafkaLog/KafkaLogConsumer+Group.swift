@@ -87,7 +87,9 @@ extension KafkaLogConsumer {
         let list = PartitionList(capacity: assignment.partitions.count * Topic.owned.count)
         for (index, partition) in assignment.partitions.enumerated() {
             let changelog = assignment.changelogs[index]
-            let start = listener.assigned(partition, epoch: assignment.epoch(index), changelog: changelog)
+            let owner = Ownership(partition, epoch: assignment.epoch(index))
+            log.fence.begin(owner)
+            let start = listener.assigned(partition, epoch: owner.epoch, changelog: changelog)
             for topic in Topic.owned {
                 let place = KafkaPlace(topic, partition)
                 let clamped = min(max(start, changelog.lowerBound), changelog.upperBound)
@@ -117,7 +119,7 @@ extension KafkaLogConsumer {
             for partition in held { listener?.revoked(partition, deadline: deadline) }
         case .revoking(_, let waiting, _):
             // What was being given up in good order is somebody else's by now.
-            for partition in waiting { listener?.lost(partition) }
+            tellLost(waiting)
             giveUp()
         case .idle, .preparing, .committing: giveUp()
         case .stopping: member.unassign()
@@ -126,9 +128,16 @@ extension KafkaLogConsumer {
 
     /// No commits: the partitions have another owner, who may be further.
     private func lose(_ partitions: [PartitionID]) {
+        log.fence.end(partitions)
         log.refuseQueued()
-        for partition in partitions { listener?.lost(partition) }
+        tellLost(partitions)
         giveUp()
+    }
+
+    /// Before the listener hears of it, nothing more is appended for these.
+    func tellLost(_ partitions: some Sequence<PartitionID>) {
+        log.fence.end(partitions)
+        for partition in partitions { listener?.lost(partition) }
     }
 
     func finishRevocation(of partitions: [PartitionID], at now: Int64) {
@@ -139,6 +148,7 @@ extension KafkaLogConsumer {
 
     /// Answers the group: nothing is ours any more.
     func giveUp() {
+        log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
         (pending, commitDue, commitsUnderWay) = ([:], nil, 0)
@@ -149,10 +159,11 @@ extension KafkaLogConsumer {
     func giveUpAfterStall() {
         guard let member else { return }
         log.notice("this worker was away for too long: its partitions are given up, and it joins the group again")
+        log.fence.end(log.partitions)
         log.refuseQueued()
         switch phase {
-        case .owning(let held): for partition in held { listener?.lost(partition) }
-        case .revoking(_, let waiting, _): for partition in waiting { listener?.lost(partition) }
+        case .owning(let held): tellLost(held)
+        case .revoking(_, let waiting, _): tellLost(waiting)
         case .stopping: return
         case .idle, .preparing, .committing: break
         }

@@ -167,7 +167,7 @@ package actor KafkaLogConsumer: LogConsumer {
         if let due = commitDue, now >= due { commitPending(at: now) }
         switch phase {
         case .revoking(let held, let waiting, let deadline) where waiting.isEmpty || now >= deadline:
-            for partition in waiting { listener?.lost(partition) }
+            tellLost(waiting)
             finishRevocation(of: held, at: now)
         case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
         case .stopping(false, let deadline, let done) where commitsUnderWay == 0 || now >= deadline:

@@ -1,3 +1,5 @@
+internal import ImageModel
+internal import Ports
 internal import Posix
 internal import Synchronization
 
@@ -6,13 +8,16 @@ internal import Synchronization
 /// A process that was stopped (SIGSTOP, a paused machine) for longer than its session lives has lost its partitions,
 /// and learns of it only at its next word with the coordinator, while the next owner already runs. So a pulse is
 /// noted all the time by a thread that does nothing else: when it is older than four fifths of the session, nothing is
-/// written until the consumer has given its partitions up.
+/// written until the consumer has given its partitions up. What an owner began to write before that is told by its
+/// ownership, which is over then.
 ///
 /// - Concurrency: from any thread.
 final class WriteFence: Sendable {
     private let pulse = Atomic<Int64>(0)
     private let session = Atomic<Int64>(.max)
     private let shutState = Atomic(false)
+    /// In which epochs this process owns which partitions.
+    private let epochs = Mutex<[PartitionID: Int64]>([:])
 
     /// What is held must be given up before the fence opens again.
     var isShut: Bool { shutState.load(ordering: .acquiring) }
@@ -28,8 +33,16 @@ final class WriteFence: Sendable {
         shutState.store(false, ordering: .releasing)
     }
 
+    func begin(_ owner: Ownership) { epochs.withLock { $0[owner.partition] = owner.epoch } }
+    func isHeld(_ owner: Ownership) -> Bool { epochs.withLock { $0[owner.partition] == owner.epoch } }
+    /// These ownerships are over.
+    func end(_ partitions: some Sequence<PartitionID>) {
+        epochs.withLock { epochs in for partition in partitions { epochs[partition] = nil } }
+    }
+
     /// No owner in this process any more: everybody may write.
     func end() {
+        epochs.withLock { $0 = [:] }
         session.store(.max, ordering: .releasing)
         shutState.store(false, ordering: .releasing)
     }

@@ -30,6 +30,9 @@ package protocol Log: Sendable {
     /// Appends a batch; returns when each record is acknowledged, refused or unknown, in the batch's order.
     func append(_ records: [NewRecord]) async -> [AppendResult]
 
+    /// The same for an owner in this process: refused where `owner` is over.
+    func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult]
+
     /// The first offset still there, and the offset that the next record will get.
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64>
 
@@ -54,6 +57,9 @@ package protocol Log: Sendable {
 
 extension Log {
     package var tombstonesKept: Duration? { nil }
+
+    /// Of a log whose owner loses nothing while its process lives.
+    package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] { await append(records) }
 
     package func standings(
         _ topics: [Topic], _ partitions: [PartitionID]

@@ -8,6 +8,7 @@ internal import Ports
 final class OwnedPartition {
     let id: PartitionID
     let epoch: Int64
+    var ownership: Ownership { Ownership(id, epoch: epoch) }
     private(set) var index: any VariantIndex
     var state: PartitionState
     var looks = RecentLooks()

@@ -81,19 +81,17 @@ extension Worker {
     func send() {
         for owned in partitions.values {
             guard let batch = owned.outbox.next() else { continue }
-            tasks.yield { [partition = owned.id, epoch = owned.epoch] in await self.send(batch, of: partition, epoch) }
+            tasks.yield { [owner = owned.ownership] in await self.send(batch, as: owner) }
         }
     }
 
     /// Answers are written down here: not on the thread that decides.
-    private nonisolated func send(_ batch: Outbox.Batch, of partition: PartitionID, _ epoch: Int64) async {
+    private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         let entries = batch.again + batch.new.map { Outbox.Entry($0, partitions: ports.log.partitionCount) }
-        await sent(entries, await ports.log.append(entries.flatMap(\.records)), of: partition, epoch)
+        await sent(entries, await ports.log.append(entries.flatMap(\.records), as: owner), as: owner)
     }
 
-    private func sent(
-        _ entries: [Outbox.Entry], _ results: [AppendResult], of partition: PartitionID, _ epoch: Int64
-    ) async {
+    private func sent(_ entries: [Outbox.Entry], _ results: [AppendResult], as owner: Ownership) async {
         var failed: [Outbox.Entry] = []
         var finished: [RecordPlace] = []
         finished.reserveCapacity(entries.count)
@@ -111,13 +109,13 @@ extension Worker {
         if let refusal = results.lazy.compactMap(\.failure).first {
             tellNow(
                 FailureNote(refusal),
-                ["code": .string(refusal.code), "partition": .string("\(partition)"), "waiting": .int(Int64(failed.count))])
+                ["code": .string(refusal.code), "partition": .string("\(owner.partition)"), "waiting": .int(Int64(failed.count))])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
             try? await Task.sleep(for: .milliseconds(500))
         }
         // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
         // are read again then.
-        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.outbox.returned(finished, failed: failed)
         feed(.settled(finished), to: owned)
         settle()

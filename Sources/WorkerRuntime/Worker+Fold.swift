@@ -106,16 +106,14 @@ extension Worker {
         logger.notice(
             "An earlier owner wrote after its time: what holds is appended once more.",
             ["partition": .string("\(owned.id)"), "rows": .int(Int64(rows.count))])
-        tasks.yield { [ports, partition = owned.id, epoch = owned.epoch] in
-            let results = await ports.log.append(rows)
-            await self.restated(partition, epoch, late, results)
+        tasks.yield { [ports, owner = owned.ownership] in
+            let results = await ports.log.append(rows, as: owner)
+            await self.restated(owner, late, results)
         }
     }
 
-    private func restated(
-        _ partition: PartitionID, _ epoch: Int64, _ late: [RecordKey: Int64], _ results: [AppendResult]
-    ) {
-        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+    private func restated(_ owner: Ownership, _ late: [RecordKey: Int64], _ results: [AppendResult]) {
+        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.isRestating = false
         if results.allSatisfy({ $0.offset != nil }) { owned.forgetStale(late) }
     }

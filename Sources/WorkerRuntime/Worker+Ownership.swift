@@ -48,7 +48,7 @@ extension Worker {
                 owned.mark = .none
                 return
             }
-            let results = await ports.log.append(rows + [epochRow(of: owned, isClean: false)])
+            let results = await ports.log.append(rows + [epochRow(of: owned, isClean: false)], as: owned.ownership)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
                 owned.forgetStale(late)
                 (owned.mark, owned.restoreEnd) = (.set, max(owned.restoreEnd, offset + 1))
@@ -66,11 +66,11 @@ extension Worker {
             .newRecord().announced(in: owned.epoch)
     }
 
-    /// The epoch to announce in; nil if the flight's partition has another owner, or should have: nobody may see our
+    /// The ownership to announce in; nil if the flight's partition has another owner, or should have: nobody may see our
     /// writes then.
-    func epoch(of flight: FlightID) -> Int64? {
+    func ownership(of flight: FlightID) -> Ownership? {
         guard let owned = partitions[flight.partition], owned.state.has(flight) else { return nil }
-        return owned.epoch
+        return owned.ownership
     }
 
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.

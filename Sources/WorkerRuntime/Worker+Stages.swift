@@ -171,11 +171,11 @@ extension Worker {
     }
 
     private nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
-        guard let epoch = await epoch(of: flight) else {
+        guard let owner = await ownership(of: flight) else {
             throw .unavailable(reason: "partition \(flight.partition) has another owner")
         }
         var position: Int64 = 0
-        for result in await ports.log.append(records.map { $0.announced(in: epoch) }) {
+        for result in await ports.log.append(records.map { $0.announced(in: owner.epoch) }, as: owner) {
             if let failure = result.failure { throw failure }
             position = max(position, (result.offset ?? -1) + 1)
         }

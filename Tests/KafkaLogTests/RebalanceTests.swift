@@ -139,6 +139,12 @@ extension KafkaTests {
             await second.own(3)
             let lost = first.listener.all.dropFirst(heard).filter { if case .lost = $0 { true } else { false } }
             #expect(lost.count == 6)
+            // An answer that was on its way to the log meanwhile.
+            for partition in second.listener.all.held {
+                let over = Ownership(partition, epoch: try #require(first.listener.all.epochs(of: partition).first))
+                #expect(await log.append([.text(.outcomes, partition.number, "late")], as: over)[0].failure != nil)
+                #expect(try await log.bounds(.outcomes, partition).isEmpty)
+            }
             for partition in second.listener.all.held {
                 #expect(try await second.drain(.jobsFast, partition, until: 1).map(\.text) == ["unfinished"])
             }
@@ -178,11 +184,16 @@ extension KafkaTests {
             _ = try await owner.drain(.jobsFast, PartitionID(2), until: 1)
 
             let heard = owner.listener.count
+            let begun = Ownership(PartitionID(2), epoch: try #require(owner.listener.all.epochs(of: PartitionID(2)).last))
             await owner.stayAway(until: { log.isFenced })
             await owner.listener.until { $0.dropFirst(heard).contains(.lost(PartitionID(2))) }
             await owner.own(6)
             try await eventually { await log.append([.text(.jobsFast, 2, "after")])[0].offset != nil }
             #expect(try await owner.drain(.jobsFast, PartitionID(2), until: 2).map(\.text).prefix(2) == ["before", "after"])
+            // The fence is open again, and what was begun before is refused all the same.
+            let now = Ownership(PartitionID(2), epoch: try #require(owner.listener.all.epochs(of: PartitionID(2)).last))
+            #expect(await log.append([.text(.outcomes, 2, "late")], as: begun)[0].failure != nil)
+            #expect(await log.append([.text(.outcomes, 2, "now")], as: now)[0].offset == 0)
             await owner.stop()
             await log.close()
         }

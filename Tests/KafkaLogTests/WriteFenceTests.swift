@@ -1,6 +1,8 @@
+import ImageModel
+import Ports
+import Posix
 import Testing
 @testable import KafkaLog
-import Posix
 
 @Suite("Kafka: the fence of a process that was stopped")
 struct WriteFenceTests {
@@ -36,5 +38,23 @@ struct WriteFenceTests {
         #expect(!fence.isOpen)
         fence.end()
         #expect(fence.isOpen)
+    }
+
+    @Test("What was begun in an ownership is not written in the next one of the same partition")
+    func ownerships() {
+        let fence = WriteFence()
+        let (first, second, other) = (
+            Ownership(PartitionID(1), epoch: 7), Ownership(PartitionID(1), epoch: 9), Ownership(PartitionID(2), epoch: 7)
+        )
+        func held() -> [Ownership] { [first, second, other].filter(fence.isHeld) }
+        fence.begin(first)
+        fence.begin(other)
+        #expect(held() == [first, other])
+        fence.end([PartitionID(1)])
+        #expect(held() == [other])
+        fence.begin(second)
+        #expect(held() == [second, other])
+        fence.end()
+        #expect(held() == [])
     }
 }
