@@ -71,18 +71,12 @@ actor Crew {
     /// Waits until every job is finished, and sends everybody home.
     func finish() async throws {
         let log = try await place.open()
-        while true {
-            var left: Int64 = 0
-            for topic in [Topic.jobsFast, .jobsSlow, .retry] {
-                for number in 0..<Int32(log.partitionCount) {
-                    let end = try await log.bounds(topic, PartitionID(number)).upperBound
-                    left += end - (try await log.watermark(topic, PartitionID(number)) ?? 0)
-                }
-            }
-            if left == 0 { break }
+        try await eventually {
+            let standings = try await log.standings([.jobsFast, .jobsSlow, .retry], log.partitions)
+            let left = standings.reduce(0) { $0 + $1.unfinished }
             let isAnyLeft = workers.contains { $0.isRunning }
-            try #require(isAnyLeft, "\(left) records are left, and no worker")
-            try await Task.sleep(for: .milliseconds(200))
+            try #require(left == 0 || isAnyLeft, "\(left) records are left, and no worker")
+            return left == 0
         }
         await log.close()
         for index in workers.indices { try await stop(index) }

@@ -23,7 +23,7 @@ struct LaneTests {
         let worker = try place.worker()
         await gate.arrivals(2)
         try place.publish(place.draw(12).map { ($0, ["24x24-q80.webp"], .fast) }, id: "fast")
-        while try await place.outcomes().count < 12 { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually { try await place.outcomes().count >= 12 }
         #expect(try await place.outcomes().allSatisfy { $0.lane == .fast })
         #expect(slow.filter { place.origin.requests(of: URL(string: $0)?.path ?? "") > 0 }.count == 2)
         gate.open()
