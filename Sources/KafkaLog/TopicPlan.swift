@@ -38,10 +38,11 @@ package struct TopicPlan: Sendable, Equatable {
         }
         let policy: [Setting] = switch topic {
         case .variants:
-            // Tombstones must outlive every index that may still lack them; small segments, because the newest one is
-            // never compacted.
+            // Tombstones must outlive every index that may still lack them; a mark of an owner must stand until the next one
+            // has folded what came before it; small segments, because the newest one is never compacted.
             [
-                need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day), wish("segment.bytes", 50 << 20),
+                need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day),
+                need("min.compaction.lag.ms", day / 24), wish("segment.bytes", 50 << 20),
             ]
         case .jobsFast, .jobsSlow, .control, .retry:
             // Time enough to mend a cluster of dead workers.

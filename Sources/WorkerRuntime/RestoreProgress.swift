@@ -1,31 +1,35 @@
-/// How far the indexes of partitions that came are restored from the changelog.
-struct RestoreProgress {
-    private var rows = 0
-    private var expected: Int64 = 0
+/// How far the indexes of partitions that came are restored from the changelog; nothing where all are.
+package struct RestoreProgress: Sendable {
+    /// Taken in so far.
+    package private(set) var rows = 0
+    /// To be taken in: at most, since offsets have gaps.
+    package private(set) var expected: Int64 = 0
     private var began: Int64?
     private var told: Int64 = 0
 
     /// Between two lines, milliseconds.
     private static let interval: Int64 = 5_000
 
+    package init() {}
+
     /// A partition came, whose changelog holds so many records more than its index: at most, since offsets have gaps.
-    mutating func begin(_ records: Int64, at now: Int64) {
+    package mutating func begin(_ records: Int64, at now: Int64) {
         expected += max(0, records)
         guard began == nil else { return }
         (began, told) = (now, now)
     }
 
-    mutating func add(_ count: Int) { rows += count }
+    package mutating func add(_ count: Int) { rows += count }
 
     /// What to say now; nil if it is too soon, or nothing has to be restored.
-    mutating func text(at now: Int64) -> String? {
+    package mutating func text(at now: Int64) -> String? {
         guard rows > 0, now - told >= Self.interval else { return nil }
         told = now
         return "Restoring from the changelog: \(rows) rows of at most \(expected) records in \(pace(now))."
     }
 
     /// Everything is there, and what is restored next begins anew. nil if nothing had to be restored.
-    mutating func end(at now: Int64) -> (text: String, rows: Int)? {
+    package mutating func end(at now: Int64) -> (text: String, rows: Int)? {
         defer { self = RestoreProgress() }
         return rows > 0 ? ("Restored \(rows) rows from the changelog in \(pace(now)).", rows) : nil
     }

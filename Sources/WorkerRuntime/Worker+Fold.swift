@@ -19,9 +19,9 @@ extension Worker {
             noteRestored(owned, isAtEnd: records.isEmpty)
             return restate(owned)
         }
-        var epoch = owned.index.checkpoint?.epoch ?? 0
-        let changes = slice.rows.compactMap { change($0, after: &epoch, owned) }
-        try owned.apply(changes, upTo: slice.end, epoch: epoch)
+        var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0)
+        let changes = slice.rows.compactMap { change($0, &epochs, owned) }
+        try owned.apply(changes, upTo: slice.end, epoch: epochs.epoch)
         for change in changes { owned.looks.forget(change.source) }
         owned.unfolded = nil
         owned.isStuck = false
@@ -50,24 +50,20 @@ extension Worker {
 
     /// The step of the index that a changelog record is; nil for epochs, for what cannot be read, and for what an owner
     /// wrote whose time was over: a later one's record stands before it.
-    private func change(_ row: RowSlice.Row, after epoch: inout Int64, _ owned: OwnedPartition) -> IndexChange? {
+    private func change(_ row: RowSlice.Row, _ epochs: inout EpochFold, _ owned: OwnedPartition) -> IndexChange? {
+        let entry: ChangelogEntry
         switch row.entry {
+        case .success(let read): entry = read
         case .failure(let failure):
             logger.error("\(failure)", ["code": .string(failure.code)])
             return nil
-        case .success(let entry):
-            if let written = row.epoch, written < epoch {
-                if let key = RecordKey(row.key) { owned.noteStale(key, at: row.offset) }
-                return nil
-            }
-            epoch = max(epoch, row.epoch ?? 0)
-            switch entry {
-            case .change(let change): return change
-            case .epoch(let row):
-                epoch = max(epoch, row.epoch)
-                return nil
-            }
         }
+        let opened: Int64? = if case .epoch(let mark) = entry { mark.epoch } else { nil }
+        guard epochs.counts(written: row.epoch, opened: opened) else {
+            if let key = RecordKey(row.key) { owned.noteStale(key, at: row.offset) }
+            return nil
+        }
+        return if case .change(let change) = entry { change } else { nil }
     }
 
     /// Whether the index holds all that was there before this owner began. Jobs may run then.
@@ -89,10 +85,16 @@ extension Worker {
         logger.info("\(end.text)")
     }
 
+    package var partitionsToRestore: Int { partitions.values.count { !$0.isRestored } }
+
     func tellRestore() {
         guard let text = restore.text(at: now) else { return }
-        let left = partitions.values.count { !$0.isRestored }
-        logger.info("\(text)", ["partitionsLeft": .int(Int64(left))])
+        logger.info(
+            "\(text)",
+            [
+                "rows": .int(Int64(restore.rows)), "records": .int(restore.expected),
+                "partitionsLeft": .int(Int64(partitionsToRestore)),
+            ])
     }
 
     /// Compaction keeps what came last, though nobody folds it: so of each key that an earlier owner wrote too late, what
@@ -118,11 +120,14 @@ extension Worker {
         if results.allSatisfy({ $0.offset != nil }) { owned.forgetStale(late) }
     }
 
-    /// The newest word on each key that counts; nil if the index can't be asked now.
+    /// The newest word on each key that counts, the mark last: it takes the place of the one by which the others were
+    /// known. nil if the index can't be asked now.
     func standing(_ keys: some Sequence<RecordKey>, _ owned: OwnedPartition) -> [NewRecord]? {
         do throws(IndexFailure) {
             var rows: [NewRecord] = []
-            for key in keys { rows.append(try standing(key, owned)) }
+            for key in keys.sorted(by: { $0.source != nil && $1.source == nil }) {
+                rows.append(try standing(key, owned))
+            }
             return rows
         } catch {
             if case .corrupt = error { rebuild(owned, error) } else { tellNow(FailureNote(error)) }

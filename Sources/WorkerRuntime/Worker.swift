@@ -22,7 +22,7 @@ package actor Worker {
     var partitions: [PartitionID: OwnedPartition] = [:]
     /// Of partitions that went, should they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
-    var restore = RestoreProgress()
+    package internal(set) var restore = RestoreProgress()
     var scheduler: PermitScheduler
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
@@ -153,7 +153,8 @@ package actor Worker {
                 ["underWay": .int(Int64(underWay))])
         }
         phase = .ended(nil)
-        let flags = isLate ? [] : partitions.values.map { epochRow(of: $0, isClean: true) }
+        // It takes the mark's place, by which rows that came too late are known: not before what holds is said again.
+        let flags = isLate ? [] : partitions.values.filter(\.stale.isEmpty).map { epochRow(of: $0, isClean: true) }
         tasks.yield { [ports] in
             // For people who read the changelog; the next owner restores alike without it, so a refusal here costs nothing.
             if !flags.isEmpty { _ = await ports.log.append(flags) }

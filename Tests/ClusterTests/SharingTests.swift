@@ -62,6 +62,9 @@ extension ClusterTests {
             let ended = try await second.ended()
             let summary = try Summary(ended)
             #expect(ended.errors.contains("rows from the changelog in"), "\(ended.errors)")
+            for figure in ["toRestore", "restoredRows", "restoreRecords"] {
+                #expect(ended.errors.contains("\"\(figure)\":"), "\(ended.errors)")
+            }
             #expect(summary["restoredRows"] > 0 && summary["unchanged"] >= 2 * urls.count, "\(ended.output)")
             #expect(cluster.place.origin.requestCount == urls.count)
         }

@@ -79,7 +79,7 @@ extension KafkaTests {
             let name = bench.configuration.prefix + "variants"
             _ = try await bench.broker.tool(
                 "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config",
-                "segment.ms=100,min.cleanable.dirty.ratio=0.001,delete.retention.ms=0")
+                "segment.ms=100,min.cleanable.dirty.ratio=0.001,min.compaction.lag.ms=0,delete.retention.ms=0")
             let log = try await bench.log()
             for round in 0..<5 {
                 _ = await log.append((0..<20).map { .text(.variants, 0, "round \(round)", key: "\($0)") })

@@ -25,13 +25,14 @@ extension KafkaTests {
             _ = try await bench.broker.tool("topics", "--alter", "--topic", prefix + "control", "--partitions", "4")
             _ = try await bench.broker.tool(
                 "configs", "--alter", "--entity-type", "topics", "--entity-name", prefix + "variants", "--add-config",
-                "cleanup.policy=delete,delete.retention.ms=1000")
-            try await eventually { try await KafkaTopics.check(bench.configuration).count == 4 }
+                "cleanup.policy=delete,delete.retention.ms=1000,min.compaction.lag.ms=0")
+            try await eventually { try await KafkaTopics.check(bench.configuration).count == 5 }
             let problems = try await KafkaTopics.check(bench.configuration)
             #expect(problems[0] == "\(prefix)dead is missing.")
             #expect(problems[1].hasSuffix("\(prefix)control: 4."))
             #expect(problems[2] == "\(prefix)variants has cleanup.policy=delete, and needs compact.")
             #expect(problems[3] == "\(prefix)variants has delete.retention.ms=1000, and needs 604800000.")
+            #expect(problems[4] == "\(prefix)variants has min.compaction.lag.ms=0, and needs 3600000.")
             await #expect(throws: LogFailure.self) { try await bench.log() }
         }
 

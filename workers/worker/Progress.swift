@@ -19,6 +19,7 @@ struct Progress {
         let started = ContinuousClock.now
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             let tally = await worker.tally
+            let (restore, toRestore) = (await worker.restore, await worker.partitionsToRestore)
             let left = await waiting()
             let seconds = (ContinuousClock.now - started) / .seconds(1)
             let (variants, saved) = (tally.renders + tally.unchanged, max(0, tally.jobs - tally.fetches))
@@ -26,7 +27,8 @@ struct Progress {
                 Self.text(tally.jobs, variants, saved, left, seconds),
                 [
                     "jobs": .int(Int64(tally.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
-                    "left": .int(left), "seconds": .int(Int64(seconds)),
+                    "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(toRestore)),
+                    "restoredRows": .int(Int64(restore.rows)), "restoreRecords": .int(restore.expected),
                 ])
         }
         line.finish()
