@@ -25,7 +25,7 @@ extension KafkaConfiguration {
         case .producer: all += producer + [("log.queue", "true")]
         case .member: all += consumer + member + [("log.queue", "true")]
         case .questions: all += consumer
-        case .reader: all += consumer + fetching
+        case .reader: all += consumer + reader
         }
         return all + options.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
@@ -72,6 +72,16 @@ extension KafkaConfiguration {
             ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "100000"),
             ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "\(64 << 10)"),
             ("fetch.max.bytes", "\(4 << 20)"),
+        ]
+    }
+}
+
+extension KafkaConfiguration {
+    /// One partition at a time, and somebody waits for it.
+    private var reader: [(name: String, value: String)] {
+        [
+            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("fetch.message.max.bytes", "\(1 << 20)"),
+            ("queued.max.messages.kbytes", "\(16 << 10)"),
         ]
     }
 }
