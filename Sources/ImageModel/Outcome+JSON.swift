@@ -26,7 +26,7 @@ extension Outcome {
         json.field("at", at)
         json.key("variants")
         json.beginArray()
-        for variant in variants { json.variant(variant) }
+        for place in variants.indices { json.variant(variants[place]) }
         json.endArray()
         if let failure { json.failure(failure) }
         json.endObject()
@@ -40,24 +40,27 @@ extension JSONWriter {
         key("spec")
         spec(variant.spec)
         field("kind", variant.kind.rawValue)
-        if let row = variant.row {
-            field("location", row.location)
-            field("width", row.size.width)
-            field("height", row.size.height)
-            field("bytes", row.bytes)
-            key("madeFrom")
-            provenance(row.madeFrom)
-            field("alpha", row.hasAlpha)
-            // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every
-            // job whose variants stood already, it would be half of that job's cost.
-            if variant.kind != .unchanged { lookOf(row) }
-            if variant.kind != .unchanged, let facts = row.facts {
-                key("source")
-                self.facts(facts, size: row.sourceSize)
-            }
-        }
+        if let row = variant.row { self.row(row, isNew: variant.kind != .unchanged) }
         if let failure = variant.failure { self.failure(failure) }
         endObject()
+    }
+
+    private mutating func row(_ row: borrowing VariantRow, isNew: Bool) {
+        field("location", row.location)
+        field("width", row.size.width)
+        field("height", row.size.height)
+        field("bytes", row.bytes)
+        key("madeFrom")
+        provenance(row.madeFrom)
+        field("alpha", row.hasAlpha)
+        // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every job
+        // whose variants stood already, it would be half of that job's cost.
+        guard isNew else { return }
+        lookOf(copy row)
+        if let facts = row.facts {
+            key("source")
+            self.facts(facts, size: row.sourceSize)
+        }
     }
 
     fileprivate mutating func failure(_ failure: FailureNote) {

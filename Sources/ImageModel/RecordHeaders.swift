@@ -84,7 +84,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
             left >>= 7
         }
         packed.append(UInt8(left))
-        packed.append(contentsOf: part)
+        packed.append(contentsOf: part.bindMemory(to: UInt8.self))
     }
 
     private static func takePart(_ rest: inout Slice<UnsafeRawBufferPointer>) -> UnsafeRawBufferPointer? {

@@ -1,6 +1,8 @@
 package import ImageModel
 
 /// What the runtime must do for a partition.
+///
+/// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum PartitionEffect: Sendable {
     case lookUp(Waiter)
     case request(PermitKind, FlightID, Lane, since: Int64)
@@ -13,7 +15,7 @@ package enum PartitionEffect: Sendable {
     /// The flight is over: drop its permits and its files.
     case forget(FlightID)
     case fetch(FlightID, url: String, Lane)
-    case render(FlightID, RenderTask)
+    indirect case render(FlightID, RenderTask)
     case settle(Record, Settlement)
     case commit(Topic, Int64)
 }

@@ -1,24 +1,26 @@
 package import ImageModel
 
 /// What happened to a partition.
+///
+/// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum PartitionEvent: Sendable {
     /// A record was taken up as a job.
     case arrived(Waiter)
     /// A record was taken up that is no job, or none any more: it is answered and that is all.
-    case answered(Record, Settlement)
+    indirect case answered(Record, Settlement)
     /// What the index holds for a waiter's source, in answer to `lookUp`.
     case found(Waiter, SourceSnapshot)
     case granted(PermitKind, FlightID)
-    case fetched(FlightID, FetchedFacts)
+    indirect case fetched(FlightID, FetchedFacts)
     /// Pixels are made; storing them goes on.
     case rendered(FlightID)
     /// What a task made is stored, and in the changelog before `position`; `source` with the place of its original.
-    case announced(FlightID, RenderTask, source: SourceRow?, rows: [VariantRow], position: Int64)
+    indirect case announced(FlightID, RenderTask, source: SourceRow?, rows: [VariantRow], position: Int64)
     /// A donor's blob is gone: it was dropped from the index.
     case donorGone(FlightID, location: String)
     /// One variant cannot be written; the others can.
-    case refusedVariant(FlightID, VariantSpec, FailureNote)
-    case failed(FlightID, FailureNote)
+    indirect case refusedVariant(FlightID, VariantSpec, FailureNote)
+    indirect case failed(FlightID, FailureNote)
     /// The index holds every row before this changelog position.
     case folded(Int64)
     /// What was appended for these records is acknowledged.

@@ -1,7 +1,7 @@
 package import ImageModel
 
 /// How a record is answered: what is appended before its offset counts as finished.
-package enum Settlement: Sendable, Hashable {
+package indirect enum Settlement: Sendable, Hashable {
     case outcome(Outcome)
     /// Through the retry topic, not before the given time.
     case retry(Job, attempts: Int, notBefore: Int64, firstSeen: Int64, FailureNote)

@@ -5,10 +5,12 @@ internal import Telemetry
 
 /// Each effect of the reducers, performed.
 extension Worker {
-    func perform(_ effect: PartitionEffect, of owned: OwnedPartition, more effects: inout [PartitionEffect]) {
+    func perform(
+        _ effect: PartitionEffect, of owned: OwnedPartition, at now: Int64, more effects: inout [PartitionEffect]
+    ) {
         switch effect {
         case .lookUp(let waiter):
-            guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned) else {
+            guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned, at: now) else {
                 owned.waiters.append(waiter)
                 break
             }
@@ -61,7 +63,7 @@ extension Worker {
 
     /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again. nil:
     /// the index is damaged, and being rebuilt.
-    func snapshot(for waiter: Waiter, in owned: OwnedPartition) -> SourceSnapshot? {
+    func snapshot(for waiter: Waiter, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
         do throws(IndexFailure) {
             return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) { () throws(IndexFailure) in
                 try owned.index.snapshot(of: waiter.job.source)

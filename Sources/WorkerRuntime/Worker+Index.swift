@@ -49,7 +49,7 @@ extension Worker {
     }
 
     private func lookUp(_ waiter: Waiter, in owned: OwnedPartition) {
-        guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned) else {
+        guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned, at: now) else {
             return owned.waiters.append(waiter)
         }
         feed(.found(waiter, snapshot), to: owned)

@@ -181,11 +181,12 @@ package actor Worker {
         var effects = effects
         self.effects = []
         effects.removeAll(keepingCapacity: true)
+        let now = now
         owned.state.reduce(event, at: now, into: &effects)
         var next = 0
         // A look-up is answered at once, and its answer's effects follow behind.
         while next < effects.count {
-            perform(effects[next], of: owned, more: &effects)
+            perform(effects[next], of: owned, at: now, more: &effects)
             next += 1
         }
         self.effects = effects
