@@ -77,14 +77,13 @@ final class OwnedPartition {
     ///
     /// A job that waits long for its permit must not let the watermark's span grow for ever behind it. Retries may: each
     /// waits for its own time, and those behind it must not wait for that. Jobs that are answered and wait for the disk
-    /// or the brokers alone hold back only what memory asks for: else each commit would be waited for.
+    /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
         let answered = outbox.count(topic)
         let open = readAhead - state.unfinished(topic) + answered
         if topic == .retry { return retryHeap + open }
-        return min(open, Self.answeredLimit - answered, max(Self.spanLimit, readAhead) - state.span(topic))
+        return min(open, readAhead - answered, max(Self.spanLimit, readAhead) - state.span(topic))
     }
 
     private static let spanLimit = 8_192
-    private static let answeredLimit = 768
 }
