@@ -13,3 +13,17 @@ public func readHeader(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     do throws(RenderFailure) { _ = try PictureInspector().inspect(file) } catch {}
     return 0
 }
+
+/// libFuzzer's own beginning. SwiftPM makes `main` another name for this, which hides the one that libFuzzer brings.
+@_cdecl("mezzotint_fuzz_main")
+public func start(_ count: Int32, _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+    var (count, words) = (count, words)
+    return runDriver(&count, &words) { readHeader($0, $1) }
+}
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<Int32>,
+    _ words: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
