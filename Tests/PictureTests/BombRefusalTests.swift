@@ -14,6 +14,7 @@ struct BombRefusalTests {
             ("a grey JPEG of 49 Mpx with 694 legal scans", "render.too-many-scans", scans(694)),
             ("a PNG of 20,000 × 20,000, interlaced", "render.too-many-pixels", png(20_000, 20_000, 8, 2, true)),
             ("a PNG of 50 Mpx, 16 bits, alpha, interlaced", "render.too-much-memory", png(7_000, 7_000, 16, 6, true)),
+            ("a PNG of 8 × 8 whose data inflate to 1.2 MB", "render.malformed", png(8, 8, 8, 2, false)),
             ("a WebP of 16,383 × 16,383 without loss", "render.too-many-pixels", webp),
             ("a progressive JPEG of 60,000 × 60,000", "render.too-many-pixels", jpeg(60_000, 60_000)),
         ])
@@ -45,7 +46,8 @@ struct BombRefusalTests {
         return whole.dropLast(2) + (0..<count).flatMap { _ in scan } + whole.suffix(2)
     }
 
-    private static func png(_ width: Int, _ height: Int, _ depth: UInt8, _ kind: UInt8, _ isInterlaced: Bool) -> [UInt8] {
+    private static func png(_ width: Int, _ height: Int, _ depth: UInt8, _ kind: UInt8, _ isInterlaced: Bool) -> [UInt8]
+    {
         let head = big(width, 4) + big(height, 4) + [depth, kind, 0, 0, isInterlaced ? 1 : 0]
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + Pixels.chunk("IHDR", head)
             + Pixels.chunk("IDAT", Sources.zeros(1_200_000)) + Pixels.chunk("IEND", [])

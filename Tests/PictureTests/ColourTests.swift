@@ -10,7 +10,7 @@ internal import Testing
 /// Against references made once by ImageMagick 6.9 with LittleCMS, relative intent, and kept beside the tests.
 @Suite("Pictures: colours are those that an independent tool gives", .timeLimit(.minutes(1)))
 struct ColourTests {
-    private static let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References")
+    static let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References")
     private static let pool: RendererPool = {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
         configuration.limits.formats = Set(ImageFormat.allCases)

@@ -41,10 +41,14 @@ struct PoolFuzzTests {
     private static func seeds(_ pool: RendererPool) async throws -> [[UInt8]] {
         let pixels = Pixels.photograph(width: 120, height: 80, seed: 6)
         let made = try await Workshop.render(try Workshop.file(pixels.png), in: pool) { facts in
-            [ImageFormat.jpeg, .webp, .png].map { Workshop.order(120, 80, $0, of: facts.size) }
+            [ImageFormat.jpeg, .webp, .png, .gif, .avif].map { Workshop.order(120, 80, $0, of: facts.size) }
         }
         let files = try made.map { try $0.content.bytes() }
+        let heic = Array(try Data(contentsOf: ColourTests.references.appending(path: "gradient.heic")))
         return files + [
+            heic,
+            Sources.gif(
+                width: 30, height: 20, colours: [[200, 0, 0], [0, 0, 200]], delays: [5, 20], transparent: true),
             Sources.photographed(files[0], orientation: 6), Sources.tagged(files[0], Sources.exchangedProfile),
             Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile)]),
             Sources.blackPNG(width: 40, height: 30, depth: 16, channels: 4, isInterlaced: true),

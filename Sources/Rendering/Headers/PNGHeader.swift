@@ -10,11 +10,11 @@ enum PNGHeader {
     private static let kept: Set<String> = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "gAMA", "cHRM", "sRGB", "iCCP"]
 
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
-        var header = try start(&bytes)
+        var (header, most) = try start(&bytes)
         var keep = [0..<signature.count]
         var offset = signature.count
         var chunks = 0
-        var hasData = false
+        var data = 0
         header.isTruncated = true
         while let length = try bytes.big(offset, 4), let name = try bytes.bytes(offset + 4, 4) {
             chunks += 1
@@ -22,7 +22,7 @@ enum PNGHeader {
             let type = String(decoding: name, as: UTF8.self)
             let end = min(offset + 12 + length, bytes.length)
             switch type {
-            case "IDAT": hasData = true
+            case "IDAT": data += length
             case "tRNS": header.hasAlpha = true
             case "acTL": header.frames = max(1, try bytes.big(offset + 8, 4) ?? 1)
             case "eXIf": header.orientation = try Exif.orientation(&bytes, at: offset + 8) ?? header.orientation
@@ -47,12 +47,16 @@ enum PNGHeader {
                 break
             }
         }
-        guard hasData else { throw .malformed(.png, reason: "it ends before its pixels begin") }
+        guard data > 0 else { throw .malformed(.png, reason: "it ends before its pixels begin") }
+        guard data <= most else { throw .malformed(.png, reason: "it has far more data than pixels: \(data) bytes") }
         if keep.count > 1 || keep[0].upperBound < bytes.length { header.keep = keep }
         return header
     }
 
-    private static func start(_ bytes: inout PictureBytes) throws(RenderFailure) -> PictureHeader {
+    /// Its size, and the most bytes of data that so many pixels can have.
+    private static func start(
+        _ bytes: inout PictureBytes
+    ) throws(RenderFailure) -> (PictureHeader, mostData: Int) {
         guard try bytes.has([0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52], at: 8), let width = try bytes.big(16, 4),
             let height = try bytes.big(20, 4), let depth = try bytes[24], let colour = try bytes[25],
             let interlace = try bytes[28]
@@ -66,7 +70,10 @@ enum PNGHeader {
         // Seven passes over the whole picture: it is decoded whole.
         let (memory, isTooMuch) = header.stored.pixels.multipliedReportingOverflow(by: samples * (depth == 16 ? 2 : 1))
         if interlace != 0 { header.memory = isTooMuch ? .max : memory }
-        return header
+        // Twice the size of the pixels: more does not come of what can't be compressed. libpng inflates what lies behind the
+        // last row, too, to a thousand times its size, and throws it away.
+        let (most, isMore) = header.stored.height.multipliedReportingOverflow(by: width * samples * Int(depth) / 4 + 4)
+        return (header, isMore ? .max : most.addingReportingOverflow(4096).partialValue)
     }
 
     /// Whether a colour profile says that it stays within the limit when inflated; libpng goes by the same number.
