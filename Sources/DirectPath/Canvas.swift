@@ -15,5 +15,6 @@ final class Canvas {
     }
     deinit { bytes.deallocate() }
 
+    var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: size.pixels * 3) }
     var stride: Int { size.width * 3 }
 }

@@ -37,13 +37,15 @@ package enum ProfileKind: Sendable, Hashable {
 
 /// Which renders the direct path takes; whatever it does not know, libvips does.
 package enum DirectChoice {
+    /// What it writes itself.
+    static let written: Set<ImageFormat> = [.jpeg, .webp, .png]
     /// All outputs are in memory at once.
     private static let pixelLimit = 24_000_000
 
     /// Whether it may be worth looking at the JPEG's traits.
     package static func mayTake(_ request: RenderRequest) -> Bool {
         request.facts.format == .jpeg
-            && request.outputs.allSatisfy { $0.isPlain && [.jpeg, .webp, .png].contains($0.format) }
+            && request.outputs.allSatisfy { $0.isPlain }
             && request.outputs.reduce(0) { $0 + $1.size.pixels } <= pixelLimit
     }
 

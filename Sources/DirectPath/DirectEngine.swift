@@ -1,9 +1,10 @@
 internal import CPixels
-internal import ImageModel
+package import ImageModel
 internal import Ports
 package import Rendering
 
-/// Renders what most jobs are, a colour JPEG to JPEG, WebP or PNG, straight through the codecs; the rest it hands on.
+/// Renders what most jobs are, a colour JPEG to JPEG, WebP or PNG, straight through the codecs; the rest it hands on, as
+/// pixels where only the writing is not its own.
 ///
 /// libjpeg decodes smaller where that does not show, rows are resampled as they come out, profiles are applied to what is
 /// left, and turning costs nothing, since it is only where pixels are written.
@@ -117,24 +118,30 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             if smallest[cut].map({ canvas.size.pixels < $0.size.pixels }) ?? true { smallest[cut] = canvas }
         }
         return smallest.mapValues { canvas in
-            let pixels = UnsafeRawBufferPointer(start: canvas.bytes, count: canvas.size.pixels * 3)
-            return Look(pixels, width: canvas.size.width, height: canvas.size.height, channels: 3)
+            Look(canvas.content, width: canvas.size.width, height: canvas.size.height, channels: 3)
         }
+    }
+
+    package func encode(
+        _ pixels: UnsafeRawBufferPointer, _ size: PixelSize, as output: RenderOutput, at index: Int
+    ) throws(EngineFailure) -> [UInt8] {
+        try rest.encode(pixels, size, as: output, at: index)
     }
 
     private func encoded(
         _ canvas: Canvas, as output: RenderOutput, at index: Int
     ) throws(EngineFailure) -> (bytes: [UInt8], quality: Int) {
-        do throws(CodecFailure) {
-            let found = try QualitySearch(output, of: .jpeg).run { quality throws(CodecFailure) in
-                var output = output
-                output.quality = quality
-                return try canvas.encoded(as: output)
+        let found = try QualitySearch(output, of: .jpeg).run { quality throws(EngineFailure) in
+            var output = output
+            output.quality = quality
+            guard DirectChoice.written.contains(output.format) else {
+                return try encode(canvas.content, canvas.size, as: output, at: index)
             }
-            if let found { return found }
-        } catch {
-            throw .output(index, reason: error.reason)
+            do throws(CodecFailure) { return try canvas.encoded(as: output) } catch {
+                throw .output(index, reason: error.reason)
+            }
         }
+        if let found { return found }
         throw .output(index, reason: "it does not fit into its bytes")
     }
 

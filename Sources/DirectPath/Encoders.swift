@@ -12,7 +12,7 @@ extension Canvas {
         switch output.format {
         case .jpeg: try jpeg(quality: output.quality)
         case .webp: try webp(quality: output.quality, method: output.effort)
-        case .png: try PNGWriter.file(of: self, level: output.effort)
+        case .png: try PNGWriter.file(of: self)
         default: throw CodecFailure(reason: "\(output.format.rawValue) is not written here")
         }
     }
@@ -25,9 +25,13 @@ extension Canvas {
         let isFull: Int32 = quality >= Self.fullChromaQuality ? 1 : 0
         guard
             mz_jpeg_write(
-                bytes, Int32(size.width), Int32(size.height), Int32(quality), isFull, 1, 0, &file, &count, &reason) == 0,
+                bytes, Int32(size.width), Int32(size.height), Int32(quality), isFull, 1, 0, &file, &count, &reason)
+                == 0,
             let file
-        else { throw CodecFailure(reason: String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)) }
+        else {
+            throw CodecFailure(
+                reason: String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+        }
         return Array(UnsafeBufferPointer(start: file, count: Int(count)))
     }
 

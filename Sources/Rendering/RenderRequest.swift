@@ -111,4 +111,11 @@ package protocol RenderEngine {
         _ source: UnsafeRawBufferPointer, _ request: RenderRequest,
         write: (RenderedOutput, UnsafeRawBufferPointer) throws(EngineFailure) -> Void
     ) throws(EngineFailure)
+
+    /// One picture written as an output asks: for an engine before this one, in formats that are not its own.
+    ///
+    /// - Parameter pixels: rows of sRGB without gaps, three bytes each pixel.
+    func encode(
+        _ pixels: UnsafeRawBufferPointer, _ size: PixelSize, as output: RenderOutput, at index: Int
+    ) throws(EngineFailure) -> [UInt8]
 }

@@ -47,6 +47,15 @@ final class Raster {
         }
     }
 
+    /// Rows of sRGB without gaps, which must outlive it.
+    static func borrowing(_ pixels: UnsafeRawBufferPointer, _ size: PixelSize) throws(RasterFailure) -> Raster {
+        try make { out in
+            out.pointee = vips_image_new_from_memory(
+                pixels.baseAddress, pixels.count, Int32(size.width), Int32(size.height), 3, VIPS_FORMAT_UCHAR)
+            return out.pointee == nil ? -1 : 0
+        }.map(mz_vips_name_srgb)
+    }
+
     var size: PixelSize {
         PixelSize(width: Int(vips_image_get_width(image)), height: Int(vips_image_get_height(image)))
     }
@@ -96,7 +105,8 @@ final class Raster {
     /// The delays and loops that a loader found.
     var timing: Timing {
         var (delays, count, loops): (UnsafeMutablePointer<Int32>?, Int32, Int32) = (nil, 0, 0)
-        if vips_image_get_typeof(image, "delay") == 0 || vips_image_get_array_int(image, "delay", &delays, &count) != 0 {
+        if vips_image_get_typeof(image, "delay") == 0 || vips_image_get_array_int(image, "delay", &delays, &count) != 0
+        {
             count = 0
         }
         if vips_image_get_typeof(image, "loop") == 0 || vips_image_get_int(image, "loop", &loops) != 0 { loops = 0 }

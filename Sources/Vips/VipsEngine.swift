@@ -46,6 +46,14 @@ package struct VipsEngine: RenderEngine {
         }
     }
 
+    package func encode(
+        _ pixels: UnsafeRawBufferPointer, _ size: PixelSize, as output: RenderOutput, at index: Int
+    ) throws(EngineFailure) -> [UInt8] {
+        do throws(RasterFailure) {
+            return try Raster.borrowing(pixels, size).encoded(as: output)
+        } catch { throw .output(index, reason: error.reason) }
+    }
+
     private func renderStill(
         _ source: UnsafeRawBufferPointer, _ asked: RenderRequest
     ) throws(EngineFailure) -> [Int: Encoded] {

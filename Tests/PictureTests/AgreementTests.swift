@@ -91,6 +91,28 @@ struct AgreementTests {
         await libvips.stop()
     }
 
+    /// Seen to fail while one AVIF sent all of a request to libvips: the JPEG beside it came out in other bytes.
+    @Test("What only libvips can write is made of the direct path's pixels", arguments: [ImageFormat.avif, .gif])
+    func handedOn(format: ImageFormat) async throws {
+        let pool = Self.pool(.direct)
+        let made = try await Workshop.render(try Workshop.file(Pixels.photograph(width: 701, height: 467, seed: 4).png))
+        {
+            [Workshop.order(701, 467, .jpeg, of: $0.size, quality: 92)]
+        }
+        let file = try Workshop.file(Sources.photographed(try made[0].content.bytes(), orientation: 6))
+        let alone = try await Workshop.render(file, in: pool) { [Workshop.order(200, 300, .jpeg, of: $0.size)] }
+        let ladder = try await Workshop.render(file, in: pool) { facts in
+            [format, .jpeg, .png].map { Workshop.order(200, 300, $0, of: facts.size, quality: 95) }
+                + [Workshop.order(200, 300, .jpeg, of: facts.size)]
+        }
+        #expect(try ladder[3].content.bytes() == alone[0].content.bytes())
+        #expect(ladder[0].rendition.placeholder == ladder[1].rendition.placeholder && ladder[0].rendition.colour != nil)
+        let pixels = try await Workshop.pixels(of: try ladder[0].content.bytes())
+        let exact = try #require(Pixels(png: try ladder[2].content.bytes()))
+        #expect(try #require(pixels.difference(from: exact)) < (format == .gif ? 8 : 4))
+        await pool.stop()
+    }
+
     @Test("Without AVX2 the very same pixels come out")
     func portable() async throws {
         let (direct, portable) = (Self.pool(.direct), Self.pool(.portable))

@@ -4,19 +4,18 @@ internal import ImageModel
 internal import Posix
 internal import Vips
 
-/// The hidden `bench FORMAT EFFORT PART PARTS OUT FILE…`: libvips in a bare loop over every PARTS-th file, for
+/// The hidden `bench FORMAT,… PART PARTS OUT FILE…`: libvips in a bare loop over every PARTS-th file, for
 /// `mezzotint-bench render` to compare with; here, since only this program links libvips.
 enum BareBenchmark {
     static func run(_ words: [String]) -> Never {
-        guard words.count > 5, let format = ImageFormat(rawValue: words[0]), let effort = Int(words[1]),
-            let part = Int(words[2]), let parts = Int(words[3]), parts > 0
-        else {
-            Console.complain("usage: mezzotint-renderer bench FORMAT EFFORT PART PARTS OUT FILE…")
+        let formats = (words.first ?? "").split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) }
+        guard words.count > 4, !formats.isEmpty, let part = Int(words[1]), let parts = Int(words[2]), parts > 0 else {
+            Console.complain("usage: mezzotint-renderer bench FORMAT,… PART PARTS OUT FILE…")
             exit(2)
         }
         do {
-            try BareLibvips.start()
-            let files = try words[5...].enumerated().filter { $0.offset % parts == part }.map { _, path in
+            try BareLibvips.start(formats)
+            let files = try words[4...].enumerated().filter { $0.offset % parts == part }.map { _, path in
                 (URL(filePath: path), [UInt8](try Data(contentsOf: URL(filePath: path))))
             }
             Console.write("ready\n")
@@ -28,12 +27,13 @@ enum BareBenchmark {
             let cpu = ProcessMemory.cpuNanoseconds
             for (url, content) in files {
                 let made = try content.withUnsafeBytes {
-                    try BareLibvips.render($0, format, quality: 80, effort: effort)
+                    try BareLibvips.render($0, formats, quality: 80)
                 }
                 variants += made.count
                 bytes += made.reduce(0) { $0 + $1.count }
-                if words[4] != "-" {
-                    try Data(made[0]).write(to: URL(filePath: "\(words[4])/\(url.lastPathComponent).\(format.suffix)"))
+                if words[3] != "-" {
+                    let name = "\(url.lastPathComponent).\(formats[0].suffix)"
+                    try Data(made[0]).write(to: URL(filePath: "\(words[3])/\(name)"))
                 }
             }
             let seconds = Double(SystemTime.monotonicNanoseconds - start) / 1e9

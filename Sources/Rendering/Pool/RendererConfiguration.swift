@@ -65,7 +65,7 @@ package struct RenderEffort: Sendable, Hashable {
     /// AVIF's effort, 0...9. At 640 px 1 takes 64 ms, 2 takes 125 for 1.5 % fewer bytes, 4 takes 694 for 1 % more.
     package var avifFast: Int
     package var avifSlow: Int
-    /// PNG's compression level, 0...9.
+    /// PNG's compression level, 0...9, where libvips writes it; the direct path has its own.
     package var png: Int
     /// How hard a GIF's colours are chosen, 1...10.
     package var gif: Int

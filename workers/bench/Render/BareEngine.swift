@@ -1,5 +1,4 @@
 internal import Foundation
-internal import ImageModel
 
 /// Bare calls of libvips in a loop, in as many processes as jobs; it runs inside mezzotint-renderer, which links libvips.
 struct BareEngine: BenchmarkEngine {
@@ -7,19 +6,19 @@ struct BareEngine: BenchmarkEngine {
     let jobs: Int
     let out: URL
 
-    func run(_ format: ImageFormat) async throws -> RenderFigures { try run(format, keepingIn: "-") }
-    func keep(_ format: ImageFormat) async throws { _ = try run(format, keepingIn: out.path) }
+    func run(_ ladder: Ladder) async throws -> RenderFigures { try run(ladder, pictures, keepingIn: "-") }
+    func keep(_ ladder: Ladder, of pictures: [URL]) async throws { _ = try run(ladder, pictures, keepingIn: out.path) }
 
-    private func run(_ format: ImageFormat, keepingIn folder: String) throws -> RenderFigures {
-        let effort = format == .webp ? "2" : "0"
+    private func run(_ ladder: Ladder, _ pictures: [URL], keepingIn folder: String) throws -> RenderFigures {
+        let formats = ladder.formats.map(\.rawValue).joined(separator: ",")
         let parts = try (0..<jobs).map { part in
-            try Part(["bench", format.rawValue, effort, "\(part)", "\(jobs)", folder] + pictures.map(\.path))
+            try Part(["bench", formats, "\(part)", "\(jobs)", folder] + pictures.map(\.path))
         }
         for part in parts { part.awaitReady() }
         let start = Date()
         for part in parts { part.go() }
         var figures = RenderFigures(
-            engine: "libvips", format: format, variants: 0, seconds: 0, cpuMilliseconds: 0, bytes: 0, peakMemoryBytes: 0
+            engine: "libvips", ladder: ladder, variants: 0, seconds: 0, cpuMilliseconds: 0, bytes: 0, peakMemoryBytes: 0
         )
         for part in parts {
             let numbers = try part.numbers()

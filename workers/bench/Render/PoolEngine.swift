@@ -13,23 +13,26 @@ struct PoolEngine: BenchmarkEngine {
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(path: "mezzotint-renderer").path
 
-    func run(_ format: ImageFormat) async throws -> RenderFigures {
+    func run(_ ladder: Ladder) async throws -> RenderFigures {
         try await withPool { pool in
             let start = SystemTime.monotonicNanoseconds
             let cpu = cpuNanoseconds(pool)
-            let lengths = try await each { url in try await variants(of: url, format, pool).map(\.content.length) }
+            let lengths = try await each(pictures) { url in
+                try await variants(of: url, ladder.formats, pool).map(\.content.length)
+            }
             return RenderFigures(
-                engine: "mezzotint", format: format, variants: lengths.count,
+                engine: "mezzotint", ladder: ladder, variants: lengths.count,
                 seconds: Double(SystemTime.monotonicNanoseconds - start) / 1e9,
                 cpuMilliseconds: Double(cpuNanoseconds(pool) - cpu) / 1e6, bytes: lengths.reduce(0, +),
                 peakMemoryBytes: pool.peakMemoryBytes)
         }
     }
 
-    func keep(_ format: ImageFormat) async throws {
+    func keep(_ ladder: Ladder, of pictures: [URL]) async throws {
+        let format = ladder.formats[0]
         try await withPool { pool in
-            _ = try await each { url in
-                let largest = try await variants(of: url, format, pool)[0]
+            _ = try await each(pictures) { url in
+                let largest = try await variants(of: url, [format], pool)[0]
                 try Data(largest.content.bytes())
                     .write(to: out.appending(path: "\(url.lastPathComponent).\(format.suffix)"))
                 return [0]
@@ -50,13 +53,16 @@ struct PoolEngine: BenchmarkEngine {
         pool.processes.reduce(ProcessMemory.ownCPUNanoseconds) { $0 + ($1.cpuNanoseconds ?? 0) }
     }
 
-    private func variants(of url: URL, _ format: ImageFormat, _ pool: RendererPool) async throws -> [RenderedVariant] {
+    private func variants(of url: URL, _ formats: [ImageFormat], _ pool: RendererPool) async throws -> [RenderedVariant]
+    {
         let picture = try pool.inspect(try OpenFile(reading: url.path))
-        let specs = [
-            VariantSpec(width: 1280, height: 1280, format: format),
-            VariantSpec(width: 640, height: 640, format: format),
-            VariantSpec(width: 160, height: 160, mode: .crop, format: format),
-        ]
+        let specs = formats.flatMap { format in
+            [
+                VariantSpec(width: 1280, height: 1280, format: format),
+                VariantSpec(width: 640, height: 640, format: format),
+                VariantSpec(width: 160, height: 160, mode: .crop, format: format),
+            ]
+        }
         let orders = specs.map { spec in
             let placement = spec.placement(of: picture.facts.size)
             return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
@@ -65,7 +71,8 @@ struct PoolEngine: BenchmarkEngine {
     }
 
     /// `body` of every picture, `jobs` at a time.
-    private func each(_ body: @escaping @Sendable (URL) async throws -> [Int]) async throws -> [Int] {
+    private func each(_ pictures: [URL], _ body: @escaping @Sendable (URL) async throws -> [Int]) async throws -> [Int]
+    {
         try await withThrowingTaskGroup(of: [Int].self) { group in
             var results: [Int] = []
             for (i, url) in pictures.enumerated() {

@@ -6,7 +6,8 @@ internal import ImageModel
 struct RenderBenchmark {
     let pictures: [URL]
     let jobs: Int
-    let scores: Bool
+    /// Those whose variants are scored.
+    let scored: [URL]
     let scratch: URL
 
     static let command = Command(
@@ -16,12 +17,15 @@ struct RenderBenchmark {
         ],
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
-            Option("format", value: "format", help: "Only this output format.", oneOf: ["webp", "jpeg", "png"]),
+            Option(
+                "format", value: "format", help: "Only this output format; mixed is JPEG, WebP and AVIF of one source.",
+                oneOf: Ladder.all.map(\.name)),
             Option(
                 "engine", value: "engine", help: "Only this engine.", oneOf: ["mezzotint", "libvips", "sharp"]),
             Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
-            Option(flag: "no-score", help: "Leave out SSIMULACRA2, which takes longest."), .json,
+            Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2, which takes longest (13)."),
+            Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,
         ]
     ) { arguments in
         guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
@@ -35,26 +39,32 @@ struct RenderBenchmark {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-bench-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
+        let wanted = arguments.flag("no-score") ? 0 : try arguments.number("scored", in: 1...100_000) ?? 13
         let benchmark = RenderBenchmark(
             pictures: pictures, jobs: try arguments.number("jobs", in: 1...256) ?? cores,
-            scores: !arguments.flag("no-score"), scratch: scratch)
+            scored: Self.sample(pictures, wanted), scratch: scratch)
         let engines = arguments.value("engine").map { [$0] } ?? ["mezzotint", "libvips", "sharp"]
-        let formats = arguments.value("format").flatMap { ImageFormat(rawValue: $0) }.map { [$0] } ?? [.webp, .jpeg, .png]
+        let ladders = arguments.value("format").map { name in Ladder.all.filter { $0.name == name } } ?? Ladder.all
         var figures: [RenderFigures] = []
-        for format in formats {
-            figures += try await benchmark.run(engines, format, rounds: arguments.number("rounds", in: 1...99) ?? 3)
+        for ladder in ladders {
+            figures += try await benchmark.run(engines, ladder, rounds: arguments.number("rounds", in: 1...99) ?? 3)
         }
         Console.print(
             arguments.flag("json") ? figures.map(\.json).joined(separator: "\n") : RenderFigures.table(figures))
         return .success
     }
 
+    /// So many of them, from all over.
+    private static func sample(_ pictures: [URL], _ count: Int) -> [URL] {
+        (0..<min(count, pictures.count)).map { pictures[$0 * pictures.count / min(count, pictures.count)] }
+    }
+
     /// All engines in turn, over and over, so that a busy moment of the machine hits them alike.
-    private func run(_ names: [String], _ format: ImageFormat, rounds: Int) async throws -> [RenderFigures] {
+    private func run(_ names: [String], _ ladder: Ladder, rounds: Int) async throws -> [RenderFigures] {
         for url in pictures { _ = try Data(contentsOf: url) }
         var engines: [any BenchmarkEngine] = []
         for name in names {
-            let out = scratch.appending(path: "\(name)-\(format.rawValue)")
+            let out = scratch.appending(path: "\(name)-\(ladder.name)")
             try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
             switch name {
             case "mezzotint": engines.append(PoolEngine(pictures: pictures, jobs: jobs, out: out))
@@ -66,15 +76,15 @@ struct RenderBenchmark {
         }
         var results = engines.map { _ in [RenderFigures]() }
         for _ in 0..<rounds {
-            for (i, engine) in engines.enumerated() { results[i].append(try await engine.run(format)) }
+            for (i, engine) in engines.enumerated() { results[i].append(try await engine.run(ladder)) }
         }
         var figures: [RenderFigures] = []
         for (i, engine) in engines.enumerated() {
             var median = results[i].sorted { $0.seconds < $1.seconds }[rounds / 2]
             median.peakMemoryBytes = results[i].map(\.peakMemoryBytes).max() ?? 0
-            if scores {
-                try await engine.keep(format)
-                median.score = try await Scorer(pictures: pictures, references: scratch.appending(path: "reference"))
+            if let format = ladder.scored, !scored.isEmpty {
+                try await engine.keep(ladder, of: scored)
+                median.score = try await Scorer(pictures: scored, references: scratch.appending(path: "reference"))
                     .score(engine.out, format, jobs: jobs)
             }
             figures.append(median)
@@ -87,7 +97,7 @@ struct RenderBenchmark {
 protocol BenchmarkEngine {
     /// Where `keep` leaves the 1280 px variants, under the source's name and the format's suffix.
     var out: URL { get }
-    func run(_ format: ImageFormat) async throws -> RenderFigures
-    /// Once more, unmeasured, keeping the largest.
-    func keep(_ format: ImageFormat) async throws
+    func run(_ ladder: Ladder) async throws -> RenderFigures
+    /// Some of them once more, unmeasured, keeping the largest.
+    func keep(_ ladder: Ladder, of pictures: [URL]) async throws
 }

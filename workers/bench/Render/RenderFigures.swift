@@ -1,18 +1,17 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
 
-/// What one engine did with all pictures in one format.
+/// What one engine did with all pictures, in one ladder's formats.
 struct RenderFigures {
     var engine: String
-    var format: ImageFormat
+    var ladder: Ladder
     var variants: Int
     var seconds: Double
     var cpuMilliseconds: Double
     var bytes: Int
     /// Of the largest process that rendered.
     var peakMemoryBytes: Int
-    /// SSIMULACRA2 of the 1280 px variants, mean and least; nil where it was not measured.
+    /// SSIMULACRA2 of 1280 px variants, mean and least; nil where it was not measured.
     var score: (mean: Double, least: Double)?
 
     var variantsPerSecond: Double { Double(variants) / seconds }
@@ -21,7 +20,7 @@ struct RenderFigures {
     /// One line of JSON, as scripts read it.
     var json: String {
         var parts = [
-            #""bench":"render""#, #""engine":"\#(engine)""#, #""format":"\#(format.rawValue)""#,
+            #""bench":"render""#, #""engine":"\#(engine)""#, #""format":"\#(ladder.name)""#,
             #""variantsPerSecond":\#(RenderFigures.text(variantsPerSecond))"#,
             #""cpuMsPerVariant":\#(RenderFigures.text(cpuMsPerVariant))"#, #""bytes":\#(bytes)"#,
             #""peakMemoryBytes":\#(peakMemoryBytes)"#,
@@ -35,7 +34,7 @@ struct RenderFigures {
         let heads = ["format", "engine", "variants/s", "CPU ms/variant", "bytes", "peak MiB", "score", "least"]
         let rows = figures.map { own in
             [
-                own.format.rawValue, own.engine, text(own.variantsPerSecond), text(own.cpuMsPerVariant), "\(own.bytes)",
+                own.ladder.name, own.engine, text(own.variantsPerSecond), text(own.cpuMsPerVariant), "\(own.bytes)",
                 "\(own.peakMemoryBytes >> 20)", own.score.map { text($0.mean) } ?? "-",
                 own.score.map { text($0.least) } ?? "-",
             ]

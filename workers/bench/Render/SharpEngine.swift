@@ -29,24 +29,32 @@ struct SharpEngine: BenchmarkEngine {
         let maxRssMiB: Int
     }
 
-    func run(_ format: ImageFormat) async throws -> RenderFigures {
+    func run(_ ladder: Ladder) async throws -> RenderFigures {
         let folder = pictures[0].deletingLastPathComponent().path
-        // Its bench gives PNG a quality, which to sharp means a palette: that one line is said anew for it.
-        let text =
-            format == .png
-            ? try SharedTools.output(
-                "node",
-                [
-                    "-e",
-                    "eval(require('fs').readFileSync(process.argv[1],'utf8').replace('({quality:80})','()'))",
-                    script.path, folder, "\(jobs)", format.rawValue,
-                ], environment: modules)
-            : try SharedTools.output("node", [script.path, folder, "\(jobs)", format.rawValue])
+        // Its bench writes one format, with a quality, which to sharp's PNG means a palette: its inner line is said anew.
+        let code = """
+            const outputs=[\(ladder.formats.map(Self.output).joined(separator: ","))];
+            const own=require('fs').readFileSync(process.argv[1],'utf8')
+              .replace('{const o=','for(const [format,options] of outputs){const o=').replace('({quality:80})','(options)');
+            if(!own.includes('of outputs')||!own.includes('(options)'))throw new Error('bench.js is not the one that is known');
+            eval(own);
+            """
+        let text = try SharedTools.output(
+            "node", ["-e", code, script.path, folder, "\(jobs)", "webp"], environment: modules)
         let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
         return RenderFigures(
-            engine: "sharp", format: format, variants: report.variants, seconds: report.seconds,
+            engine: "sharp", ladder: ladder, variants: report.variants, seconds: report.seconds,
             cpuMilliseconds: report.cpuPerVariantMs * Double(report.variants), bytes: report.bytes,
             peakMemoryBytes: report.maxRssMiB << 20)
+    }
+
+    /// At sharp's defaults and our quality; AVIF with the effort and the chroma that ours has.
+    private static func output(_ format: ImageFormat) -> String {
+        switch format {
+        case .png: "['png',{}]"
+        case .avif: "['avif',{quality:80,effort:1,chromaSubsampling:'4:2:0'}]"
+        default: "['\(format.rawValue)',{quality:80}]"
+        }
     }
 
     private var modules: [String: String] {
@@ -54,12 +62,13 @@ struct SharpEngine: BenchmarkEngine {
     }
 
     /// The same call for the largest size, written to files.
-    func keep(_ format: ImageFormat) async throws {
+    func keep(_ ladder: Ladder, of pictures: [URL]) async throws {
+        let format = ladder.formats[0]
         let code = """
-            const sharp=require('sharp'),path=require('path');sharp.concurrency(1);
+            const sharp=require('sharp'),path=require('path');sharp.concurrency(1);const [format,options]=\(Self.output(format));
             (async()=>{for(const f of process.argv.slice(1))
               await sharp(f,{failOn:'none'}).rotate().resize(1280,1280,{fit:'inside',withoutEnlargement:true})
-                .\(format.rawValue)(\(format == .png ? "" : "{quality:80}")).toFile(path.join(process.env.OUT,path.basename(f)+'.\(format.suffix)'))})()
+                [format](options).toFile(path.join(process.env.OUT,path.basename(f)+'.\(format.suffix)'))})()
             """
         _ = try SharedTools.output(
             "node", ["-e", code] + pictures.map(\.path),

@@ -23,13 +23,15 @@ enum PipelineBenchmark {
 
     /// In turn: the pool on files, the worker from the origin, and the worker with nothing to do, whose start and end
     /// are taken off.
-    private static func measure(_ pictures: [URL], _ format: ImageFormat, _ rounds: Int, _ figures: inout Figures) async throws {
+    private static func measure(_ pictures: [URL], _ format: ImageFormat, _ rounds: Int, _ figures: inout Figures)
+        async throws
+    {
         let jobs = ProcessInfo.processInfo.activeProcessorCount
         let pool = PoolEngine(pictures: pictures, jobs: jobs, out: pictures[0].deletingLastPathComponent())
         let bench = try WorkerBench(pictures: Photographs.served(pictures))
         var (alone, whole, rates, poolRates): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
         for _ in 0..<rounds {
-            let bare = try await pool.run(format)
+            let bare = try await pool.run(Ladder(format))
             alone.append(bare.cpuMsPerVariant)
             poolRates.append(bare.variantsPerSecond)
             bench.startAnew()
@@ -38,7 +40,8 @@ enum PipelineBenchmark {
                 pictures.map { (url: Photographs.path($0), variants: Photographs.specs(format)) })
             let run = try bench.work()
             guard run["renders"] == Double(3 * pictures.count) else {
-                throw BenchFailure(description: "The worker rendered \(run["renders"]) variants of \(3 * pictures.count).")
+                throw BenchFailure(
+                    description: "The worker rendered \(run["renders"]) variants of \(3 * pictures.count).")
             }
             whole.append((run.cpuSeconds - idle.cpuSeconds) * 1_000 / run["renders"])
             rates.append(run["renders"] / (run["seconds"] - idle["seconds"]))
@@ -55,7 +58,8 @@ enum PipelineBenchmark {
 /// The set of photographs that benchmarks render.
 enum Photographs {
     static func named(by arguments: ParsedArguments) throws -> [URL] {
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos") else {
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
+        else {
             throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
         }
         let pictures = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

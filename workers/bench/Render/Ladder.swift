@@ -1,0 +1,17 @@
+internal import ImageModel
+
+/// The formats in which each size of a picture is written, by the name that the benchmark's lines have.
+struct Ladder {
+    let name: String
+    let formats: [ImageFormat]
+
+    init(_ format: ImageFormat) { (name, formats) = (format.rawValue, [format]) }
+
+    private init(_ name: String, _ formats: [ImageFormat]) { (self.name, self.formats) = (name, formats) }
+
+    static let all =
+        [ImageFormat.webp, .jpeg, .png, .avif].map { Ladder($0) } + [Ladder("mixed", [.jpeg, .webp, .avif])]
+
+    /// The format whose variants are scored; those of a mixed ladder are the others' own.
+    var scored: ImageFormat? { formats.count == 1 ? formats[0] : nil }
+}
