@@ -29,12 +29,11 @@ package struct DeadLetter: Sendable, Hashable {
     }
 
     package init(
-        of record: Record, id: String, cause: FailureNote, attempts: Int, url: String?, at time: Int64,
-        origin: RecordOrigin? = nil
+        of record: Record, id: String, cause: FailureNote, attempts: Int, url: String?, at time: Int64
     ) {
         let value = record.value ?? []
         (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url, time)
-        self.origin = origin ?? RecordOrigin(record)
+        origin = record.jobOrigin
         key = record.key
         let fits = value.count <= RecordLimits.jobBytes
         body = fits ? value : Array(value[..<RecordLimits.keptPrefix])

@@ -1,6 +1,9 @@
 extension Record {
     /// The record's place for people and for ids: `jobs.fast-3-17`.
     package var placeText: String { RecordOrigin(self).description }
+
+    /// Where its job was first: a retry's headers name that.
+    package var jobOrigin: RecordOrigin { header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(self) }
 }
 
 /// Where a record came from, kept when its bytes go to another topic; written `jobs.fast-3-17`.

@@ -52,13 +52,20 @@ package final class KafkaLog: Log {
     /// A day less than the topics keep them: the clocks of brokers and workers differ.
     package var tombstonesKept: Duration? { .seconds(TopicPlan.tombstoneDays * 86_400 - 86_400) }
 
-    package func append(_ records: [NewRecord]) async -> [AppendResult] {
-        guard fence.isOpen else {
-            return records.map { _ in
-                .refused(.unavailable(reason: "this worker was away for longer than its session lives"))
-            }
+    package func append(_ records: [NewRecord]) async -> [AppendResult] { await append(records) { true } }
+
+    package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] {
+        await append(records) { [fence] in fence.isHeld(owner) }
+    }
+
+    /// `isOurs` is asked last: a process that was stopped between the two has given its partitions up by then.
+    private func append(
+        _ records: [NewRecord], while isOurs: @escaping @Sendable () -> Bool
+    ) async -> [AppendResult] {
+        var results = await producer.append(records, within: partitionCount) { [fence] in
+            if !fence.isOpen { return .unavailable(reason: "this worker was away for longer than its session lives") }
+            return isOurs() ? nil : .unavailable(reason: "its partition has gone to another owner meanwhile")
         }
-        var results = await producer.append(records, within: partitionCount)
         // A batch whose answer was lost is sent again, and acknowledged then without its offsets: they are below the end.
         for (index, record) in records.enumerated() {
             guard let offset = results[index].offset, offset < 0 else { continue }
@@ -69,15 +76,6 @@ package final class KafkaLog: Log {
             }
         }
         return results
-    }
-
-    package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] {
-        guard fence.isHeld(owner) else {
-            return records.map { _ in
-                .refused(.unavailable(reason: "partition \(owner.partition) has gone to another owner meanwhile"))
-            }
-        }
-        return await append(records)
     }
 
     package func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {

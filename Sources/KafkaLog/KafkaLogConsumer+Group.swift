@@ -119,6 +119,7 @@ extension KafkaLogConsumer {
             for partition in held { listener?.revoked(partition, deadline: deadline) }
         case .revoking(_, let waiting, _):
             // What was being given up in good order is somebody else's by now.
+            log.refuseQueued()
             tellLost(waiting)
             giveUp()
         case .idle, .preparing, .committing: giveUp()

@@ -34,7 +34,10 @@ final class KafkaProducer: Sendable {
         OwnThread.start("kafka reports") { [self] in run() }
     }
 
-    func append(_ records: [NewRecord], within partitionCount: Int) async -> [AppendResult] {
+    /// `obstacle` is asked now and then while the records are handed over, and once more after the last.
+    func append(
+        _ records: [NewRecord], within partitionCount: Int, unless obstacle: () -> LogFailure?
+    ) async -> [AppendResult] {
         if records.isEmpty { return [] }
         let client: ProducerClient
         switch state.withLock({ $0.entered() }) {
@@ -49,6 +52,7 @@ final class KafkaProducer: Sendable {
             // What follows a record that found no room would overtake it.
             var refusal: LogFailure?
             for (index, record) in records.enumerated() {
+                if index % Self.handedOverAtOnce == 0, refusal == nil { refusal = obstacle() }
                 if let failure = refusal ?? Self.misfit(record, within: partitionCount) {
                     batch.settle(index, .refused(failure))
                 } else if let error = client.produce(record, slot: batch.slot(index)) {
@@ -57,8 +61,13 @@ final class KafkaProducer: Sendable {
                     batch.settle(index, .refused(failure))
                 }
             }
+            // Whoever gave its partitions up meanwhile has purged what was queued before this.
+            if refusal == nil, obstacle() != nil { client.refuseQueued() }
         }
     }
+
+    /// A process that is stopped for long stops anywhere.
+    private static let handedOverAtOnce = 64
 
     /// Waits a little for what is under way; it is unknown after that.
     func close() async {

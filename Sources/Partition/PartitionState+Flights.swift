@@ -160,7 +160,10 @@ extension PartitionState {
                 attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
         case .retry, .deadLetter:
             return .dead(
-                attempts: attempts, failure, waiter.outcome(.dead, variants: variants, failure: failure, at: now))
+                DeadLetter(
+                    of: waiter.record, id: waiter.job.id, cause: failure, attempts: attempts, url: waiter.job.url,
+                    at: now),
+                waiter.outcome(.dead, variants: variants, failure: failure, at: now))
         }
     }
 }

@@ -41,8 +41,8 @@ package struct PermitScheduler: Sendable {
     var free: [PermitKind: Int]
     private var slowUnderWay = 0
     private var waitingFast = 0
-    /// Flights under way that wait for a render: their sources were fetched, and take memory.
-    private var ready = 0
+    /// Flights under way that wait for a render, by lane: their sources were fetched, and take memory.
+    private var ready: [Lane: Int] = [:]
     /// The slow flight that was let through for its age.
     private var aged: FlightID?
     private var tickets = 0
@@ -74,7 +74,7 @@ package struct PermitScheduler: Sendable {
         var seat = seats[flight] ?? Seat(lane: lane)
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
-        if kind == .render, seat.isUnderWay { ready += 1 }
+        if kind == .render, seat.isUnderWay { ready[lane, default: 0] += 1 }
         seat.waits = kind
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
@@ -91,7 +91,7 @@ package struct PermitScheduler: Sendable {
         for kind in seat.holds { free[kind, default: 0] += 1 }
         if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
         if seat.isUnderWay, seat.lane == .slow { slowUnderWay -= 1 }
-        if seat.isUnderWay, seat.waits == .render { ready -= 1 }
+        if seat.isUnderWay, seat.waits == .render { ready[seat.lane, default: 0] -= 1 }
         if aged == flight { aged = nil }
         endProbe(flight)
     }
@@ -110,18 +110,18 @@ package struct PermitScheduler: Sendable {
         if halt != nil, !isDraining { return probes(at: now) }
         var granted: [(kind: PermitKind, flight: FlightID)] = []
         // Before the fast ones: where they never leave a permit idle, it would wait for ever.
-        for kind in [PermitKind.render, .fetch] where waitingFast > 0 && hasRoom(kind) {
+        for kind in [PermitKind.render, .fetch] where waitingFast > 0 && hasRoom(kind, for: .slow) {
             if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) {
                 granted.append(grant(kind, ticket.flight))
             }
         }
         for kind in [PermitKind.render, .fetch] {
-            while hasRoom(kind), let ticket = first(Queue(kind: kind, lane: .fast)) {
+            while hasRoom(kind, for: .fast), let ticket = first(Queue(kind: kind, lane: .fast)) {
                 granted.append(grant(kind, ticket.flight))
             }
         }
         for kind in [PermitKind.render, .fetch] {
-            while hasRoom(kind), let ticket = first(Queue(kind: kind, lane: .slow)),
+            while hasRoom(kind, for: .slow), let ticket = first(Queue(kind: kind, lane: .slow)),
                 mayGo(ticket, at: now)
             {
                 granted.append(grant(kind, ticket.flight))
@@ -131,8 +131,13 @@ package struct PermitScheduler: Sendable {
     }
 
     /// What was fetched and waits for its render counts as a fetch: where an origin is faster than the renderers, all that
-    /// there is would be fetched at once, more than can be finished when a partition goes.
-    private func hasRoom(_ kind: PermitKind) -> Bool { free[kind, default: 0] > (kind == .fetch ? ready : 0) }
+    /// there is would be fetched at once, more than can be finished when a partition goes. Slow ones that wait so hold back
+    /// no fast one.
+    private func hasRoom(_ kind: PermitKind, for lane: Lane) -> Bool {
+        let free = free[kind, default: 0]
+        guard kind == .fetch else { return free > 0 }
+        return free > ready[.fast, default: 0] + (lane == .slow ? ready[.slow, default: 0] : 0)
+    }
 
     private func mayGo(_ ticket: Ticket, at now: Int64) -> Bool {
         let isUnderWay = seats[ticket.flight]?.isUnderWay ?? false
@@ -154,7 +159,7 @@ package struct PermitScheduler: Sendable {
             if !seat.isUnderWay, waitingFast > 0 || slowUnderWay >= rules.slow { aged = flight }
             if !seat.isUnderWay { slowUnderWay += 1 }
         }
-        if seat.isUnderWay, kind == .render { ready -= 1 }
+        if seat.isUnderWay, kind == .render { ready[seat.lane, default: 0] -= 1 }
         seat.waits = nil
         seat.isUnderWay = true
         seat.holds.insert(kind)
@@ -177,6 +182,10 @@ package struct PermitScheduler: Sendable {
     private mutating func changeLane(_ seat: inout Seat, _ flight: FlightID, to lane: Lane) {
         if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
         if seat.isUnderWay { slowUnderWay += lane == .slow ? 1 : -1 }
+        if seat.isUnderWay, seat.waits == .render {
+            ready[seat.lane, default: 0] -= 1
+            ready[lane, default: 0] += 1
+        }
         if lane == .fast, aged == flight { aged = nil }
         seat.lane = lane
     }

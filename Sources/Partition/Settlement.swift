@@ -8,5 +8,5 @@ package indirect enum Settlement: Sendable, Hashable {
     /// Its producer's key is not what our rules make of its URL: once more, under the right key.
     case rekey(Job)
     /// The original bytes are kept for a person, and the outcome says so.
-    case dead(attempts: Int, FailureNote, Outcome)
+    case dead(DeadLetter, Outcome)
 }

@@ -12,17 +12,12 @@ extension Outbox {
         init(_ answer: Answer, partitions: Int) {
             let record = answer.record
             place = RecordPlace(record.topic, record.offset)
-            // A retry's headers name the job's first record.
-            let origin = record.header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(record)
             switch answer.settlement {
             case .outcome(let outcome):
                 count = Tally.Answer(outcome)
                 records = [outcome.newRecord(partition: record.partition, key: record.key)]
-            case .dead(let attempts, let cause, let outcome):
+            case .dead(let letter, let outcome):
                 count = Tally.Answer(outcome)
-                let letter = DeadLetter(
-                    of: record, id: outcome.job, cause: cause, attempts: attempts,
-                    url: outcome.url.isEmpty ? nil : outcome.url, at: answer.at, origin: origin)
                 records = [
                     letter.newRecord(partition: record.partition),
                     outcome.newRecord(partition: record.partition, key: record.key),
@@ -31,7 +26,7 @@ extension Outbox {
                 count = nil
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: attempts, notBefore: notBefore, firstSeen: firstSeen,
-                    cause: cause, origin: origin, traceparent: job.traceparent)
+                    cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
                 records = [
                     note.newRecord(key: record.key, body: record.value ?? [], partition: record.partition, at: answer.at)
                 ]
@@ -39,7 +34,7 @@ extension Outbox {
                 count = nil
                 var headers = RecordHeaders(record.headers.filter { $0.name != EventHeader.id })
                 headers.append(EventHeader.id, job.id)
-                headers.append(EventHeader.rekeyed, "\(origin)")
+                headers.append(EventHeader.rekeyed, "\(record.jobOrigin)")
                 records = [
                     NewRecord(
                         topic: record.topic, partition: job.source.partition(of: partitions),

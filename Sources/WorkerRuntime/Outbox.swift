@@ -9,10 +9,20 @@ internal import Ports
 struct Outbox {
     /// An answer that nobody has written down yet: that is a job's largest part here, and any core may do it.
     struct Answer: Sendable {
+        /// Without its value where the answer has no more use for it: a foreign record may have megabytes.
         let record: Record
         let settlement: Settlement
         /// Milliseconds since 1970.
         let at: Int64
+
+        init(_ record: Record, _ settlement: Settlement, at now: Int64) {
+            var record = record
+            switch settlement {
+            case .outcome, .dead: record.value = nil
+            case .retry, .rekey: break
+            }
+            (self.record, self.settlement, at) = (record, settlement, now)
+        }
     }
 
     /// What goes to the log together.

@@ -74,15 +74,21 @@ final class OwnedPartition {
     }
 
     /// How many more records of a topic may be taken up.
-    ///
+    func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
+        Self.room(
+            topic, unfinished: state.unfinished(topic), answered: outbox.count(topic), span: state.span(topic),
+            readAhead: readAhead, retryHeap: retryHeap)
+    }
+
     /// A job that waits long for its permit must not let the watermark's span grow for ever behind it. Retries may: each
     /// waits for its own time, and those behind it must not wait for that. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
-    func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
-        let answered = outbox.count(topic)
-        let open = readAhead - state.unfinished(topic) + answered
-        if topic == .retry { return retryHeap + open }
-        return min(open, readAhead - answered, max(Self.spanLimit, readAhead) - state.span(topic))
+    static func room(
+        _ topic: Topic, unfinished: Int, answered: Int, span: Int, readAhead: Int, retryHeap: Int
+    ) -> Int {
+        let open = readAhead + (topic == .retry ? retryHeap : 0) - (unfinished - answered)
+        let kept = topic == .retry ? .max : max(spanLimit, readAhead) - span
+        return min(open, readAhead - answered, kept)
     }
 
     private static let spanLimit = 8_192

@@ -40,7 +40,7 @@ extension Worker {
             tasks.yield { await self.make(flight, task, body) }
         case .settle(let record, let settlement):
             if case .retry(let job, _, _, _, let cause) = settlement { tell(cause, of: job) }
-            owned.outbox.add(Outbox.Answer(record: record, settlement: settlement, at: now))
+            owned.outbox.add(Outbox.Answer(record, settlement, at: now))
         case .commit(let topic, let watermark):
             ports.consumer.commit(topic, owned.id, watermark: watermark)
             if !owned.readable.isEmpty { turnSoon() }

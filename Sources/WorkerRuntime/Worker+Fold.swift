@@ -102,7 +102,9 @@ extension Worker {
     func restate(_ owned: OwnedPartition) {
         guard owned.isRestored, !owned.isRestating, !owned.stale.isEmpty, !owned.isLeaving else { return }
         // What is worked on now says its own soon; it is looked at again after that.
-        let late = owned.stale.filter { $0.key.source.map { !owned.state.isInFlight($0) } ?? true }
+        let waits = owned.stale.keys.contains { $0.source.map(owned.state.isInFlight) ?? false }
+        // The mark by which the others are known stays until they are said again.
+        let late = owned.stale.filter { $0.key.source.map { !owned.state.isInFlight($0) } ?? !waits }
         guard let rows = standing(late.keys, owned), !rows.isEmpty else { return }
         owned.isRestating = true
         logger.notice(

@@ -23,13 +23,11 @@ extension Worker {
     }
 
     private nonisolated func refuse(_ record: Record, _ cause: FailureNote) -> PartitionEvent {
-        .answered(
-            record,
-            .dead(
-                attempts: 0, cause,
-                Outcome(
-                    job: intake.id(ofRefused: record), source: nil, url: intake.url(ofRefused: record) ?? "",
-                    lane: record.topic == .jobsSlow ? .slow : .fast, kind: .dead, variants: [], failure: cause,
-                    at: now, traceparent: record.traceparent)))
+        let (id, url, now) = (intake.id(ofRefused: record), intake.url(ofRefused: record), now)
+        let outcome = Outcome(
+            job: id, source: nil, url: url ?? "", lane: record.topic == .jobsSlow ? .slow : .fast, kind: .dead,
+            variants: [], failure: cause, at: now, traceparent: record.traceparent)
+        return .answered(
+            record, .dead(DeadLetter(of: record, id: id, cause: cause, attempts: 0, url: url, at: now), outcome))
     }
 }

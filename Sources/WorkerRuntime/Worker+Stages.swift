@@ -108,7 +108,7 @@ extension Worker {
         } catch let failure {
             switch failure {
             case .output(let spec, _): return .refused(spec, FailureNote(failure))
-            case .malformed where !input.isFetched: return try await removed(input)
+            case .malformed where !input.isFetched, .truncated where !input.isFetched: return try await removed(input)
             default: throw failure
             }
         }

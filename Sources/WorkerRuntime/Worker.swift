@@ -154,10 +154,11 @@ package actor Worker {
         }
         phase = .ended(nil)
         // It takes the mark's place, by which rows that came too late are known: not before what holds is said again.
-        let flags = isLate ? [] : partitions.values.filter(\.stale.isEmpty).map { epochRow(of: $0, isClean: true) }
+        let flags = isLate ? [] : partitions.values.filter { $0.isRestored && $0.stale.isEmpty && !$0.isLeaving }
+            .map { (owner: $0.ownership, row: epochRow(of: $0, isClean: true)) }
         tasks.yield { [ports] in
             // For people who read the changelog; the next owner restores alike without it, so a refusal here costs nothing.
-            if !flags.isEmpty { _ = await ports.log.append(flags) }
+            for flag in flags { _ = await ports.log.append([flag.row], as: flag.owner) }
             self.tasks.finish()
         }
     }

@@ -68,7 +68,7 @@ struct PartitionStateTests {
     private func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
         settled(effects).compactMap {
             switch $0 {
-            case .outcome(let outcome), .dead(_, _, let outcome): outcome.kind
+            case .outcome(let outcome), .dead(_, let outcome): outcome.kind
             case .retry, .rekey: nil
             }
         }

@@ -55,6 +55,27 @@ struct PermitSchedulerTests {
         expect(numbers(&permits), [6])
     }
 
+    @Test("Slow flights that wait for their renders keep no fetch from a fast one")
+    func slowPile() {
+        var permits = PermitScheduler(PermitRules(fetch: 2, render: 1, slow: 2))
+        for i in 1...2 { permits.request(.fetch, flight(i), lane: .slow, since: 1) }
+        expect(numbers(&permits), [1, 2])
+        permits.request(.render, flight(3), lane: .fast, since: 1)
+        for i in 1...2 {
+            permits.release(.fetch, flight(i))
+            permits.request(.render, flight(i), lane: .slow, since: 1)
+        }
+        expect(numbers(&permits), [3])
+        permits.request(.fetch, flight(4), lane: .fast, since: 2)
+        expect(numbers(&permits), [4])
+        // One that turns fast counts as one.
+        permits.move(flight(1), to: .fast, since: 1)
+        permits.request(.fetch, flight(5), lane: .fast, since: 3)
+        expect(numbers(&permits), [])
+        permits.release(.fetch, flight(4))
+        expect(numbers(&permits), [5])
+    }
+
     @Test("Slow flights take what fast ones leave, as many at once as the rules say", arguments: [1, 2, 3])
     func slow(limit: Int) {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4, slow: limit))

@@ -188,7 +188,7 @@ struct Simulation {
 
     private mutating func answer(_ record: Record, _ settlement: Settlement) {
         switch settlement {
-        case .outcome(let outcome), .dead(_, _, let outcome): outcomes[outcome.job, default: []].append(outcome)
+        case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
         case .retry(_, let attempts, let notBefore, _, _):
             guard let job = jobs.first(where: { $0.topic == record.topic && $0.record.offset == record.offset }) else { return }
