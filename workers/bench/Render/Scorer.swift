@@ -17,12 +17,21 @@ struct Scorer {
             return nil
         }
         try await makeReferences()
+        var suffix = format.suffix
+        if format == .avif {
+            // The tool reads none: it is given the pixels.
+            suffix = "png"
+            try await decode(pictures.map { variant(of: $0, folder, format.suffix) }) {
+                "\($0.deletingPathExtension().path).png"
+            }
+        }
+        let ending = suffix
         let scores = try await withThrowingTaskGroup(of: Double?.self) { group in
             var scores: [Double] = []
             for (i, url) in pictures.enumerated() {
                 if i >= jobs, let score = try await group.next() ?? nil { scores.append(score) }
                 group.addTask {
-                    let variant = folder.appending(path: "\(url.lastPathComponent).\(format.suffix)")
+                    let variant = variant(of: url, folder, ending)
                     let text = try SharedTools.output(tool.path, ["image", reference(url).path, variant.path])
                     return text.split(separator: " ").last.flatMap {
                         Double($0.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -41,15 +50,23 @@ struct Scorer {
     private func makeReferences() async throws {
         guard !FileManager.default.fileExists(atPath: references.path) else { return }
         try FileManager.default.createDirectory(at: references, withIntermediateDirectories: true)
+        try await decode(pictures) { reference($0).path }
+    }
+
+    private func variant(of url: URL, _ folder: URL, _ suffix: String) -> URL {
+        folder.appending(path: "\(url.lastPathComponent).\(suffix)")
+    }
+
+    /// At most 1280 px of each without loss, decoded in full, as a donor is.
+    private func decode(_ files: [URL], to path: (URL) -> String) async throws {
         let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
-        for url in pictures {
+        for url in files {
             let picture = try pool.inspect(try OpenFile(reading: url.path))
             let spec = VariantSpec(width: 1280, height: 1280, format: .png)
             let placement = spec.placement(of: picture.facts.size)
             let order = RenderOrder(spec: spec, output: placement.output, cut: placement.region)
-            // As a donor: decoded in full.
             let variants = try await pool.render(picture, [order], lane: .slow, isReuse: true)
-            try Data(variants[0].content.bytes()).write(to: reference(url))
+            try Data(variants[0].content.bytes()).write(to: URL(filePath: path(url)))
         }
         await pool.stop()
     }
