@@ -61,7 +61,8 @@ let package = Package(
         // What the runtime needs of the world, and what fills it.
         room("Ports", needs: ["Digest", "ImageModel", "Posix"]),
         room("EmbeddedLog", needs: ["Ports", "ImageModel", "SQLite", "Posix"]),
-        room("KafkaLog", needs: ["Ports", "ImageModel", "CRdkafka", "Posix"]),
+        room("KafkaSetup"),
+        room("KafkaLog", needs: ["Ports", "ImageModel", "KafkaSetup", "CRdkafka", "Posix"]),
         room("Index", needs: ["Ports", "ImageModel", "SQLite", "Digest", "Posix"]),
         room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
@@ -71,12 +72,13 @@ let package = Package(
 
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine"),
-        room("Settings", needs: ["CommandLine", "ImageModel", "Posix", "CYAML"]),
+        room("Settings", needs: ["CommandLine", "ImageModel", "KafkaSetup", "Posix", "CYAML"]),
         room(
             "WorkerRuntime", needs: ["Digest", "ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
         .target(
-            name: "LogChoice", dependencies: ["CommandLine", "Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings"],
+            name: "LogChoice",
+            dependencies: ["CommandLine", "Ports", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Posix", "Settings"],
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
@@ -90,7 +92,8 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "ImageModel", "Digest", "JSONText", "KafkaLog", "LogChoice", "Ports", "CommandLine", "Settings", "Posix",
+                "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings",
+                "Posix",
             ]),
         program(
             "mezzotint-bench", in: "bench",
@@ -100,7 +103,8 @@ let package = Package(
         program(
             "mezzotint-demo", in: "demo",
             needs: [
-                "ImageModel", "KafkaLog", "LogChoice", "Ports", "Rendering", "Settings", "WebServer", "CommandLine", "Posix",
+                "ImageModel", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering", "Settings", "WebServer", "CommandLine",
+                "Posix",
             ]),
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
@@ -109,7 +113,7 @@ let package = Package(
             path: "Tests/TestSupport"),
         .target(
             name: "TestWorkplace",
-            dependencies: ["Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestSupport"],
+            dependencies: ["Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestSupport"],
             path: "Tests/TestWorkplace"),
         tests(
             "Command",
@@ -120,7 +124,7 @@ let package = Package(
         tests(
             "Cluster",
             needs: [
-                "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-demo",
+                "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-demo",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
@@ -136,8 +140,8 @@ let package = Package(
         tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json", "spec-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports", "SQLite"]),
-        tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "Ports", "Posix"]),
-        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "Ports"]),
+        tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
+        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports"]),
         tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(
@@ -152,10 +156,10 @@ let package = Package(
         tests(
             "Schema",
             needs: [
-                "Digest", "ImageModel", "KafkaLog", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer",
-                "mezzotint-worker",
+                "Digest", "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
+                "mezzotint-renderer", "mezzotint-worker",
             ], data: ["validate.py"]),
-        tests("Settings", needs: ["Settings", "ImageModel"]),
+        tests("Settings", needs: ["Settings", "ImageModel", "KafkaSetup"]),
         tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),
         tests("Telemetry", needs: ["Telemetry"]),
         tests(

@@ -1,3 +1,4 @@
+internal import KafkaSetup
 internal import Posix
 
 /// What a client is for: each kind has options of its own.

@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Glibc
+package import KafkaSetup
 
 extension KafkaConfiguration {
     /// One thing that is wrong: of which setting, and what to do.
@@ -133,4 +134,20 @@ func withErrorText<R>(_ body: (UnsafeMutablePointer<CChar>, Int) -> R) -> (R, St
         let result = body(base, buffer.count)
         return (result, String(cString: base))
     }
+}
+
+extension KafkaConfiguration.Security {
+    /// What a person should know when the password was refused, though it may be right.
+    var hint: String {
+        guard usesSASL, mechanism != .plain, !KafkaConfiguration.hasSoundSCRAM else { return "" }
+        return " (librdkafka \(KafkaConfiguration.libraryVersion) cannot use SCRAM with Kafka 4.0 and newer: "
+            + "use PLAIN over TLS there)"
+    }
+}
+
+extension KafkaConfiguration {
+    /// The largest record, key and headers included; topics are created to take it.
+    package static let recordBytes = 2 << 20
+    /// What the broker adds to a batch of one record.
+    static let batchOverhead = 1 << 10
 }

@@ -1,4 +1,5 @@
 package import ImageModel
+package import KafkaSetup
 package import Ports
 internal import Posix
 

@@ -1,3 +1,4 @@
+internal import KafkaSetup
 internal import Posix
 
 /// Watermarks on their way to the group's committed offsets.

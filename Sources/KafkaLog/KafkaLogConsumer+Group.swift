@@ -1,6 +1,7 @@
 internal import CRdkafka
 internal import Glibc
 internal import ImageModel
+internal import KafkaSetup
 internal import Ports
 internal import Posix
 internal import Synchronization

@@ -1,4 +1,5 @@
 package import ImageModel
+internal import KafkaSetup
 package import Ports
 internal import Posix
 internal import Synchronization

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import KafkaSetup
 internal import Ports
 
 /// A partition of a topic.

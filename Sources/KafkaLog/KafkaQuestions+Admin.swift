@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import KafkaSetup
 internal import Ports
 internal import Posix
 

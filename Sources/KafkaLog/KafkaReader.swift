@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import ImageModel
+internal import KafkaSetup
 internal import Ports
 internal import Posix
 

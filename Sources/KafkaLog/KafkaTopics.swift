@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ImageModel
+package import KafkaSetup
 package import Ports
 internal import Posix
 

@@ -71,6 +71,14 @@ extension SettingType where Value == Bool {
     }
 }
 
+extension SettingType where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the cases, by its own text.
+    static var choice: Self {
+        scalar(
+            "one of " + Value.allCases.map(\.rawValue).joined(separator: ", "), { Value(rawValue: $0) }, write: \.rawValue)
+    }
+}
+
 extension SettingType where Value == String {
     static func choice(_ values: [String]) -> Self {
         scalar("one of " + values.joined(separator: ", "), { values.contains($0) ? $0 : nil }, write: { $0 })

@@ -1,37 +1,6 @@
+internal import KafkaSetup
+
 extension Settings {
-    /// The cluster that holds the log, where it is not embedded. What the values mean to Kafka, `KafkaLog` knows.
-    package struct Kafka: Sendable, Equatable {
-        /// Empty: the log is embedded.
-        package var bootstrap = ""
-        package var prefix = "mezzotint."
-        package var group = "mezzotint"
-        /// Empty: host and process.
-        package var client = ""
-        package var partitions = 12
-        package var security = Security()
-        package var options: [String: String] = [:]
-        package var timing = Timing()
-
-        package struct Security: Sendable, Equatable {
-            package var kind = "PLAINTEXT"
-            package var mechanism = "PLAIN"
-            package var user = ""
-            package var password = ""
-            package var authorities = ""
-            package var certificate = ""
-            package var key = ""
-        }
-
-        package struct Timing: Sendable, Equatable {
-            package var session = Duration.seconds(10)
-            package var stall = Duration.seconds(30)
-            package var revoke = Duration.seconds(3)
-            package var commit = Duration.milliseconds(200)
-            package var append = Duration.seconds(30)
-            package var answer = Duration.seconds(10)
-        }
-    }
-
     static let kafkaKeys: [SettingKey] = [
         SettingKey(
             "kafka.bootstrap", \.kafka.bootstrap, .text,
@@ -42,7 +11,7 @@ extension Settings {
             "Before the name of every topic: mezzotint. makes mezzotint.jobs.fast."),
         SettingKey("kafka.group", \.kafka.group, .text, "The consumer group of all workers that share the work."),
         SettingKey(
-            "kafka.client", \.kafka.client, .text,
+            "kafka.client", \.kafka.clientID, .text,
             "How this process is named in brokers' logs, by kafka groups and by mezzotint lag. Empty: its host and number."
         ),
         SettingKey(
@@ -50,11 +19,11 @@ extension Settings {
             "Partitions of every topic that mezzotint topics create makes. The cluster's own number counts afterwards."),
 
         SettingKey(
-            "kafka.security.kind", \.kafka.security.kind, .choice(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]),
+            "kafka.security.kind", \.kafka.security.kind, .choice,
             "How connections are protected and clients known, in Kafka's words; SSL is TLS."),
         SettingKey(
             "kafka.security.mechanism", \.kafka.security.mechanism,
-            .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]),
+            .choice,
             "How the password is shown to the broker. Debian's librdkafka 2.0.2 cannot use SCRAM with Kafka 4.0 and newer."
         ),
         SettingKey("kafka.security.user", \.kafka.security.user, .text, "The user, with SASL."),

@@ -1,4 +1,5 @@
 package import ImageModel
+package import KafkaSetup
 
 /// Everything that can be set, with the defaults that count: each adapter is told all of them, whatever its own
 /// configuration begins with.
@@ -7,7 +8,8 @@ package import ImageModel
 package struct Settings: Sendable, Equatable {
     package var data = "data"
     package var log = Log()
-    package var kafka = Kafka()
+    /// The cluster that holds the log, where it is not embedded.
+    package var kafka = KafkaConfiguration()
     package var lanes = Lanes()
     package var fetch = Fetch()
     package var retry = Retry()

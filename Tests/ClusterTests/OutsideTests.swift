@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ImageModel
 import KafkaLog
+import KafkaSetup
 import TestSupport
 import TestWorkplace
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ImageModel
+import KafkaSetup
 import Ports
 import TestPixels
 import TestSupport

@@ -1,5 +1,6 @@
 import ImageModel
 @testable import KafkaLog
+import KafkaSetup
 import Ports
 import Synchronization
 import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import ImageModel
 import KafkaLog
+import KafkaSetup
 import Ports
 import TestSupport
 import Testing

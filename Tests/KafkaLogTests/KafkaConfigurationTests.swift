@@ -1,5 +1,6 @@
 import KafkaLog
 import ImageModel
+import KafkaSetup
 import Ports
 import Testing
 
@@ -9,7 +10,7 @@ struct KafkaConfigurationTests {
         [:], ["linger.ms": "2", "broker.address.family": "v4"], ["sasl.kerberos.service.name": "kafka"],
     ])
     func sound(options: [String: String]) {
-        var configuration = KafkaConfiguration()
+        var configuration = KafkaConfiguration.test { _ in }
         configuration.options = options
         #expect(configuration.problems == [])
     }
@@ -74,6 +75,7 @@ struct KafkaConfigurationTests {
 extension KafkaConfiguration {
     static func test(_ change: (inout KafkaConfiguration) -> Void) -> KafkaConfiguration {
         var configuration = KafkaConfiguration()
+        configuration.bootstrap = "127.0.0.1:9092"
         configuration.timing.answer = .milliseconds(500)
         change(&configuration)
         return configuration

@@ -1,5 +1,6 @@
 import ImageModel
 import KafkaLog
+import KafkaSetup
 import Ports
 import TestSupport
 import Testing

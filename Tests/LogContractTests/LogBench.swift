@@ -1,6 +1,7 @@
 import EmbeddedLog
 import ImageModel
 import KafkaLog
+import KafkaSetup
 import Ports
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import ImageModel
+import KafkaSetup
 import TestSupport
 import Testing
 

@@ -2,7 +2,8 @@ internal import Digest
 package import EmbeddedLog
 package import Foundation
 package import ImageModel
-package import KafkaLog
+internal import KafkaLog
+package import KafkaSetup
 package import Ports
 package import TestPixels
 package import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import ImageModel
 import KafkaLog
+internal import KafkaSetup
 import LogChoice
 import Ports
 import Settings

@@ -1,7 +1,8 @@
 package import CommandLine
 internal import EmbeddedLog
 internal import Glibc
-package import KafkaLog
+internal import KafkaLog
+package import KafkaSetup
 package import Ports
 internal import Posix
 package import Settings
@@ -60,22 +61,8 @@ extension Settings {
     /// nil: the log is embedded.
     package var kafkaConfiguration: KafkaConfiguration? {
         guard !kafka.bootstrap.isEmpty else { return nil }
-        var configuration = KafkaConfiguration()
-        (configuration.bootstrap, configuration.prefix, configuration.group) = (
-            kafka.bootstrap, kafka.prefix, kafka.group
-        )
-        configuration.clientID = kafka.client.isEmpty ? Self.processName : kafka.client
-        (configuration.partitions, configuration.options) = (kafka.partitions, kafka.options)
-        let security = kafka.security
-        configuration.security.kind = .init(rawValue: security.kind) ?? .plaintext
-        configuration.security.mechanism = .init(rawValue: security.mechanism) ?? .plain
-        (configuration.security.user, configuration.security.password) = (security.user, security.password)
-        configuration.security.authorities = security.authorities
-        (configuration.security.certificate, configuration.security.key) = (security.certificate, security.key)
-        let timing = kafka.timing
-        (configuration.timing.session, configuration.timing.stall) = (timing.session, timing.stall)
-        (configuration.timing.revoke, configuration.timing.commit) = (timing.revoke, timing.commit)
-        (configuration.timing.append, configuration.timing.answer) = (timing.append, timing.answer)
+        var configuration = kafka
+        if configuration.clientID.isEmpty { configuration.clientID = Self.processName }
         return configuration
     }
 

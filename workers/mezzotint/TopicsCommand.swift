@@ -1,6 +1,7 @@
 import CommandLine
 import JSONText
 import KafkaLog
+internal import KafkaSetup
 import LogChoice
 import Settings
 

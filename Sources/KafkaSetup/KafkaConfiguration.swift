@@ -1,13 +1,14 @@
-/// How to reach a Kafka cluster, and the names that this installation uses on it.
+/// How to reach a Kafka cluster, and the names that this installation uses on it: what settings say, and the log over
+/// Kafka goes by.
 package struct KafkaConfiguration: Sendable, Equatable {
-    /// The brokers to ask first: `host:port`, separated by commas.
-    package var bootstrap = "127.0.0.1:9092"
+    /// The brokers to ask first: `host:port`, separated by commas. Empty: there is no cluster.
+    package var bootstrap = ""
     /// Before the name of every topic: `mezzotint.` makes `mezzotint.jobs.fast`.
     package var prefix = "mezzotint."
     /// The consumer group of all workers that share the work.
     package var group = "mezzotint"
-    /// How this process is named in the broker's logs and in `mezzotint lag`.
-    package var clientID = "mezzotint"
+    /// How this process is named in the broker's logs and in `mezzotint lag`. Empty: whoever connects chooses a name.
+    package var clientID = ""
     /// What `topics create` makes. The cluster's own number counts afterwards.
     package var partitions = 12
     package var security = Security()
@@ -44,14 +45,8 @@ package struct KafkaConfiguration: Sendable, Equatable {
         package var key = ""
 
         package init() {}
-        var usesSASL: Bool { kind == .sasl || kind == .saslTLS }
-        /// What a person should know when the password was refused, though it may be right.
-        var hint: String {
-            guard usesSASL, mechanism != .plain, !KafkaConfiguration.hasSoundSCRAM else { return "" }
-            return " (librdkafka \(KafkaConfiguration.libraryVersion) cannot use SCRAM with Kafka 4.0 and newer: "
-                + "use PLAIN over TLS there)"
-        }
-        var usesTLS: Bool { kind == .tls || kind == .saslTLS }
+        package var usesSASL: Bool { kind == .sasl || kind == .saslTLS }
+        package var usesTLS: Bool { kind == .tls || kind == .saslTLS }
     }
 
     /// Deadlines. The defaults are for production; tests shorten them.
@@ -71,9 +66,4 @@ package struct KafkaConfiguration: Sendable, Equatable {
 
         package init() {}
     }
-
-    /// The largest record, key and headers included; topics are created to take it.
-    package static let recordBytes = 2 << 20
-    /// What the broker adds to a batch of one record.
-    package static let batchOverhead = 1 << 10
 }
