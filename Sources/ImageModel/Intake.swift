@@ -9,11 +9,17 @@ package struct Intake: Sendable {
     ///
     /// Its lane is the topic's, on `retry` the header's; its id the header `ce_id`, or the body's, or its place in the
     /// log, which a redelivery repeats.
-    package func job(from record: Record) throws(JobFailure) -> Job {
+    package func job(from record: Record) throws(JobFailure) -> Job { try job(reading(of: record), from: record) }
+
+    /// The dear part, which records with the same bytes have in common.
+    package func reading(of record: Record) throws(JobFailure) -> JobReading {
         guard let value = record.value else { throw .empty }
-        let body = try JobBody(value, rules: rules)
-        let id = try id(of: record) ?? body.id ?? record.placeText
-        return try job(body, id: id, lane: lane(of: record), traceparent: record.traceparent)
+        return try reading(JobBody(value, rules: rules))
+    }
+
+    package func job(_ reading: JobReading, from record: Record) throws(JobFailure) -> Job {
+        let id = try id(of: record) ?? reading.id ?? record.placeText
+        return reading.job(id: id, lane: lane(of: record), traceparent: record.traceparent)
     }
 
     /// A job to publish, of a line of NDJSON: what its body leaves out is as given.
@@ -22,13 +28,13 @@ package struct Intake: Sendable {
     ) throws(JobFailure) -> Job {
         var body = try JobBody(line, rules: rules)
         if body.variants == nil, !variants.isEmpty { body.variants = variants }
-        return try job(body, id: body.id ?? id(), lane: body.lane ?? lane, traceparent: nil)
+        return try reading(body).job(id: body.id ?? id(), lane: body.lane ?? lane)
     }
 
     /// A job to publish, of a URL by itself; without `variants` the URL must be of a dialect that names one.
     package func job(url: String, variants: [VariantSpec], id: String, lane: Lane) throws(JobFailure) -> Job {
         let body = JobBody(url: url, variants: variants.isEmpty ? nil : variants, lane: nil, id: nil, expires: nil)
-        return try job(body, id: id, lane: lane, traceparent: nil)
+        return try reading(body).job(id: id, lane: lane)
     }
 
     /// For a record that is no job: the id that its outcome and its dead letter go by.
@@ -43,15 +49,14 @@ package struct Intake: Sendable {
         return try? rules.source(of: url).fetchURL
     }
 
-    private func job(_ body: JobBody, id: String, lane: Lane, traceparent: String?) throws(JobFailure) -> Job {
+    private func reading(_ body: JobBody) throws(JobFailure) -> JobReading {
         let source: CanonicalSource
         do throws(CanonicalFailure) { source = try rules.source(of: body.url) } catch { throw .refused(error) }
         let variants = body.variants ?? source.variant.map { [$0] } ?? []
         guard !variants.isEmpty else { throw .noVariants(url: source.fetchURL) }
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
-        return Job(
-            id: id, url: source.fetchURL, source: source.key, variants: variants, lane: lane, expires: body.expires,
-            traceparent: traceparent)
+        return JobReading(
+            url: source.fetchURL, source: source.key, variants: variants, expires: body.expires, id: body.id)
     }
 
     private func id(of record: Record) throws(JobFailure) -> String? {
@@ -65,5 +70,19 @@ package struct Intake: Sendable {
     private func lane(of record: Record) -> Lane {
         guard record.topic == .retry else { return record.topic == .jobsFast ? .fast : .slow }
         return record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .slow
+    }
+}
+
+/// What a job's bytes say, decoded and canonical: all but what its record alone knows.
+package struct JobReading: Sendable {
+    let url: String
+    package let source: SourceKey
+    let variants: [VariantSpec]
+    let expires: Int64?
+    let id: String?
+
+    func job(id: String, lane: Lane, traceparent: String? = nil) -> Job {
+        Job(
+            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, traceparent: traceparent)
     }
 }

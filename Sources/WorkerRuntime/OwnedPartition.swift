@@ -41,6 +41,8 @@ final class OwnedPartition {
     var readable: Set<Topic> = []
     /// Topics of which a slice of records is being decoded.
     var decoding: Set<Topic> = []
+    /// By topic: each has its own while a slice of it is being decoded.
+    var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
     /// The record that opens our ownership in the changelog.
     enum Mark { case none, underWay, set }

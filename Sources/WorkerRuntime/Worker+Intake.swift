@@ -4,9 +4,11 @@ internal import Ports
 
 /// Records become jobs: decoded, canonicalised again, and refused with the reason if they are none.
 extension Worker {
-    nonisolated func takeUp(_ record: Record) -> PartitionEvent {
+    nonisolated func takeUp(_ record: Record, _ readings: inout RecentReadings) -> PartitionEvent {
         let job: Job
-        do throws(JobFailure) { job = try intake.job(from: record) } catch { return refuse(record, FailureNote(error)) }
+        do throws(JobFailure) { job = try readings.job(of: record, by: intake) } catch {
+            return refuse(record, FailureNote(error))
+        }
         guard job.source.partition(of: ports.log.partitionCount) == record.partition else {
             return .answered(record, .rekey(job))
         }

@@ -61,22 +61,27 @@ extension Worker: LogListener {
         let records = try ports.consumer.drain(topic, owned.id, limit: limit)
         if records.isEmpty { owned.readable.remove(topic) } else { turnSoon() }
         guard records.count > Self.decodedAtOnce else {
-            for record in records { feed(takeUp(record), to: owned) }
+            for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
             return
         }
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
         owned.decoding.insert(topic)
-        tasks.yield { [partition = owned.id, epoch = owned.epoch] in
-            await self.arrive(records.map(self.takeUp), topic, partition, epoch)
+        tasks.yield { [partition = owned.id, epoch = owned.epoch, readings = owned.readings[topic.ordinal]] in
+            var readings = readings
+            let events = records.map { self.takeUp($0, &readings) }
+            await self.arrive(events, readings, topic, partition, epoch)
         }
     }
 
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by
     /// whoever comes next.
-    private func arrive(_ events: [PartitionEvent], _ topic: Topic, _ partition: PartitionID, _ epoch: Int64) {
+    private func arrive(
+        _ events: [PartitionEvent], _ readings: RecentReadings, _ topic: Topic, _ partition: PartitionID, _ epoch: Int64
+    ) {
         guard let owned = partitions[partition], owned.epoch == epoch else { return }
         owned.decoding.remove(topic)
+        owned.readings[topic.ordinal] = readings
         guard phase.isRunning, !owned.isLeaving else { return }
         for event in events { feed(event, to: owned) }
         settle()
