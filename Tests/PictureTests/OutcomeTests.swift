@@ -55,6 +55,7 @@ struct OutcomeTests {
             var notes = facts.orientation == 1 ? "" : ", orientation \(facts.orientation)"
             if facts.frames > 1 { notes += ", \(facts.frames) frames" }
             if facts.hasAlpha { notes += ", alpha" }
+            if facts.isTruncated { notes += ", truncated" }
             return "\(facts.format.rawValue) \(facts.size.width)x\(facts.size.height)\(notes)"
         } catch let failure as RenderFailure {
             #expect(failure.verdict == .fail, "\(url.lastPathComponent): \(failure)")
