@@ -120,7 +120,6 @@ extension KafkaLogConsumer {
             for partition in held { listener?.revoked(partition, deadline: deadline) }
         case .revoking(_, let waiting, _):
             // What was being given up in good order is somebody else's by now.
-            log.refuseQueued()
             tellLost(waiting)
             giveUp()
         case .idle, .preparing, .committing: giveUp()
@@ -130,15 +129,16 @@ extension KafkaLogConsumer {
 
     /// No commits: the partitions have another owner, who may be further.
     private func lose(_ partitions: [PartitionID]) {
-        log.fence.end(partitions)
-        log.refuseQueued()
         tellLost(partitions)
         giveUp()
     }
 
-    /// Before the listener hears of it, nothing more is appended for these.
-    func tellLost(_ partitions: some Sequence<PartitionID>) {
+    /// Before the listener hears of it, nothing more is appended for these: first nothing new is taken, then what waits is
+    /// refused, so that nothing comes between.
+    func tellLost(_ partitions: some Collection<PartitionID>) {
+        if partitions.isEmpty { return }
         log.fence.end(partitions)
+        log.refuseQueued()
         for partition in partitions { listener?.lost(partition) }
     }
 
@@ -161,8 +161,6 @@ extension KafkaLogConsumer {
     func giveUpAfterStall() {
         guard let member else { return }
         log.notice("this worker was away for too long: its partitions are given up, and it joins the group again")
-        log.fence.end(log.partitions)
-        log.refuseQueued()
         switch phase {
         case .owning(let held): tellLost(held)
         case .revoking(_, let waiting, _): tellLost(waiting)

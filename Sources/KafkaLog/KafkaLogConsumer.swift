@@ -168,7 +168,6 @@ package actor KafkaLogConsumer: LogConsumer {
         if let due = commitDue, now >= due { commitPending(at: now) }
         switch phase {
         case .revoking(let held, let waiting, let deadline) where waiting.isEmpty || now >= deadline:
-            if !waiting.isEmpty { log.refuseQueued() }
             tellLost(waiting)
             finishRevocation(of: held, at: now)
         case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
