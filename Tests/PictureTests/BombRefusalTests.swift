@@ -16,6 +16,9 @@ struct BombRefusalTests {
             ("a PNG of 50 Mpx, 16 bits, alpha, interlaced", "render.too-much-memory", png(7_000, 7_000, 16, 6, true)),
             ("a PNG of 8 × 8 whose data inflate to 1.2 MB", "render.malformed", png(8, 8, 8, 2, false)),
             ("a WebP of 16,383 × 16,383 without loss", "render.too-many-pixels", webp),
+            ("an AVIF of 15,872 × 15,872 in 2 kB", "render.too-many-pixels", avif),
+            ("a JPEG XL of 16,000 × 16,000 in 12 bytes", "render.too-many-pixels", jxl),
+            ("a GIF of 100,000 frames", "render.too-many-frames", gif),
             ("a progressive JPEG of 60,000 × 60,000", "render.too-many-pixels", jpeg(60_000, 60_000)),
         ])
     func refused(name: String, code: String, bytes: [UInt8]) throws {
@@ -26,8 +29,10 @@ struct BombRefusalTests {
         #expect(ProcessMemory.ownCPUNanoseconds - before < 50_000_000, "\(name)")
     }
 
+    private static let limits = RenderLimits(formats: Set(ImageFormat.allCases))
+
     private static func code(of file: OpenFile) -> String? {
-        do throws(RenderFailure) { _ = try PictureInspector().inspect(file) } catch { return error.code }
+        do throws(RenderFailure) { _ = try PictureInspector(limits: limits).inspect(file) } catch { return error.code }
         return nil
     }
 
@@ -52,6 +57,26 @@ struct BombRefusalTests {
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + Pixels.chunk("IHDR", head)
             + Pixels.chunk("IDAT", Sources.zeros(1_200_000)) + Pixels.chunk("IEND", [])
     }
+
+    /// One tile, 31 times 31; what it is does not matter, since nobody decodes it.
+    private static let avif =
+        Sources.gridAVIF(
+            tile: [0, 0, 0, 12] + Array("av1C".utf8) + [0x81, 0, 0x0c, 0] + [0, 0, 0, 12] + Array("mdat".utf8) + [
+                1, 2, 3, 4,
+            ],
+            side: 512, count: 31, shown: 15_872) ?? []
+
+    /// 30 bits of height, and as wide as high.
+    private static let jxl: [UInt8] =
+        [0xff, 0x0a] + (0..<10).map { UInt8(truncatingIfNeeded: (3 << 1 | 15_999 << 3 | 1 << 33) >> (8 * $0)) }
+
+    private static let gif: [UInt8] = {
+        let one = Sources.flatGIF(side: 1, frames: [(1, 1)])
+        // Past the screen and its two colours, and before the trailer.
+        return one.prefix(19) + [[UInt8]](repeating: Array(one[19..<one.count - 1]), count: 100_000).flatMap { $0 } + [
+            0x3b
+        ]
+    }()
 
     private static let webp =
         Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0, 0x2f, 0xfe, 0xbf, 0xff, 0x0f]
