@@ -5,8 +5,8 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     /// For the reference page.
     package var meaning: String {
         switch self {
-        case .stored: "Every variant is stored; at least one was made from the origin."
-        case .reused: "Every variant is stored; at least one was made from a stored donor, none from the origin."
+        case .stored: "Every variant is stored; at least one was made from a fetch."
+        case .reused: "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (madeFrom is origin then)."
         case .unchanged: "Every variant was stored and fresh already."
         case .failed: "At least one variant could not be made; the code says why."
         case .expired: "The job's own deadline passed before it was begun."

@@ -93,12 +93,12 @@ struct SpecOptions {
     }
 
     private mutating func keep(_ asked: CropAxis) throws(SpecFault) {
-        guard axis == nil, extras.focus == nil else { throw .repeated("axis") }
+        guard axis == nil, extras.focus == nil else { throw .repeated("the place of the crop (an axis, a point, a focus or smart)") }
         axis = asked
     }
 
     private mutating func focus(_ asked: Focus) throws(SpecFault) {
-        guard axis == nil, extras.focus == nil else { throw .repeated("focus") }
+        guard axis == nil, extras.focus == nil else { throw .repeated("the place of the crop (an axis, a point, a focus or smart)") }
         extras.focus = asked
     }
 }

@@ -86,7 +86,6 @@ extension SpecExtras {
         if !isCrop { extras.focus = nil }
         guard accepts == nil else { return extras }
         if !format.holdsFrames { extras.isStill = false }
-        if !format.hasQuality { extras.byteBudget = nil }
         if !format.holdsAlpha, background == .white { extras.background = nil }
         return extras
     }

@@ -9,9 +9,11 @@ package enum KafkaTopics {
     /// Makes the topics that are missing; what is there stays as it is. Returns every problem that is left, a sentence
     /// each, as `check` does.
     ///
-    /// - Parameter replication: nil: three replicas, or as many as there are brokers.
+    /// - Parameters:
+    ///   - partitions: nil: as configured, and topics that are there may have another number.
+    ///   - replication: nil: three replicas, or as many as there are brokers.
     package static func create(
-        _ configuration: KafkaConfiguration, partitions: Int, replication: Int? = nil
+        _ configuration: KafkaConfiguration, partitions: Int?, replication: Int? = nil
     ) async throws(LogFailure) -> [String] {
         try await OwnThread.result("kafka topics") { () throws(LogFailure) in
             try createBlocking(configuration, partitions: partitions, replication: replication)
@@ -42,13 +44,19 @@ package enum KafkaTopics {
     }
 
     private static func createBlocking(
-        _ configuration: KafkaConfiguration, partitions: Int, replication: Int?
+        _ configuration: KafkaConfiguration, partitions wanted: Int?, replication: Int?
     ) throws(LogFailure) -> [String] {
         let questions = try KafkaQuestions(configuration)
         let cluster = try questions.cluster()
         let there = cluster.topics
+        if let replication, replication > cluster.brokers {
+            throw .topics(
+                problems: ["\(replication) copies of each record need as many brokers, and the cluster has \(cluster.brokers)."],
+                remedy: "Give --replication \(cluster.brokers).")
+        }
         let plans = TopicPlan.all(
-            configuration, partitions: partitions, replication: replication ?? min(3, max(1, cluster.brokers)))
+            configuration, partitions: wanted ?? configuration.partitions,
+            replication: replication ?? min(3, max(1, cluster.brokers)))
         let missing = plans.filter { there[$0.name] == nil }
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
@@ -62,7 +70,16 @@ package enum KafkaTopics {
             knowing = isKnown ? knowing + 1 : 0
             if !isKnown { usleep(20_000) }
         }
-        return try problems(questions, configuration)
+        return try wrongCounts(there, plans, wanted) + problems(questions, configuration)
+    }
+
+    /// Topics that were there before, with another number of partitions than is wanted now.
+    private static func wrongCounts(_ there: [String: TopicFacts], _ plans: [TopicPlan], _ wanted: Int?) -> [String] {
+        guard let wanted else { return [] }
+        return plans.compactMap { plan in
+            guard let fact = there[plan.name], fact.partitions > 0, fact.partitions != wanted else { return nil }
+            return "\(plan.name) has \(fact.partitions) partitions, not \(wanted): their number is fixed when a topic is made. Take another kafka.prefix for more."
+        }
     }
 
     static func problems(

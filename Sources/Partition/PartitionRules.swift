@@ -10,7 +10,7 @@ package struct PartitionRules: Sendable {
     /// A job that has run so long while later ones are done goes to the retry topic, milliseconds: a watermark that
     /// stands still looks like a stall to those who watch lag.
     package var holdLimit: Int64
-    /// Waiting retries kept in memory, for this partition: eight of them together keep ten thousand.
+    /// Waiting retries kept in memory, for each partition.
     package var retryHeap: Int
     /// How long the retry topic is left unread when more wait than are kept, milliseconds.
     package var retryRest: Int64 = 10_000

@@ -20,7 +20,7 @@ package struct Basis: Sendable, Hashable {
 
     package var madeFrom: Provenance { if case .donor(let row) = input { .donor(row.spec) } else { .origin } }
     /// A stored variant is to be decoded in full; the source's own bytes may be decoded at a part of their size.
-    package var isReuse: Bool { if case .donor = input { true } else { false } }
+    package var isDonor: Bool { if case .donor = input { true } else { false } }
 
     init(fetched row: SourceRow) { self.init(row, .fetched) }
 

@@ -53,15 +53,15 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .refusedAddress(let url, let address):
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
         case .resolution(let url):
-            "The host of \(url) has no address now. Check the name and the resolver; it is tried again."
-        case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried again."
-        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried again; see fetch.deadlines."
+            "The host of \(url) has no address now. Check the name and the resolver; it is tried as often as retry.attempts says."
+        case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried as often as retry.attempts says."
+        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried as often as retry.attempts says; see fetch.deadlines."
         case .status(let url, let status) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status) where status == 401 || status == 403:
             "The origin answered \(status) for \(url). Check that the worker may read it."
         case .status(let url, let status) where status == 408 || status == 429 || status >= 500:
-            "The origin answered \(status) for \(url). It is tried again."
+            "The origin answered \(status) for \(url). It is tried as often as retry.attempts says."
         case .status(let url, let status):
             "The origin answered \(status) for \(url), which is no picture. Check the URL."
         case .redirects(let url, let limit):
@@ -70,7 +70,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             "\(url) redirects to \(to), which is not an http or https URL. Correct the origin."
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
-        case .truncated(let url): "The body of \(url) ended before its length. It is tried again."
+        case .truncated(let url): "The body of \(url) ended before its length. It is tried as often as retry.attempts says."
         case .encoded(let url, let encoding):
             "\(url) came with content encoding \(encoding), though none was accepted. Correct the origin."
         case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."

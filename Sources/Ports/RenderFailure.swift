@@ -41,32 +41,32 @@ package enum RenderFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .unrecognised(let prefix):
-            "The source is no picture: it begins with \(prefix). Check what the origin serves."
+            "The source is no picture of a format that is read: it begins with \(prefix). Check what the origin serves."
         case .unsupported(let format):
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .malformed(let format, let reason):
-            "The source is a damaged \(format.rawValue): \(reason). Replace it at its origin."
+            "The source is a \(format.rawValue) that cannot be decoded: \(reason). Replace it at its origin."
         case .truncated(let format, let reason):
             "The source is a \(format.rawValue) whose file ends early, and it can't be decoded whole: \(reason). Upload it anew to its origin."
         case .tooManyPixels(let size, let limit):
             "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
         case .tooManyFrames(let frames, let limit):
-            "The source has \(frames) frames, over the limit of \(limit). Publish fewer."
+            "The source has \(frames > limit + 1 ? "\(frames)" : "more than \(limit)") frames, and the limit is \(limit). Raise render.frameLimit, or publish fewer."
         case .tooManyScans(let limit):
             "The source is a JPEG of more than \(limit) scans, which no camera makes. Re-encode it."
         case .tooManyChunks(let limit):
             "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
         case .tooMuchMemory(let format, let bytes, let limit):
             "The source is a \(format.rawValue) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
-        case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
+        case .output(let spec, let reason): "\(spec) could not be written: \(reason). Where that can't be mended, ask for another size or format."
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
         case .deadline(let ms):
-            "The source took longer than \(ms) ms to render. It is tried again; see render.deadline."
+            "The source took longer than \(ms) ms to render. It is tried as often as retry.attempts says; see render.deadline."
         case .unavailable(let reason):
             "No renderer could be started: \(reason). Build mezzotint-renderer or set render.program."
         case .noSpace(let reason): "There was no room for a rendered picture: \(reason). It is tried again."
-        case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried again."
+        case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried as often as retry.attempts says."
         }
     }
 

@@ -7,6 +7,8 @@ package struct QualitySearch {
     /// What is wished for: failing it, the variant is as asked.
     private let ceiling: Int
     private let quality: Int
+    /// Another quality gives other bytes, and can be had.
+    private let canSearch: Bool
     /// How far the wish goes: in the source's own format as far as need be, since the source shows as much in as many
     /// bytes; in another not so low that nobody would want it.
     private let least: Int
@@ -15,9 +17,9 @@ package struct QualitySearch {
     /// - Parameter mayRepeat: the pixels can be encoded more than once.
     package init(_ output: RenderOutput, of source: ImageFormat, mayRepeat: Bool = true) {
         least = output.format == source ? 1 : Self.leastInOtherFormat
-        let hasQuality = output.format.hasQuality && mayRepeat
-        (budget, quality) = (hasQuality ? output.extras.byteBudget : nil, output.quality)
-        ceiling = hasQuality ? output.ceiling : 0
+        canSearch = output.format.hasQuality && mayRepeat
+        (budget, quality) = (output.extras.byteBudget, output.quality)
+        ceiling = canSearch ? output.ceiling : 0
     }
 
     /// nil where the budget cannot be kept.
@@ -26,7 +28,7 @@ package struct QualitySearch {
     ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
         var best = (bytes: try encode(quality), quality: quality)
         if let budget, best.bytes.count > budget {
-            guard let found = try search(1, best.quality, budget, encode) else { return nil }
+            guard canSearch, let found = try search(1, best.quality, budget, encode) else { return nil }
             best = found
         }
         guard ceiling > 0, best.bytes.count > ceiling, best.quality > least else { return best }

@@ -88,7 +88,7 @@ extension Settings {
         SettingKey(
             "render.formats", \.render.formats,
             .list(of: "formats among jpeg, png, webp, gif, avif, heic, tiff, jxl and svg", { ImageFormat(suffix: $0) }),
-            "The formats that sources may have, known by content. Name tiff, jxl or svg to accept them: their decoders are the least tried."
+            "The formats that sources may have, known by content. Name tiff, jxl or svg to accept them: their decoders are the least tried, and renderers have no fonts for an SVG's text."
         ),
         SettingKey(
             "render.pixelLimit", \.render.pixelLimit, .whole(1...1_000_000_000),
@@ -109,10 +109,10 @@ extension Settings {
             "The longest that a source may last to come out moving."),
         SettingKey(
             "render.progressive", \.render.progressive, .flag,
-            "Whether JPEGs are written in several scans, coarse ones first."),
+            "Whether JPEGs are written in several scans, coarse ones first. It costs: libvips makes them, at about twice the processor time."),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant that would have more bytes than its source is written at a lower quality, down to 40."),
+            "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help."),
         SettingKey(
             "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),
             "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."

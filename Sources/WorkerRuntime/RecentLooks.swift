@@ -18,7 +18,7 @@ struct RecentLooks {
 
     private var looks: [SourceKey: Look] = [:]
 
-    /// Sources of one partition; a read-ahead of 256 records has no more. All are let go when there is no room.
+    /// Sources of one partition; a slice of records has no more. All are let go when there is no room.
     private static let limit = 256
     /// In milliseconds; bounds what a producer's slow clock can do.
     private static let age: Int64 = 1_000

@@ -22,12 +22,13 @@ package struct Tally: Sendable, Equatable {
     /// What counting needs of an outcome: thousands wait for their acknowledgement, and their rows need not.
     struct Answer: Sendable {
         let job: String
+        let url: String
         let kind: OutcomeKind
         let unchanged: Int
         let failure: FailureNote?
 
         init(_ outcome: Outcome) {
-            (job, kind, failure) = (outcome.job, outcome.kind, outcome.failure)
+            (job, url, kind, failure) = (outcome.job, outcome.url, outcome.kind, outcome.failure)
             // By their places: a copy of each row would cost more than all the rest.
             unchanged = outcome.variants.indices.count { outcome.variants[$0].kind == .unchanged }
         }

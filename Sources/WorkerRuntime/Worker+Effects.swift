@@ -129,6 +129,9 @@ extension Worker {
         guard let failure = answer.failure else { return }
         logger.warning(
             "\(failure.message)",
-            ["code": .string(failure.code), "outcome": .string(answer.kind.rawValue), "job": .string(answer.job)])
+            [
+                "code": .string(failure.code), "outcome": .string(answer.kind.rawValue), "job": .string(answer.job),
+                "url": .string(answer.url),
+            ])
     }
 }

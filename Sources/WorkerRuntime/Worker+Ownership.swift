@@ -77,7 +77,9 @@ extension Worker {
     func leave(_ partition: PartitionID) {
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
         owned.isLeaving = true
-        if partitions.values.count(where: \.isLeaving) == 1 {
+        // Idle ones are gone at once: said for each, it would be dozens of lines.
+        if now - (toldLeaving ?? 0) >= 1_000 {
+            toldLeaving = now
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }
         for flight in owned.state.flightIDs where !owned.state.hasBegun(flight) { scheduler.forget(flight) }

@@ -99,7 +99,7 @@ extension Worker {
         }
         do {
             let orders = batch.distinct
-            let made = try await ports.renderer.render(picture, orders, lane: lane, isReuse: batch.basis.isReuse)
+            let made = try await ports.renderer.render(picture, orders, lane: lane, isReuse: batch.basis.isDonor)
             return .made(
                 batch.orders.compactMap { order in
                     zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)

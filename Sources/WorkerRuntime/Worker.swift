@@ -1,6 +1,6 @@
 internal import ImageModel
 internal import Partition
-package import Ports
+internal import Ports
 internal import Posix
 package import Telemetry
 
@@ -38,6 +38,8 @@ package actor Worker {
     var phase = Phase.running
     /// When it was last said what all jobs wait for, by code.
     var told: [String: Int64] = [:]
+    /// When it was last said that partitions go.
+    var toldLeaving: Int64?
     private var isTurnDue = false
     /// Reused between turns.
     var effects: [PartitionEffect] = []
@@ -65,8 +67,11 @@ package actor Worker {
 
     /// Works until told to stop by `drain()`, until nothing is left if so configured, or until the log or an index
     /// fails (`LogFailure`, `IndexFailure`).
-    package func run() async throws {
+    ///
+    /// - Parameter begun: called once the log is this worker's to read.
+    package func run(begun: @Sendable () -> Void = {}) async throws {
         try await ports.consumer.start(self)
+        begun()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tickWhileRunning() }
             for await piece in work { group.addTask(operation: piece) }

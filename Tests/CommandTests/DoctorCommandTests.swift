@@ -33,12 +33,23 @@ struct DoctorCommandTests {
         #expect(findings["log"]?.says.contains("will be made") == true)
     }
 
-    @Test("What is missing is named, with what to do, and the status is 1")
-    func missing() throws {
-        let (status, findings) = try findings(["--set", "data=\(folder.path)", "--set", "render.program=/nowhere/renderer"])
+    @Test("A renderer that is missing or is none is named, and nothing is said of its sandbox", arguments: ["/nowhere/r", "/bin/true"])
+    func missing(program: String) throws {
+        let (status, findings) = try findings(["--set", "data=\(folder.path)", "--set", "render.program=\(program)"])
         #expect(status == 1)
         #expect(findings["renderer"]?.isWell == false)
-        #expect(findings["renderer"]?.says.contains("/nowhere/renderer") == true)
-        #expect(findings["sandbox, open"]?.isWell == false)
+        #expect(findings["renderer"]?.says.contains(program) == true)
+        #expect(findings["sandbox, open"] == nil)
+    }
+
+    @Test("A file in a directory's place, and watermarks that are not there, are named")
+    func places() throws {
+        let file = folder.file("afile")
+        try Data("x".utf8).write(to: URL(filePath: file))
+        let (status, findings) = try findings(["--set", "data=\(file)", "--set", "render.watermarks=\(file)s"])
+        #expect(status == 1)
+        for what in ["data directory", "store directory", "log", "watermarks"] {
+            #expect(findings[what]?.isWell == false && findings[what]?.says.contains(file) == true, "\(what)")
+        }
     }
 }

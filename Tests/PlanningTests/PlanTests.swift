@@ -52,7 +52,7 @@ struct PlanTests {
         #expect(plan.summary == ["1920x1920.png from original", "640x640-q80.jpg from original"])
         let basis = try #require(plan.reuses.first).basis
         #expect(basis.input == .original(source, at: "ab/original.jpg"))
-        #expect(basis.madeFrom == .origin && !basis.isReuse && basis.expires == source.expires)
+        #expect(basis.madeFrom == .origin && !basis.isDonor && basis.expires == source.expires)
     }
 
     @Test("An original that has expired is fetched anew")
@@ -136,7 +136,7 @@ struct PlanTests {
             #expect(placed.count == wanted.count)
             #expect(Set(placed) == Set(wanted.map { spec($0) }))
             #expect(plan.toFetch.isEmpty || plan.reuses.isEmpty)
-            for batch in plan.reuses where batch.basis.isReuse {
+            for batch in plan.reuses where batch.basis.isDonor {
                 guard case .donor(let row) = batch.basis.input else { continue }
                 #expect(row.madeFrom == .origin && row.expires > 10)
             }

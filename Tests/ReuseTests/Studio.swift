@@ -38,7 +38,7 @@ struct Studio: Sendable {
     mutating func store(_ specs: [VariantSpec]) async throws {
         let plan = FetchedPlan(specs, snapshot: SourceSnapshot(source: source, variants: rows), fetched: source)
         guard let batch = plan.batch else { return }
-        for variant in try await Studio.pool.render(picture, batch.orders, lane: .fast, isReuse: batch.basis.isReuse) {
+        for variant in try await Studio.pool.render(picture, batch.orders, lane: .fast, isReuse: batch.basis.isDonor) {
             blobs[variant.spec] = variant.content
             rows.append(
                 batch.basis.row(

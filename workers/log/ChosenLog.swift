@@ -66,6 +66,9 @@ extension Settings {
         return configuration
     }
 
+    /// What a worker goes by: in `lag`, in the changelog and to the brokers.
+    package var workerName: String { kafkaConfiguration?.clientID ?? Self.processName }
+
     /// `host-1234`.
     private static var processName: String {
         let name = SystemFacts.hostName.isEmpty ? "mezzotint" : SystemFacts.hostName

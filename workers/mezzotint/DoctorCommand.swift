@@ -16,9 +16,14 @@ enum DoctorCommand {
         let program =
             settings.render.program.isEmpty
             ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program
-        let findings =
-            [libraries(program)] + sandbox(program, settings) + [directory("data", settings.data)]
-            + [directory("store", settings.storeDirectory), await log(settings)]
+        let renderer = libraries(program)
+        var findings = [renderer]
+        // A program that is no renderer ends well whatever it is asked.
+        if renderer.isWell { findings += sandbox(program, settings) }
+        findings += [
+            directory("data", settings.data), directory("store", settings.storeDirectory), await log(settings),
+        ]
+        if !settings.render.watermarks.isEmpty { findings.append(watermarks(settings.render.watermarks)) }
         if arguments.flag("json") {
             Output.array(findings) { json, finding in
                 json.field("what", finding.what)
@@ -89,6 +94,10 @@ enum DoctorCommand {
             place = String(place[..<slash])
         }
         if access(place, F_OK) != 0 { place = "." }
+        guard isFolder(place) else {
+            return Finding(
+                what: "\(what) directory", isWell: false, says: "\(place) is no directory. Name another in the settings.")
+        }
         let isWell = access(place, W_OK | X_OK) == 0
         let isThere = place == path
         var facts = statvfs()
@@ -100,14 +109,30 @@ enum DoctorCommand {
                 : "\(place) is not writable. Give the worker's user the right, or name another directory.")
     }
 
+    private static func isFolder(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func watermarks(_ path: String) -> Finding {
+        let isWell = isFolder(path) && access(path, R_OK | X_OK) == 0
+        return Finding(
+            what: "watermarks", isWell: isWell,
+            says: isWell ? "\(path) can be read." : "\(path) is no directory that can be read. Correct render.watermarks.")
+    }
+
     /// What is there is opened and asked; an embedded one that is not, will be made.
     private static func log(_ settings: Settings) async -> Finding {
         if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
-            return Finding(what: "log", isWell: true, says: "\(file) will be made by the first job or worker.")
+            let isWell = directory("data", settings.data).isWell
+            return Finding(
+                what: "log", isWell: isWell,
+                says: isWell
+                    ? "\(file) will be made by the first job or worker." : "\(file) cannot be made: see the data directory.")
         }
         do {
             let log = try await ChosenLog.open(settings).log
-            let partitions = log.partitions
+            let partitions = log.partitionCount
             await log.close()
             return Finding(what: "log", isWell: true, says: "It answers; it has \(partitions) partitions.")
         } catch {

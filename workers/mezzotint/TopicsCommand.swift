@@ -27,7 +27,7 @@ enum TopicsCommand {
 
     private static func create(_ arguments: ParsedArguments) async throws -> ExitCode {
         let configuration = try configuration(arguments)
-        let partitions = try arguments.number("partitions", in: 1...1024) ?? configuration.partitions
+        let partitions = try arguments.number("partitions", in: 1...1024)
         let replication = try arguments.number("replication", in: 1...100)
         return try await show(arguments, configuration) {
             try await KafkaTopics.create(configuration, partitions: partitions, replication: replication)

@@ -51,7 +51,7 @@ struct Composition {
                 canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
                 originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
                 seed: UInt64.random(in: 0...UInt64.max),
-                owner: "\(SystemFacts.hostName) \(getpid())"),
+                owner: settings.workerName),
             logger: logger)
     }
 }

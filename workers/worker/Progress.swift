@@ -22,7 +22,9 @@ struct Progress {
             let (restore, toRestore) = (await worker.restore, await worker.partitionsToRestore)
             let left = await waiting()
             let seconds = (ContinuousClock.now - started) / .seconds(1)
-            let (variants, saved) = (tally.renders + tally.unchanged, max(0, tally.jobs - tally.fetches))
+            let variants = tally.renders + tally.unchanged
+            // What never came to be fetched saved nothing.
+            let saved = max(0, tally.jobs - tally.dead - tally.expired - tally.cancelled - tally.fetches)
             line.update(
                 Self.text(tally.jobs, variants, saved, left, seconds),
                 [

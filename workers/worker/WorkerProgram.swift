@@ -39,12 +39,20 @@ struct WorkerProgram {
         let started = ContinuousClock.now
         let composition = try await Composition(settings, untilIdle: arguments.flag("until-idle"), logger: logger)
         let worker = composition.worker
-        logger.info(
-            "The worker runs.",
-            ["data": .string(settings.data), "renderers": .int(Int64(composition.renderers.configuration.count))])
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
             group.addTask {
-                do { try await worker.run() } catch { return error }
+                do {
+                    try await worker.run {
+                        logger.info(
+                            "The worker runs.",
+                            [
+                                "data": .string(settings.data),
+                                "renderers": .int(Int64(composition.renderers.configuration.count)),
+                            ])
+                    }
+                } catch {
+                    return error
+                }
                 return nil
             }
             group.addTask {
@@ -70,11 +78,14 @@ struct WorkerProgram {
             }
             return ended
         }
+        let tally = await worker.tally
         let summary = Summary(
-            await worker.tally, seconds: (ContinuousClock.now - started) / .seconds(1),
+            tally, seconds: (ContinuousClock.now - started) / .seconds(1),
             renderers: composition.renderers.peakMemoryBytes)
         await composition.renderers.stop()
         await composition.log.close()
+        // A worker that never began has nothing to sum up.
+        if let failure, tally == Tally() { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
         return .success

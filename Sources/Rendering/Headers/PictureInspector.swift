@@ -1,4 +1,4 @@
-package import ImageModel
+internal import ImageModel
 package import Ports
 package import Posix
 

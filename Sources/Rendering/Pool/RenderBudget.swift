@@ -1,6 +1,6 @@
 internal import Dispatch
 internal import ImageModel
-package import Ports
+internal import Ports
 internal import Synchronization
 
 /// What all children of a pool may need at once, by estimate: a job that would go over waits until others are done.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ImageModel
 
 /// Bare calls of libvips in a loop, in as many processes as jobs; it runs inside mezzotint-renderer, which links libvips.
 struct BareEngine: BenchmarkEngine {
