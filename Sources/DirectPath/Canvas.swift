@@ -6,8 +6,8 @@ internal import ImageModel
 final class Canvas {
     let size: PixelSize
     let bytes: UnsafeMutablePointer<UInt8>
-    /// The inner loops read and write in blocks.
-    static let slack = 64
+    /// The inner loops read and write in blocks of 64 bytes, from up to 3 pixels behind the last.
+    static let slack = 128
 
     init(_ size: PixelSize) {
         self.size = size

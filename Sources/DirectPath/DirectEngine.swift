@@ -49,6 +49,8 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             if traits.profile == .other, let profile = reader.profile { colours.convert(canvas, from: profile) }
             canvases[index] = canvas
         }
+        // Coefficients of a progressive one may be 300 MB, and encoders need room.
+        _ = consume reader
         for step in plan.steps {
             if case .output(let base) = step.base, let base = canvases[base] {
                 canvases[step.index] = smaller(step, of: base, orientation)

@@ -20,7 +20,8 @@ package struct VariantRow: Sendable, Hashable {
     package var storedAt: Int64
     /// When it stops counting as fresh, milliseconds since 1970.
     package var expires: Int64
-    /// Of a picture that moves.
+    /// Of a picture that moves: how many of its source's it shows. A file may hold fewer, since encoders write equal ones
+    /// once.
     package var frames: Int
     /// What it was written at; less than its spec's where a byte budget asked for it.
     package var quality: Int

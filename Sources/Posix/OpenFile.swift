@@ -97,7 +97,9 @@ package final class OpenFile: @unchecked Sendable {
     }
 
     /// No one can change an anonymous file after this.
-    package func seal() { _ = mz_seal(descriptor) }
+    /// False if it cannot be: somebody has it mapped to write.
+    @discardableResult
+    package func seal() -> Bool { mz_seal(descriptor) == 0 }
 
     /// The bytes of a range, clipped to what is there.
     package func bytes(at offset: Int, count: Int) throws(SystemFailure) -> [UInt8] {

@@ -21,6 +21,10 @@ package enum Sandbox {
     package static func limit(dataBytes: Int, cpuSeconds: Int, files: Int) throws(SystemFailure) {
         guard mz_limit_data(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "data", code: errno) }
         guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
+        // What it writes goes into memory that is not its own: without a limit, all there is. Ignored, since standard error may
+        // be a longer file; the write that is too long then fails.
+        guard mz_limit_file(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "file size", code: errno) }
+        signal(SIGXFSZ, SIG_IGN)
         guard mz_limit_core(0) == 0 else { throw SystemFailure("limit", on: "core", code: errno) }
         guard mz_limit_files(UInt64(files)) == 0 else { throw SystemFailure("limit", on: "files", code: errno) }
         guard mz_no_new_privileges() == 0 else { throw SystemFailure("limit", on: "privileges", code: errno) }
@@ -28,6 +32,9 @@ package enum Sandbox {
 
     /// The kernel ends this process by SIGALRM when so many seconds pass; 0 takes that back.
     package static func alarm(seconds: Int) { _ = Glibc.alarm(UInt32(clamping: seconds)) }
+
+    /// Whether this process may signal that one; nothing is sent.
+    package static func maySignal(_ process: Int32) -> Bool { mz_signal_thread(process, process, 0) == 0 }
 
     /// Returns freed memory to the kernel.
     package static func trimHeap() { _ = malloc_trim(0) }

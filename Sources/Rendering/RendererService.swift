@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ImageModel
 internal import Ports
 package import Posix
@@ -40,8 +41,15 @@ package struct RendererService<Engine: RenderEngine> {
             if request.facts.size.pixels > trimPixels { Sandbox.trimHeap() }
             return .rendered(outputs)
         } catch {
+            // This child lacks memory, which says nothing of the source: it ends as one that crashed, and is tried again.
+            if case .source(let reason) = error, Self.lacksMemory(reason) { _exit(70) }
             return .failed(error)
         }
+    }
+
+    /// In the words of libvips and of libjpeg.
+    private static func lacksMemory(_ reason: String) -> Bool {
+        ["out of memory", "Insufficient memory"].contains { reason.contains($0) }
     }
 
     private func render(_ request: RenderRequest, from source: OpenFile, to output: OpenFile) throws(EngineFailure)

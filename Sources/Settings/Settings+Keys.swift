@@ -112,7 +112,7 @@ extension Settings {
             "Whether JPEGs are written in several scans, coarse ones first. It costs: libvips makes them, at about twice the processor time."),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help."),
+            "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help. Variants of more than 8 million pixels (AVIF 1.5) are not tried again."),
         SettingKey(
             "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),
             "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."

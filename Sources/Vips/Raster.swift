@@ -134,7 +134,9 @@ final class Raster {
 
     /// What differs from the first pixel by more than a threshold.
     func contentBounds(threshold: Double) throws(RasterFailure) -> (x: Int, y: Int, width: Int, height: Int) {
-        var corner = withPixels { pixels in (0..<bands).map { Double(pixels[$0]) } } ?? []
+        // Of the one pixel: what is made lazily would be made whole.
+        let first = try cropped(x: 0, y: 0, PixelSize(width: 1, height: 1))
+        var corner = first.withPixels { pixels in (0..<bands).map { Double(pixels[$0]) } } ?? []
         var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         guard mz_vips_find_trim(image, threshold, &corner, Int32(corner.count), &x, &y, &width, &height) == 0 else {
             throw RasterFailure(reason: VipsLibrary.takeError())

@@ -25,18 +25,20 @@ package struct VipsEngine: RenderEngine {
         var made: [Int: Encoded] = [:]
         // Pixels in the source's own colours and all frames are decoded for themselves: few ask for them.
         for kind in OutputKind.allCases {
-            let places = request.outputs.indices.filter { OutputKind(request.outputs[$0]) == kind }
-            if places.isEmpty { continue }
-            var part = request
-            part.outputs = places.map { request.outputs[$0] }
-            let results: [Int: Encoded]
-            do throws(EngineFailure) {
-                results = kind == .moving ? try renderMoving(source, part) : try renderStill(source, part)
-            } catch {
-                if case .output(let index, let reason) = error { throw .output(places[index], reason: reason) }
-                throw error
+            let all = request.outputs.indices.filter { OutputKind(request.outputs[$0]) == kind }
+            // Of what moves one at a time: all frames of each are held, and the limit of their pixels counts one.
+            for places in kind == .moving ? all.map({ [$0] }) : [all] where !places.isEmpty {
+                var part = request
+                part.outputs = places.map { request.outputs[$0] }
+                let results: [Int: Encoded]
+                do throws(EngineFailure) {
+                    results = kind == .moving ? try renderMoving(source, part) : try renderStill(source, part)
+                } catch {
+                    if case .output(let index, let reason) = error { throw .output(places[index], reason: reason) }
+                    throw error
+                }
+                for (index, result) in results { made[places[index]] = result }
             }
-            for (index, result) in results { made[places[index]] = result }
         }
         for index in request.outputs.indices {
             guard let result = made[index] else { throw .output(index, reason: "it was not made") }
@@ -83,10 +85,10 @@ package struct VipsEngine: RenderEngine {
             let isHeld = raster.size.pixels <= Self.heldPixels || output.extras.byteBudget != nil
             let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
-            if isHeld, !keepsProfile { looks[LookKey(output)] = held.look() }
+            if isHeld, !keepsProfile { looks[LookKey(output, of: request.facts)] = held.look() }
             results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
         }
-        for index in results.keys { results[index]?.output.look = looks[LookKey(request.outputs[index])] ?? Look() }
+        for index in results.keys { results[index]?.output.look = looks[LookKey(request.outputs[index], of: request.facts)] ?? Look() }
         return results
     }
 
@@ -157,6 +159,11 @@ private enum OutputKind: CaseIterable {
 private struct LookKey: Hashable {
     let cut: Region
     let extras: SpecExtras
+    /// What was transparent lies on a background, where the format holds no alpha.
+    let isFlat: Bool
 
-    init(_ output: RenderOutput) { (cut, extras) = (output.cut, output.extras.isBurnedIn ? output.extras : .none) }
+    init(_ output: RenderOutput, of source: PictureFacts) {
+        (cut, extras) = (output.cut, output.extras.isBurnedIn ? output.extras : .none)
+        isFlat = source.hasAlpha && !output.format.holdsAlpha
+    }
 }

@@ -23,7 +23,7 @@ struct DoctorCommandTests {
     func well() throws {
         let (status, findings) = try findings(["--set", "data=\(folder.path)"])
         #expect(status == 0, "\(findings.values.filter { !$0.isWell })")
-        for act in ["open", "exec", "socket"] {
+        for act in ["open", "exec", "socket", "signal", "share"] {
             #expect(findings["sandbox, \(act)"]?.says.hasPrefix("refused") == true)
         }
         for library in ["libvips 8", "libjpeg-turbo 2", "libwebp 1", "LittleCMS 2"] {

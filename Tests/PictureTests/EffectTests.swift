@@ -166,4 +166,20 @@ struct EffectTests {
         #expect(hashes[0] == hashes[1] && hashes[2] != hashes[0] && hashes.allSatisfy { $0.count > 5 })
         #expect(made.allSatisfy { $0.rendition.colour != nil })
     }
+
+    @Test("Where a format holds no alpha, a transparent picture looks as it does on its background")
+    func flatLooks() async throws {
+        let half = Pixels(width: 300, height: 200, channels: 4, bytes: (0..<300 * 200).flatMap { [200, 30, 30, $0 % 300 < 150 ? 255 : 0] })
+        let file = try Workshop.file(half.png)
+        let made = try await Workshop.render(file) { facts in
+            ["240x240.webp", "60x60.jpg"].map {
+                (try? Workshop.order($0, of: facts.size)) ?? Workshop.order(1, 1, .png, of: facts.size)
+            }
+        }
+        #expect(made[0].rendition.placeholder != made[1].rendition.placeholder)
+        let alone = try await Workshop.render(file) { facts in
+            [(try? Workshop.order("240x240.webp", of: facts.size)) ?? Workshop.order(1, 1, .png, of: facts.size)]
+        }
+        #expect(alone[0].rendition.placeholder == made[0].rendition.placeholder)
+    }
 }

@@ -79,6 +79,11 @@ struct HeaderTests {
             try facts(Samples.jpeg(width: 9, height: 9, scans: 65, scanComponents: 1))
         }
         #expect(try facts(Samples.jpeg(width: 9, height: 9, scans: 65)).size.width == 9)
+        // Only the first tells a decoder whether there are others: one that is whole behind it ends nothing.
+        let partial = Samples.jpeg(width: 9, height: 9, scans: 1, scanComponents: 1).dropLast(2)
+        let whole = Samples.jpeg(width: 9, height: 9, scans: 64)
+        let scan = try #require(whole.indices.dropLast().first { whole[$0] == 0xff && whole[$0 + 1] == 0xda })
+        #expect(throws: RenderFailure.tooManyScans(limit: 64)) { try facts(Array(partial) + whole[scan...]) }
     }
 
     @Test("Pixels, frames, chunks and memory have limits")
@@ -167,6 +172,9 @@ struct HeaderTests {
     func avif() throws {
         let turned = try facts(Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true))
         #expect(turned.size == PixelSize(width: 30, height: 40) && turned.hasAlpha && turned.orientation == 1)
+        // A clean aperture is what is shown, turned with it.
+        let cut = try facts(Samples.avif(width: 40, height: 30, turns: 1, aperture: (width: 21, height: 11)))
+        #expect(cut.size == PixelSize(width: 11, height: 21))
         let upright = try facts(Samples.avif(width: 40, height: 30, turns: 2))
         #expect(upright.size == PixelSize(width: 40, height: 30) && !upright.hasAlpha)
         #expect(throws: RenderFailure.tooManyPixels(PixelSize(width: 9000, height: 9000), limit: 50_000_000)) {

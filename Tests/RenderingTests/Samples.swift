@@ -112,11 +112,18 @@ enum Samples {
     }
 
     /// The boxes of an AVIF that say what it is, without its pixels.
-    static func avif(width: Int, height: Int, turns: Int = 0, hasAlpha: Bool = false) -> [UInt8] {
+    static func avif(
+        width: Int, height: Int, turns: Int = 0, hasAlpha: Bool = false, aperture: (width: Int, height: Int)? = nil
+    ) -> [UInt8] {
         func box(_ type: String, _ content: [UInt8]) -> [UInt8] { big(content.count + 8, 4) + Array(type.utf8) + content }
         var properties = box("ispe", big(0, 4) + big(width, 4) + big(height, 4)) + box("irot", [UInt8(turns)])
+        if let aperture {
+            // Each side a fraction, and where its middle lies.
+            properties += box("clap", [aperture.width * 2, 2, aperture.height * 2, 2, 0, 1, 0, 1].flatMap { big($0, 4) })
+        }
         if hasAlpha { properties += box("auxC", big(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8)) }
-        let links = box("ipma", big(0, 4) + big(1, 4) + big(7, 2) + [2, 1, 0x82])
+        let own: [UInt8] = aperture == nil ? [2, 1, 0x82] : [3, 1, 0x82, 0x83]
+        let links = box("ipma", big(0, 4) + big(1, 4) + big(7, 2) + own)
         let meta = box("pitm", big(0, 4) + big(7, 2)) + box("iprp", box("ipco", properties) + links)
         return box("ftyp", Array("avif".utf8) + big(0, 4) + Array("avif".utf8)) + box("meta", big(0, 4) + meta)
     }

@@ -62,7 +62,10 @@ enum DoctorCommand {
 
     /// A child for each act, under the filter that renderers have: none may come through.
     private static func sandbox(_ program: String, _ settings: Settings) -> [Finding] {
-        [("open", "opens a file"), ("exec", "starts a program"), ("socket", "makes a socket")].map { act, does in
+        [
+            ("open", "opens a file"), ("exec", "starts a program"), ("socket", "makes a socket"),
+            ("signal", "signals another process"), ("share", "maps shared memory"),
+        ].map { act, does in
             let what = "sandbox, \(act)"
             do throws(SystemFailure) {
                 let (_, theirs) = try PacketSocket.pair()

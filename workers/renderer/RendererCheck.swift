@@ -8,7 +8,7 @@ internal import Vips
 /// The hidden `check WHAT`, for `mezzotint doctor`: the libraries' versions by the socket, or an act that the sandbox must
 /// not let pass.
 enum RendererCheck: String {
-    case versions, open, exec, socket
+    case versions, open, exec, socket, signal, share
 
     /// How a process ends whose act was let pass.
     private static let passed: Int32 = 3
@@ -20,6 +20,7 @@ enum RendererCheck: String {
             try? PacketSocket(taking: RendererCommand.socket).send(Array(text.utf8))
             exit(0)
         }
+        let parent = getppid()
         do throws(SystemFailure) {
             try confine()
             try SystemCallFilter.load()
@@ -32,6 +33,9 @@ enum RendererCheck: String {
             case .open: Glibc.open("/etc/passwd", O_RDONLY) < 0
             case .exec: execv("/bin/true", [nil]) < 0
             case .socket: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) < 0
+            // Signal 0 does nothing but ask whether it may.
+            case .signal: !Sandbox.maySignal(parent)
+            case .share: mmap(nil, 4_096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
             }
         _exit(isRefused ? 0 : Self.passed)
     }

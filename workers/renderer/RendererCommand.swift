@@ -79,10 +79,11 @@ struct RendererCommand {
             case .direct: try serve(DirectEngine(before: engine))
             case .portable: try serve(DirectEngine(before: engine, isPortable: true))
             }
-            exit(0)
+            // Nothing here needs what runs at exit, and it could hang under the filter.
+            _exit(0)
         } catch {
             Console.complain("mezzotint-renderer: \(error)")
-            exit(1)
+            _exit(1)
         }
     }
 

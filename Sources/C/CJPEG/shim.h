@@ -90,6 +90,7 @@ static inline int mz_jpeg_write(const uint8_t *pixels, int width, int height, in
     if (setjmp(errors.escape)) {
         memcpy(reason, errors.reason, JMSG_LENGTH_MAX);
         jpeg_destroy_compress(&info);
+        *out = NULL; // libjpeg has freed what it names, once it took a larger block.
         return -1;
     }
     jpeg_create_compress(&info);

@@ -148,8 +148,12 @@ static inline int mz_limit(int which, unsigned long long v) {
     struct rlimit r = { v, v };
     return setrlimit((__rlimit_resource_t)which, &r);
 }
+static inline int mz_signal_thread(int process, int thread, int signal) {
+    return (int)syscall(SYS_tgkill, process, thread, signal);
+}
 static inline int mz_limit_data(unsigned long long v) { return mz_limit(RLIMIT_DATA, v); }
 static inline int mz_limit_cpu(unsigned long long v) { return mz_limit(RLIMIT_CPU, v); }
+static inline int mz_limit_file(unsigned long long v) { return mz_limit(RLIMIT_FSIZE, v); }
 static inline int mz_limit_core(unsigned long long v) { return mz_limit(RLIMIT_CORE, v); }
 static inline int mz_limit_files(unsigned long long v) { return mz_limit(RLIMIT_NOFILE, v); }
 // The soft limit of open files up to the hard one.

@@ -31,6 +31,8 @@ enum HEIFHeader {
         }
         let properties = try boxes(&bytes, in: list.content, format)
         var size: PixelSize?
+        /// What a clean aperture leaves of it.
+        var shown: PixelSize?
         var swapsSides = false
         var own: Set<Int> = []
         for table in tables where table.type == "ipma" {
@@ -40,6 +42,7 @@ enum HEIFHeader {
             let property = properties[index - 1]
             switch property.type {
             case "ispe": size = try extent(&bytes, property)
+            case "clap": shown = try aperture(&bytes, property)
             case "irot": if let turns = try bytes[property.content.lowerBound], turns & 1 == 1 { swapsSides.toggle() }
             default: break
             }
@@ -51,8 +54,9 @@ enum HEIFHeader {
             }
         }
         guard let size else { throw malformed("its picture has no size") }
+        let visible = shown ?? size
         var header = PictureHeader(
-            stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
+            stored: swapsSides ? PixelSize(width: visible.height, height: visible.width) : visible)
         for property in properties where property.type == "auxC" {
             let text =
                 try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
@@ -61,8 +65,19 @@ enum HEIFHeader {
         // Boxes are read as long as they are whole.
         header.isTruncated = all.last?.content.upperBound != bytes.length
         // Decoded whole, in planes and then in pixels.
-        header.memory = header.stored.pixels.multipliedReportingOverflow(by: 6).partialValue
+        header.memory = size.pixels.multipliedReportingOverflow(by: 6).partialValue
         return header
+    }
+
+    /// Width and height of `clap`, each a fraction; nil where it says nothing sensible.
+    private static func aperture(_ bytes: inout PictureBytes, _ box: Box) throws(RenderFailure) -> PixelSize? {
+        let start = box.content.lowerBound
+        func side(_ offset: Int) throws(RenderFailure) -> Int? {
+            guard let part = try bytes.big(offset, 4), let whole = try bytes.big(offset + 4, 4), whole > 0 else { return nil }
+            return (part + whole / 2) / whole
+        }
+        guard let width = try side(start), let height = try side(start + 8), width > 0, height > 0 else { return nil }
+        return PixelSize(width: width, height: height)
     }
 
     /// The boxes that lie one after another in a range.

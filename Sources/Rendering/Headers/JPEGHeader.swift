@@ -25,8 +25,8 @@ enum JPEGHeader {
             case 0xda:
                 scans += 1
                 guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
-                // A decoder reads no further than the one scan that has every component.
-                if !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components {
+                // A decoder reads no further than a first scan that has every component.
+                if scans == 1, !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components {
                     isWhole = try hasEnd(&bytes, from: offset)
                     return try done()
                 }

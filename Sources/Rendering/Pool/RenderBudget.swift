@@ -55,7 +55,7 @@ extension RenderRequest {
         // A decoder of what moves holds two frames; to come out moving, all of them are held.
         let frames = outputs.contains(where: \.isAnimated) ? facts.frames : min(facts.frames, 2)
         let decoded = facts.size.pixels * RenderRequest.bytesPerPixel(facts.format) * frames
-        return decoded + outputs.reduce(0) { $0 + $1.size.pixels * 8 }
+        return decoded + outputs.reduce(0) { $0 + $1.size.pixels * 8 * ($1.isAnimated ? facts.frames : 1) }
     }
 
     /// JPEG: the coefficients of a progressive one. PNG: an interlaced one of 16 bits. AVIF: 372 MB for 50 Mpx.

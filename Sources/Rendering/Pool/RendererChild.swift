@@ -89,7 +89,7 @@ final class RendererChild {
     private func variants(
         _ outputs: [RenderedOutput], in file: OpenFile, of render: PendingRender
     ) throws(Loss) -> [RenderedVariant] {
-        file.seal()
+        guard file.seal() else { throw .misspoke("it keeps its pictures open to change them") }
         let isMeasured = (try? file.remeasure()) != nil
         let total = outputs.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
         guard isMeasured, outputs.count == render.request.outputs.count, total == file.length,

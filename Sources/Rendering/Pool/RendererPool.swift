@@ -104,11 +104,18 @@ package final class RendererPool: Renderer {
         output.isAnimated = spec.isAnimated && picture.facts.frames > 1
         output.isProgressive = configuration.isProgressive && spec.format == .jpeg
         let isSmaller = order.output.pixels <= picture.facts.size.pixels
-        if configuration.keepsBelowSource, !isReuse, spec.format.hasQuality, isSmaller {
+        let pixels = order.output.pixels * (output.isAnimated ? picture.facts.frames : 1)
+        let isSearched = pixels <= (spec.format == .avif ? Self.searchedAVIFPixels : Self.searchedPixels)
+        if configuration.keepsBelowSource, !isReuse, spec.format.hasQuality, isSmaller, isSearched {
             output.ceiling = picture.file.length
         }
         return output
     }
+
+    /// A search encodes up to eight times within one deadline. By pixels and not by time, so that a replay gives the same
+    /// bytes.
+    private static let searchedPixels = 8_000_000
+    private static let searchedAVIFPixels = 1_500_000
 
     /// The files of the watermarks that the orders name, in the order in which the request lists them.
     private func watermarks(
