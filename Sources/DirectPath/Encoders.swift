@@ -10,14 +10,14 @@ extension Canvas {
 
     func encoded(as output: RenderOutput) throws(CodecFailure) -> [UInt8] {
         switch output.format {
-        case .jpeg: try jpeg(quality: output.quality)
+        case .jpeg: try jpeg(quality: output.quality, isProgressive: output.isProgressive)
         case .webp: try webp(quality: output.quality, method: output.effort)
         case .png: try PNGWriter.file(of: self)
         default: throw CodecFailure(reason: "\(output.format.rawValue) is not written here")
         }
     }
 
-    private func jpeg(quality: Int) throws(CodecFailure) -> [UInt8] {
+    private func jpeg(quality: Int, isProgressive: Bool) throws(CodecFailure) -> [UInt8] {
         var file: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
         var reason = [CChar](repeating: 0, count: Int(JMSG_LENGTH_MAX))
@@ -25,8 +25,8 @@ extension Canvas {
         let isFull: Int32 = quality >= Self.fullChromaQuality ? 1 : 0
         guard
             mz_jpeg_write(
-                bytes, Int32(size.width), Int32(size.height), Int32(quality), isFull, 1, 0, &file, &count, &reason)
-                == 0,
+                bytes, Int32(size.width), Int32(size.height), Int32(quality), isFull, isProgressive ? 1 : 0, &file,
+                &count, &reason) == 0,
             let file
         else {
             throw CodecFailure(

@@ -22,6 +22,9 @@ package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
     /// Moving pictures are read and written in it.
     package var holdsFrames: Bool { self == .webp || self == .gif }
 
+    /// A colour profile can be written into it.
+    package var holdsProfile: Bool { self != .gif }
+
     package var contentType: String { self == .svg ? "image/svg+xml" : "image/\(rawValue)" }
 }
 

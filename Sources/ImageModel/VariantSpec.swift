@@ -86,6 +86,7 @@ extension SpecExtras {
         if !isCrop { extras.focus = nil }
         guard accepts == nil else { return extras }
         if !format.holdsFrames { extras.isStill = false }
+        if !format.holdsProfile { extras.keepsProfile = false }
         if !format.holdsAlpha, background == .white { extras.background = nil }
         return extras
     }

@@ -25,7 +25,7 @@ package struct RenderOutput: Sendable, Hashable {
     /// Size and cut are found by looking at the source's pixels: those given stand for nothing found.
     package var isResolvedByPixels: Bool { spec?.isResolvedByPixels ?? false }
     /// Nothing but size, quality and format is asked, and one picture comes out: what a direct path is for.
-    package var isPlain: Bool { spec == nil && !isAnimated && !isProgressive }
+    package var isPlain: Bool { spec == nil && !isAnimated }
 
     package init(format: ImageFormat, quality: Int, effort: Int, size: PixelSize, cut: Region) {
         (self.format, self.quality, self.effort, self.size, self.cut) = (format, quality, effort, size, cut)

@@ -109,7 +109,7 @@ extension Settings {
             "The longest that a source may last to come out moving."),
         SettingKey(
             "render.progressive", \.render.progressive, .flag,
-            "Whether JPEGs are written in several scans, coarse ones first. It costs: libvips makes them, at about twice the processor time."),
+            "Whether JPEGs are written in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
             "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help. Variants of more than 8 million pixels (AVIF 1.5) are not tried again."),

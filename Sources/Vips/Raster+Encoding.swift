@@ -24,9 +24,10 @@ extension Raster {
                 try encoded { image, out, bytes in mz_vips_webpsave(image, quality, effort, strip, out, bytes) },
                 keepsProfile: keepsProfile)
         case .avif:
-            return try encoded { image, out, bytes in
+            let file = try encoded { image, out, bytes in
                 mz_vips_avifsave(image, quality, effort, isFull, strip, out, bytes)
             }
+            return keepsProfile ? HEIFContainer.bare(file) : file
         case .gif: return try encoded { image, out, bytes in mz_vips_gifsave(image, effort, out, bytes) }
         case .heic, .tiff, .jxl, .svg: throw RasterFailure(reason: "\(output.format.rawValue) is not written")
         }

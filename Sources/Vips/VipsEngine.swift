@@ -85,7 +85,10 @@ package struct VipsEngine: RenderEngine {
             let isHeld = raster.size.pixels <= Self.heldPixels || output.extras.byteBudget != nil
             let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
-            if isHeld, !keepsProfile { looks[LookKey(output, of: request.facts)] = held.look() }
+            if isHeld {
+                let seen = try reading { () throws(RasterFailure) in keepsProfile ? try held.inSRGB() : held }
+                looks[LookKey(output, of: request.facts)] = seen.look()
+            }
             results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
         }
         for index in results.keys { results[index]?.output.look = looks[LookKey(request.outputs[index], of: request.facts)] ?? Look() }

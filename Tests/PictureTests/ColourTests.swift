@@ -89,7 +89,7 @@ struct ColourTests {
         let bytes = try kept.content.bytes()
         #expect(contains(bytes, "acsp"))
         #expect(!contains(try plain.content.bytes(), "acsp"))
-        #expect(!contains(bytes, "Exif") || format == .avif)
+        #expect(!kept.rendition.placeholder.isEmpty && kept.rendition.placeholder == plain.rendition.placeholder)
         // Read with its profile it is the same picture, but for what the codec loses in either.
         let exact = try await Workshop.make("48x48.png", of: file).content.bytes()
         let lossless = try #require(Pixels(png: exact))
@@ -97,6 +97,51 @@ struct ColourTests {
         let loss = try #require(
             try await Workshop.pixels(of: try plain.content.bytes()).meanDeltaE(from: lossless))
         #expect(difference <= loss * 1.5 + 0.05, "\(format): \(difference), where the codec loses \(loss)")
+    }
+
+    /// With transparency it is the shape of libvips#3647's crash.
+    @Test(
+        "Inks are the same colours under transparency, by their profile or the usual one",
+        .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)), arguments: [false, true])
+    func inks(isTagged: Bool) async throws {
+        let url = try #require(Shared.part("images/formats/channel-digital-image-cmyk-color.jpg"))
+        let profile = isTagged ? try Self.profile(ofJPEG: Array(Data(contentsOf: url))) : []
+        func shown(_ inks: [UInt8]) async throws -> Pixels {
+            let tiff = Sources.tiff(of: Sources.flat(inks), kind: 5, hasAlpha: inks.count == 5, profile: profile)
+            let made = try await Workshop.make("30x20.png", of: try Workshop.file(tiff), in: Self.pool)
+            return try #require(Pixels(png: try made.content.bytes()))
+        }
+        let (opaque, clear) = (try await shown([200, 40, 90, 20]), try await shown([200, 40, 90, 20, 128]))
+        #expect(opaque.channels == 3 && clear.channels == 4)
+        for channel in 0..<3 { #expect(abs(Int(opaque[9, 9, channel]) - Int(clear[9, 9, channel])) <= 1) }
+        #expect(clear[9, 9, 3] == 128)
+    }
+
+    /// What says that it is sRGB and is not shows whether it was applied: most pictures of cameras say so, and are.
+    @Test("A profile that says it is sRGB costs nothing: it is not applied", arguments: [ImageFormat.png, .jpeg])
+    func plain(format: ImageFormat) async throws {
+        var profile = Sources.exchangedProfile
+        profile.replaceSubrange(48..<56, with: Array("IEC sRGB".utf8))
+        let flat = Sources.flat([200, 30, 30])
+        let jpeg = try await Workshop.make("full-q100.jpg", of: try Workshop.file(flat.png)).content.bytes()
+        let file = try Workshop.file(
+            format == .png ? Sources.png(flat, with: [Sources.profileChunk(profile)]) : Sources.tagged(jpeg, profile))
+        let pixels = try await Workshop.pixels(file, 30, 20)
+        #expect(abs(Int(pixels[9, 9, 0]) - 200) <= 2 && abs(Int(pixels[9, 9, 1]) - 30) <= 2)
+    }
+
+    /// Its parts in the order in which they stand.
+    private static func profile(ofJPEG bytes: [UInt8]) throws -> [UInt8] {
+        var (profile, offset): ([UInt8], Int) = ([], 2)
+        while offset + 4 < bytes.count, bytes[offset + 1] != 0xda {
+            let end = offset + 2 + Int(bytes[offset + 2]) << 8 + Int(bytes[offset + 3])
+            if bytes[offset + 1] == 0xe2, bytes[(offset + 4)...].starts(with: Array("ICC_PROFILE\0".utf8)) {
+                profile += bytes[offset + 18..<end]
+            }
+            offset = end
+        }
+        try #require(profile.count > 128)
+        return profile
     }
 
     @Test("What is transparent lies on the background that was asked for", arguments: [ImageFormat.jpeg, .png, .webp])

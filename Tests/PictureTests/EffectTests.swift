@@ -137,23 +137,6 @@ struct EffectTests {
         await pool.stop()
     }
 
-    @Test("JPEGs have one scan or several as the settings say, and whole chroma from quality 90")
-    func scans() async throws {
-        let file = try Workshop.file(Pixels.photograph(width: 100, height: 80, seed: 6).png)
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        configuration.isProgressive = true
-        let pool = RendererPool(configuration)
-        for (spec, pool, marker, sampling) in [
-            ("full-q89.jpg", Workshop.pool, UInt8(0xc0), UInt8(0x22)), ("full-q90.jpg", Workshop.pool, 0xc0, 0x11),
-            ("full-q89.jpg", pool, 0xc2, 0x22),
-        ] {
-            let bytes = try await Workshop.make(spec, of: file, in: pool).content.bytes()
-            let frame = try #require(bytes.indices.first { bytes[$0] == 0xff && [0xc0, 0xc2].contains(bytes[$0 + 1]) })
-            #expect(bytes[frame + 1] == marker && bytes[frame + 11] == sampling, "\(spec)")
-        }
-        await pool.stop()
-    }
-
     @Test("What a variant looks like comes with it: the same for all sizes, its own for a crop")
     func looks() async throws {
         let file = try Workshop.file(Pixels.map(width: 300, height: 200).png)

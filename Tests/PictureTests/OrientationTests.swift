@@ -38,7 +38,7 @@ struct OrientationTests {
         if format == .jpeg {
             bytes = Sources.photographed(bytes, orientation: orientation)
         } else {
-            bytes = turnedWebP(bytes, orientation, stored)
+            bytes = Sources.webp(bytes, stored, chunks: [("EXIF", Sources.tiff(orientation: orientation))])
         }
         let shown = try await Workshop.pixels(try Workshop.file(bytes), 90, 60)
         #expect(try #require(shown.difference(from: Self.map)) < 3)
@@ -57,17 +57,5 @@ struct OrientationTests {
             let other = try await Workshop.pixels(try Workshop.file(file), width, height)
             #expect(try #require(other.difference(from: first)) < 8, "\(file.lastPathComponent)")
         }
-    }
-
-    private func turnedWebP(_ bytes: [UInt8], _ orientation: Int, _ pixels: Pixels) -> [UInt8] {
-        func little(_ value: Int, _ count: Int) -> [UInt8] {
-            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
-        let exif = Sources.tiff(orientation: orientation)
-        let canvas =
-            Array("VP8X".utf8) + little(10, 4) + [8, 0, 0, 0] + little(pixels.width - 1, 3)
-            + little(pixels.height - 1, 3)
-        let chunks = canvas + Array(bytes[12...]) + Array("EXIF".utf8) + little(exif.count, 4) + exif
-        return Array("RIFF".utf8) + little(chunks.count + 4, 4) + Array("WEBP".utf8) + chunks
     }
 }

@@ -163,6 +163,7 @@ struct PoolTests {
         "An order that no encoder can carry out is refused before it reaches a child",
         arguments: [
             (width: 16_384, height: 10, format: ImageFormat.webp, says: "16383"), (65_501, 10, .jpeg, "65500"),
+            (10, 16_384, .avif, "16383"), (65_536, 10, .gif, "65535"),
             (10_000, 9_000, .png, "limit of 50000000"),
             (10, 10, .heic, "is not written"), (0, 10, .png, "show nothing"),
         ])

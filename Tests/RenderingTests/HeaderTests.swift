@@ -131,6 +131,12 @@ struct HeaderTests {
             ])
     }
 
+    @Test("A PNG's animation, which no decoder of ours shows, is none: it stands still")
+    func animatedPNG() throws {
+        let bytes = Samples.png(width: 8, height: 8, before: Pixels.chunk("acTL", [0, 0, 0, 9, 0, 0, 0, 0]))
+        #expect(try facts(bytes).frames == 1)
+    }
+
     @Test("A PNG with nothing to take out goes through as the file that it is")
     func untouchedPNG() throws {
         let file = try Samples.file(Samples.png(width: 30, height: 20))

@@ -82,7 +82,7 @@ static inline int mz_jpeg_is_three(const struct mz_jpeg_reader *reader) {
 }
 
 // The whole picture at once; what `out` then holds is the caller's to free.
-static inline int mz_jpeg_write(const uint8_t *pixels, int width, int height, int quality, int full_chroma, int optimise,
+static inline int mz_jpeg_write(const uint8_t *pixels, int width, int height, int quality, int full_chroma,
     int progressive, unsigned char **out, unsigned long *bytes, char reason[JMSG_LENGTH_MAX]) {
     struct jpeg_compress_struct info;
     struct mz_jpeg_errors errors;
@@ -102,7 +102,7 @@ static inline int mz_jpeg_write(const uint8_t *pixels, int width, int height, in
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, quality, TRUE);
     if (full_chroma) info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;
-    info.optimize_coding = optimise;
+    info.optimize_coding = TRUE;
     if (progressive) jpeg_simple_progression(&info);
     jpeg_start_compress(&info, TRUE);
     while (info.next_scanline < info.image_height) {

@@ -24,7 +24,6 @@ enum PNGHeader {
             switch type {
             case "IDAT": data += length
             case "tRNS": header.hasAlpha = true
-            case "acTL": header.frames = max(1, try bytes.big(offset + 8, 4) ?? 1)
             case "eXIf": header.orientation = try Exif.orientation(&bytes, at: offset + 8) ?? header.orientation
             default:
                 // Upper case: a decoder that does not know it can't show the picture.

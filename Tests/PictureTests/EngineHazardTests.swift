@@ -1,0 +1,70 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+@Suite("Pictures: what libvips does with memory and time unless one prevents it", .timeLimit(.minutes(3)))
+struct EngineHazardTests {
+    /// libvips's own cancel comes late or never (libvips#3333), and kills a process by itself in a GIF (libvips#2708).
+    @Test(
+        "An encoder that nothing can stop is ended with its process, and the next picture is rendered",
+        arguments: [ImageFormat.webp, .avif, .gif])
+    func encoder(format: ImageFormat) async throws {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.deadlineMilliseconds = 1_000
+        let pool = RendererPool(configuration)
+        try await pool.ready()
+        let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)
+        let clock = ContinuousClock()
+        let start = clock.now
+        await #expect {
+            try await Workshop.render(large, lane: .slow, in: pool) { facts in
+                (0..<40).map { Workshop.order(1_490 - $0, 990, format, of: facts.size) }
+            }
+        } throws: { ($0 as? RenderFailure)?.code == "render.deadline" }
+        #expect(clock.now - start < .seconds(4))
+        let small = try Workshop.file(Pixels.map(width: 60, height: 40).png)
+        #expect(try await Workshop.make("30x30.png", of: small, in: pool).size == PixelSize(width: 30, height: 20))
+        await pool.stop()
+    }
+
+    /// Seen to fail with libvips's cache of operations, which holds the pixels of the last hundred.
+    @Test("A child's memory does not grow with the pictures that it has rendered")
+    func growth() async throws {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.recycleBytes = 1 << 40
+        let pool = RendererPool(configuration)
+        var memory: [Int] = []
+        for number in 0..<24 {
+            let level = UInt8(number)
+            let file = try Workshop.file(Sources.flat([level, 9, 9], width: 1_000, height: 800).png)
+            for spec in ["900x900.jpg", "200y200-smart.webp"] { _ = try await Workshop.make(spec, of: file, in: pool) }
+            memory.append(try #require(pool.processes.first?.memory?.now))
+        }
+        #expect(pool.losses == 0)
+        #expect(try #require(memory.last) - memory[4] < 8 << 20, "\(memory.map { $0 >> 20 })")
+        await pool.stop()
+    }
+
+    /// A decoder gives its rows once. Seen to fail without `keepsDecoded`: the second output finds none.
+    @Test("A picture too large to be held comes out upright, once for each output, within its bytes", arguments: [1, 6])
+    func streamed(orientation: Int) async throws {
+        let exif = Pixels.chunk("eXIf", Sources.tiff(orientation: orientation))
+        let file = try Workshop.file(Sources.blackPNG(width: 4_200, height: 4_000, chunks: [exif]))
+        let facts = try Workshop.pool.inspect(file).facts
+        #expect(facts.size.width == (orientation == 1 ? 4_200 : 4_000))
+        for specs in [["full.jpg"], ["full.jpg", "full.png", "full-q95-upto280000.jpg", "30x30.webp"]] {
+            let orders = try specs.map { try Workshop.order($0, of: facts.size) }
+            let made = try await Workshop.render(file) { _ in orders }
+            for (variant, order) in zip(made, orders) {
+                let bytes = try variant.content.bytes()
+                #expect(try Workshop.pool.inspect(try Workshop.file(bytes)).facts.size == order.output)
+                #expect(bytes.count <= order.spec.extras.byteBudget ?? .max)
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+
+@Suite("Pictures: nothing but pixels comes out, whatever went in", .timeLimit(.minutes(2)))
+struct MetadataTests {
+    /// Each has all the metadata that its format can hold, with `secret` in it.
+    enum Source: String, CaseIterable {
+        case jpeg, png, webp, gif, tiff
+    }
+    private static let outputs: [ImageFormat] = [.jpeg, .png, .webp, .avif, .gif]
+    private static let pixels = Pixels.photograph(width: 120, height: 80, seed: 3)
+    private static let everything: RendererPool = {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.limits.formats = Set(ImageFormat.allCases)
+        return RendererPool(configuration)
+    }()
+    private static let told = [
+        "Exif", "eXIf", "EXIF", "secret", "xmp", "XMP", "mime", "Photoshop", "8BIM", "tEXt", "iTXt", "zTXt", "libvips",
+    ]
+    private static let profiles = ["acsp", "iCCP", "ICCP", "ICC_PROFILE", "prof", "rICC"]
+
+    /// Seen to fail where AVIFs keep a profile: libvips adds EXIF to them.
+    @Test(
+        "No EXIF, XMP, IPTC or comment in any format, moving or still, with and without the profile",
+        arguments: Source.allCases, ["", "-profile", "-bg102030"])
+    func bare(source: Source, option: String) async throws {
+        let file = try Workshop.file(try await Self.bytes(source))
+        for format in Self.outputs {
+            // Whole and reduced: they go different ways.
+            for size in ["full", "60x60"] {
+                let made = try await Workshop.make("\(size)\(option).\(format.suffix)", of: file, in: Self.everything)
+                let bytes = try made.content.bytes()
+                for text in Self.told { #expect(!Self.contains(bytes, text), "\(text) in \(format) of \(source)") }
+                let keeps = option == "-profile" && format.holdsProfile && source != .gif
+                #expect(Self.profiles.contains { Self.contains(bytes, $0) } == keeps, "\(format) of \(source)")
+                if format == .gif { #expect(Self.extensions(bytes).isSubset(of: ["f9", "ff NETSCAPE2.0"])) }
+                #expect(try await Workshop.pixels(of: bytes).width == made.size.width)
+            }
+        }
+    }
+
+    @Test("An AVIF that keeps its profile keeps its transparency, and is the picture that it was")
+    func avif() async throws {
+        var pixels = Sources.flat([20, 160, 30, 255], width: 64, height: 48)
+        for y in 0..<48 { for x in 32..<64 { pixels.bytes[(y * 64 + x) * 4 + 3] = 0 } }
+        let file = try Workshop.file(Sources.png(pixels, with: [Sources.profileChunk(Sources.exchangedProfile)]))
+        let made = try await Workshop.make("full-q90-profile.avif", of: file)
+        let read = try await Workshop.pixels(of: try made.content.bytes())
+        #expect(made.hasAlpha && read.channels == 4)
+        // Red and green are exchanged by the profile, which only that tells.
+        let plain = try await Workshop.pixels(of: try await Workshop.make("full.png", of: file).content.bytes())
+        for channel in 0..<3 { #expect(abs(Int(read[10, 10, channel]) - Int(plain[10, 10, channel])) < 9) }
+        #expect(read[10, 10, 3] == 255 && read[50, 10, 3] == 0)
+    }
+
+    private static func bytes(_ source: Source) async throws -> [UInt8] {
+        let xmp = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>secret</x:xmpmeta>".utf8)
+        switch source {
+        case .jpeg:
+            let made = try await Workshop.make("full-q95.jpg", of: try Workshop.file(pixels.png))
+            return Sources.tagged(Sources.photographed(try made.content.bytes()), Sources.exchangedProfile)
+        case .png:
+            return Sources.png(
+                pixels,
+                with: [
+                    Sources.profileChunk(Sources.exchangedProfile), Pixels.chunk("eXIf", Sources.tiff(orientation: 1)),
+                    Pixels.chunk("tEXt", Array("Comment\0secret".utf8)),
+                    Pixels.chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp),
+                ])
+        case .webp:
+            let made = try await Workshop.make("full-q95.webp", of: try Workshop.file(pixels.png))
+            return Sources.webp(
+                try made.content.bytes(), pixels, profile: Sources.exchangedProfile,
+                chunks: [("EXIF", Sources.tiff(orientation: 1)), ("XMP ", xmp)])
+        case .gif:
+            let gif = Sources.gif(width: 80, height: 60, colours: [[200, 0, 0], [0, 200, 0]], delays: [10, 20])
+            let comment: [UInt8] = [0x21, 0xfe, 6] + Array("secret".utf8) + [0]
+            let application: [UInt8] = [0x21, 0xff, 11] + Array("XMP DataXMP".utf8) + [UInt8(xmp.count)] + xmp + [0]
+            let start = 13 + 3 * 128
+            return Array(gif[..<start]) + comment + application + Array(gif[start...])
+        case .tiff:
+            return Sources.tiff(
+                of: pixels, kind: 2, description: "secret", xmp: xmp, profile: Sources.exchangedProfile)
+        }
+    }
+
+    /// Labels of a GIF's extensions, those of applications with their names.
+    private static func extensions(_ gif: [UInt8]) -> Set<String> {
+        var (found, offset): (Set<String>, Int) = ([], 13)
+        func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
+        offset += table(gif[10])
+        while offset < gif.count, gif[offset] != 0x3b {
+            if gif[offset] == 0x21 {
+                let label = String(gif[offset + 1], radix: 16)
+                found.insert(label == "ff" ? "ff " + String(decoding: gif[offset + 3..<offset + 14], as: UTF8.self) : label)
+                offset += 2
+            } else {
+                offset += 11 + table(gif[offset + 9])
+            }
+            while gif[offset] != 0 { offset += 1 + Int(gif[offset]) }
+            offset += 1
+        }
+        return found
+    }
+
+    private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        let pattern = Array(text.utf8)
+        return bytes.indices.contains { bytes[$0] == pattern[0] && bytes[$0...].starts(with: pattern) }
+    }
+}

@@ -1,0 +1,66 @@
+internal import TestPixels
+
+extension Sources {
+    /// An uncompressed TIFF of 8 bits.
+    ///
+    /// - Parameters:
+    ///   - kind: its photometric interpretation: 1 grey, 2 RGB, 5 CMYK.
+    ///   - hasAlpha: the last channel is.
+    static func tiff(
+        of pixels: Pixels, kind: Int, hasAlpha: Bool = false, description: String? = nil, xmp: [UInt8] = [],
+        profile: [UInt8] = []
+    ) -> [UInt8] {
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        var data = pixels.bytes
+        var entries: [[UInt8]] = []
+        func add(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) {
+            var field = value
+            if value.count > 4 {
+                if data.count % 2 == 1 { data.append(0) }
+                field = little(8 + data.count, 4)
+                data += value
+            }
+            entries.append(little(tag, 2) + little(type, 2) + little(count, 4) + field + [UInt8](repeating: 0, count: 4 - field.count))
+        }
+        func short(_ tag: Int, _ values: Int...) { add(tag, 3, values.count, values.flatMap { little($0, 2) }) }
+        func long(_ tag: Int, _ value: Int) { add(tag, 4, 1, little(value, 4)) }
+        long(256, pixels.width)
+        long(257, pixels.height)
+        add(258, 3, pixels.channels, (0..<pixels.channels).flatMap { _ in little(8, 2) })
+        short(259, 1)
+        short(262, kind)
+        if let description { add(270, 2, description.utf8.count + 1, Array(description.utf8) + [0]) }
+        long(273, 8)
+        short(277, pixels.channels)
+        long(278, pixels.height)
+        long(279, pixels.bytes.count)
+        if hasAlpha { short(338, 2) }
+        if !xmp.isEmpty { add(700, 1, xmp.count, xmp) }
+        if !profile.isEmpty { add(34675, 7, profile.count, profile) }
+        if data.count % 2 == 1 { data.append(0) }
+        return Array("II".utf8) + little(42, 2) + little(8 + data.count, 4) + data + little(entries.count, 2)
+            + entries.flatMap { $0 } + little(0, 4)
+    }
+
+    /// A WebP's chunks in a canvas, with a profile before them and others behind.
+    static func webp(
+        _ bytes: [UInt8], _ pixels: Pixels, profile: [UInt8] = [], chunks: [(name: String, content: [UInt8])]
+    ) -> [UInt8] {
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + little(content.count, 4) + content + [UInt8](repeating: 0, count: content.count % 2)
+        }
+        var flags: UInt8 = profile.isEmpty ? 0 : 0x20
+        for (name, _) in chunks { flags |= name == "EXIF" ? 8 : name == "XMP " ? 4 : 0 }
+        let canvas = [flags, 0, 0, 0] + little(pixels.width - 1, 3) + little(pixels.height - 1, 3)
+        var body = Array("WEBP".utf8) + chunk("VP8X", canvas)
+        if !profile.isEmpty { body += chunk("ICCP", profile) }
+        body += bytes[12...]
+        for (name, content) in chunks { body += chunk(name, content) }
+        return Array("RIFF".utf8) + little(body.count, 4) + body
+    }
+}
