@@ -42,7 +42,7 @@ package struct DeadLetter: Sendable, Hashable {
     }
 
     package func newRecord(partition: PartitionID) -> NewRecord {
-        var headers = EventHeader.event(id: id, type: EventHeader.jobDead, at: at, traceparent: traceparent)
+        var headers = EventHeader.event(EventHeader.jobDead, id: id, at: at, traceparent: traceparent)
         headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message(cause.message))
         headers.append(EventHeader.attempt, String(attempts))
@@ -57,7 +57,7 @@ package struct DeadLetter: Sendable, Hashable {
 
     /// The record that takes the letter back.
     package func discard(partition: PartitionID, at time: Int64) -> NewRecord {
-        var headers = EventHeader.event(id: id + "/discard", type: EventHeader.jobDiscarded, at: time, traceparent: nil)
+        var headers = EventHeader.event(EventHeader.jobDiscarded, id: id + "/discard", at: time, traceparent: nil)
         headers.append(EventHeader.discards, id)
         return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
     }

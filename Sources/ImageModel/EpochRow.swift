@@ -29,7 +29,7 @@ package struct EpochRow: Sendable, Hashable {
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.epoch(partition).bytes, value: json.bytes,
             headers: EventHeader.event(
-                id: "@epoch/\(partition)/\(epoch)-\(isClean ? "left" : "begun")", type: EventHeader.partitionOwned, at: at,
+                EventHeader.partitionOwned, id: "@epoch/\(partition)/\(epoch)-\(isClean ? "left" : "begun")", at: at,
                 traceparent: nil))
     }
 

@@ -26,40 +26,38 @@ package enum EventHeader {
     /// On rows: the epoch of the owner who announced them.
     package static let epoch = "mz_epoch"
 
-    /// What every event has; `type` ends with the version of its body.
-    static func event(
-        id: String, source: RecordHeaders = ownSource, type: RecordHeaders, at time: Int64, traceparent: String?
-    ) -> RecordHeaders {
+    /// What every event has. What never changes of it is packed once, and `kind` is one of those below.
+    static func event(_ kind: RecordHeaders, id: String, at time: Int64, traceparent: String?) -> RecordHeaders {
         var headers = RecordHeaders(reserving: 256)
-        headers.append(specVersion)
+        headers.append(kind)
         headers.append(Self.id, id)
-        headers.append(source)
-        headers.append(type)
-        headers.append("ce_time", Timestamp.bytes(time))
-        headers.append(contentType)
+        headers.append("ce_time", upTo: Timestamp.length) { Timestamp.write(time, to: $0) }
         if let traceparent { headers.append(Self.traceparent, traceparent) }
         return headers
     }
 
-    static let ownSource = one("ce_source", "/mezzotint")
-    static let publisher = one("ce_source", "/mezzotint/publish")
-    static let jobRequested = one("ce_type", "mezzotint.job.requested.v1")
-    static let jobRetried = one("ce_type", "mezzotint.job.retried.v1")
-    static let jobFinished = one("ce_type", "mezzotint.job.finished.v1")
-    static let jobDead = one("ce_type", "mezzotint.job.dead.v1")
-    static let jobDiscarded = one("ce_type", "mezzotint.job.discarded.v1")
-    static let variantStored = one("ce_type", "mezzotint.variant.stored.v1")
-    static let sourceFetched = one("ce_type", "mezzotint.source.fetched.v1")
-    static let partitionOwned = one("ce_type", "mezzotint.partition.owned.v1")
+    static let jobRequested = kind("job.requested", source: "/mezzotint/publish")
+    static let jobRetried = kind("job.retried")
+    static let jobFinished = kind("job.finished")
+    static let jobDead = kind("job.dead")
+    static let jobDiscarded = kind("job.discarded")
+    static let variantStored = kind("variant.stored")
+    static let sourceFetched = kind("source.fetched")
+    static let partitionOwned = kind("partition.owned")
     /// Every type of event, for the reference page.
     package static let types = [
         jobRequested, jobRetried, jobFinished, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-    ].flatMap { $0.map(\.text) }
-    private static let specVersion = one("ce_specversion", "1.0")
-    private static let contentType = one("content-type", "application/json")
+    ].compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }
 
-    /// What never changes is packed once.
-    private static func one(_ name: String, _ value: String) -> RecordHeaders { [RecordHeader(name, value)] }
+    private static let type = "ce_type"
+
+    /// A type ends with the version of its body.
+    private static func kind(_ name: String, source: String = "/mezzotint") -> RecordHeaders {
+        [
+            RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_source", source),
+            RecordHeader(type, "mezzotint.\(name).v1"), RecordHeader("content-type", "application/json"),
+        ]
+    }
 
     /// Sentences in headers are cut to this many bytes, at a scalar's end.
     static let messageLimit = 1024

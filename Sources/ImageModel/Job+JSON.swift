@@ -112,6 +112,6 @@ extension Job {
         NewRecord(
             topic: Topic(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
             headers: EventHeader.event(
-                id: id, source: EventHeader.publisher, type: EventHeader.jobRequested, at: time, traceparent: traceparent))
+                EventHeader.jobRequested, id: id, at: time, traceparent: traceparent))
     }
 }

@@ -41,7 +41,7 @@ package struct Outcome: Sendable, Hashable {
     package let url: String
     package let lane: Lane
     package let kind: OutcomeKind
-    package let variants: [VariantOutcome]
+    package let variants: VariantOutcomes
     package let failure: FailureNote?
     /// Attempts made before this one.
     package let attempts: Int
@@ -50,7 +50,7 @@ package struct Outcome: Sendable, Hashable {
     package let traceparent: String?
 
     package init(
-        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, variants: [VariantOutcome],
+        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, variants: VariantOutcomes,
         failure: FailureNote? = nil, attempts: Int = 0, at: Int64, traceparent: String? = nil
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)

@@ -30,13 +30,21 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
 
     package var isEmpty: Bool { packed.isEmpty }
 
-    package mutating func append(_ header: RecordHeader) { append(header.name, header.value) }
+    package mutating func append(_ header: RecordHeader) {
+        header.value.withUnsafeBytes { append(header.name, $0) }
+    }
     package mutating func append(_ name: String, _ value: String) {
         var value = value
         value.withUTF8 { append(name, UnsafeRawBufferPointer($0)) }
     }
-    package mutating func append(_ name: String, _ value: [UInt8]) { value.withUnsafeBytes { append(name, $0) } }
-    package mutating func append(_ name: String, _ value: UnsafeRawBufferPointer) {
+    /// `write` fills up to `limit` bytes of the value and says how many.
+    package mutating func append(_ name: String, upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: limit) { value in
+            guard let start = value.baseAddress else { return }
+            append(name, UnsafeRawBufferPointer(start: start, count: write(start)))
+        }
+    }
+    private mutating func append(_ name: String, _ value: UnsafeRawBufferPointer) {
         var name = name
         name.withUTF8 { append(UnsafeRawBufferPointer($0), value) }
     }

@@ -22,7 +22,7 @@ package struct RetryNote: Sendable, Hashable {
 
     /// The record that makes the job of `body` come again; it stays in the partition that owns its source.
     package func newRecord(key: [UInt8], body: [UInt8], partition: PartitionID, at time: Int64) -> NewRecord {
-        var headers = EventHeader.event(id: job, type: EventHeader.jobRetried, at: time, traceparent: traceparent)
+        var headers = EventHeader.event(EventHeader.jobRetried, id: job, at: time, traceparent: traceparent)
         headers.append(EventHeader.lane, lane.rawValue)
         headers.append(EventHeader.attempt, String(attempt))
         headers.append(EventHeader.notBefore, String(notBefore))

@@ -24,7 +24,7 @@ extension SourceRow {
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes,
             headers: EventHeader.event(
-                id: "\(source.hex)/@source/\(version)-\(expires)", type: EventHeader.sourceFetched, at: fetchedAt,
+                EventHeader.sourceFetched, id: "\(source.hex)/@source/\(version)-\(expires)", at: fetchedAt,
                 traceparent: traceparent))
     }
 

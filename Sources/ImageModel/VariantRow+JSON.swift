@@ -37,7 +37,7 @@ extension VariantRow {
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes,
             headers: EventHeader.event(
-                id: "\(source.hex)/\(spec)/\(version)-\(expires)", type: EventHeader.variantStored, at: storedAt,
+                EventHeader.variantStored, id: "\(source.hex)/\(spec)/\(version)-\(expires)", at: storedAt,
                 traceparent: traceparent))
     }
 

@@ -7,12 +7,8 @@ package enum Timestamp {
         String(unsafeUninitializedCapacity: length) { write(milliseconds, to: $0.baseAddress!) }
     }
 
-    package static func bytes(_ milliseconds: Int64) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: length) { $1 = write(milliseconds, to: $0.baseAddress!) }
-    }
-
     /// Times before year 0 or after 9999 have no such text and are clamped.
-    static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
+    package static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let time = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
         let day = Int(floorDivide(time, 86_400_000))
         let clock = Int(time - Int64(day) * 86_400_000)

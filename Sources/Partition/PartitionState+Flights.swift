@@ -142,9 +142,10 @@ extension PartitionState {
     }
 
     private mutating func answer(_ waiter: Waiter, _ flight: Flight, _ note: FailureNote?, _ now: Int64) -> Settlement {
-        let variants = waiter.job.variants.map { spec in
-            flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
-        }
+        let variants = VariantOutcomes(
+            waiter.job.variants.map { spec in
+                flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+            })
         guard let failure = variants.first(where: { $0.kind == .failed })?.failure else {
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged

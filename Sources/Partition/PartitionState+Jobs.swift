@@ -45,10 +45,15 @@ extension PartitionState {
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
     mutating func begin(_ waiter: Waiter, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
     {
+        if let variants = recentAnswers.unchanged(waiter.job, snapshot, at: now) {
+            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.unchanged, variants: variants, at: now))))
+            return
+        }
         let waiter = choosing(waiter, by: snapshot, at: now)
         let plan = Plan(waiter.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
         if plan.isUnchanged {
-            effects.append(.settle(waiter.record, .outcome(waiter.outcome(unchanged: plan.unchanged, at: now))))
+            let variants = recentAnswers.note(unchanged: plan.unchanged, of: waiter.job, snapshot, rules.reuse)
+            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.unchanged, variants: variants, at: now))))
             return
         }
         // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
@@ -118,15 +123,11 @@ extension Waiter {
     }
 
     func outcome(
-        _ kind: OutcomeKind, variants: [VariantOutcome] = [], failure: FailureNote? = nil, at now: Int64
+        _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil, at now: Int64
     ) -> Outcome {
         Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,
             failure: failure, attempts: attempts, at: now, traceparent: job.traceparent)
-    }
-
-    func outcome(unchanged rows: [VariantRow], at now: Int64) -> Outcome {
-        outcome(.unchanged, variants: rows.map { VariantOutcome(spec: $0.spec, kind: .unchanged, row: $0) }, at: now)
     }
 }
 

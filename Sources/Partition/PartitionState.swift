@@ -11,6 +11,7 @@ package struct PartitionState: Sendable {
     var flights: [FlightID: Flight] = [:]
     var bySource: [SourceKey: FlightID] = [:]
     var watermarks: [Topic: Watermark] = [:]
+    var recentAnswers = RecentAnswers()
     var delayed = Heap<Delayed>()
     /// Flights whose answers wait for the index, by the position they wait for.
     var folding = Heap<Folding>()

@@ -28,11 +28,11 @@ struct Outbox {
     /// What goes to the log together.
     struct Batch: Sendable {
         /// Not acknowledged the last time.
-        let again: [Entry]
+        let again: Written
         let new: [Answer]
     }
 
-    private var again: [Entry] = []
+    private var again = Written()
     private var waiting: [Answer] = []
     private var isSending = false
     /// By topic, records that are decided and whose answer is not acknowledged.
@@ -50,12 +50,12 @@ struct Outbox {
     mutating func next() -> Batch? {
         guard !isSending, !again.isEmpty || !waiting.isEmpty else { return nil }
         isSending = true
-        defer { (again, waiting) = ([], []) }
+        defer { (again, waiting) = (Written(), []) }
         return Batch(again: again, new: waiting)
     }
 
     /// The batch came back; what was not acknowledged goes again, first.
-    mutating func returned(_ finished: [RecordPlace], failed: [Entry]) {
+    mutating func returned(_ finished: [RecordPlace], failed: Written) {
         for place in finished { answered[place.topic.ordinal] -= 1 }
         (again, isSending) = (failed, false)
     }

@@ -34,13 +34,15 @@ struct RecentLooks {
         } else {
             look = Look(snapshot: try read(), asked: [], at: now)
         }
+        if look.asked == waiter.job.variants { return look.snapshot }
         // What `auto` becomes is not chosen yet: it may be any of them.
         let isOpen = waiter.job.variants.contains(where: \.isAuto)
         let wanted = isOpen ? waiter.job.variants + look.snapshot.variants.map(\.spec) : waiter.job.variants
         let new = wanted.filter { !look.asked.contains($0) }
         guard !new.isEmpty else { return look.snapshot }
         look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location) }
-        look.asked += new
+        // The very same array as the next jobs of a burst have.
+        if look.asked.isEmpty, !isOpen { look.asked = wanted } else { look.asked += new }
         if looks.count >= Self.limit { looks.removeAll(keepingCapacity: true) }
         looks[source] = look
         return look.snapshot

@@ -21,16 +21,26 @@ package struct Tally: Sendable, Equatable {
 
     /// What counting needs of an outcome: thousands wait for their acknowledgement, and their rows need not.
     struct Answer: Sendable {
-        let job: String
-        let url: String
         let kind: OutcomeKind
         let unchanged: Int
-        let failure: FailureNote?
+        let failed: Failed?
+
+        /// For the line that says so; shared, since few fail and all are counted.
+        final class Failed: Sendable {
+            let job: String
+            let url: String
+            let cause: FailureNote
+            init(_ outcome: Outcome, _ cause: FailureNote) {
+                (job, url, self.cause) = (outcome.job, outcome.url, cause)
+            }
+        }
 
         init(_ outcome: Outcome) {
-            (job, url, kind, failure) = (outcome.job, outcome.url, outcome.kind, outcome.failure)
-            // By their places: a copy of each row would cost more than all the rest.
-            unchanged = outcome.variants.indices.count { outcome.variants[$0].kind == .unchanged }
+            kind = outcome.kind
+            failed = outcome.failure.map { Failed(outcome, $0) }
+            // All of them most times, and a look at each costs a copy of its row.
+            let variants = outcome.variants
+            unchanged = kind == .unchanged ? variants.count : variants.count { $0.kind == .unchanged }
         }
     }
 

@@ -89,29 +89,31 @@ extension Worker {
 
     /// Answers are written down here: not on the thread that decides.
     private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
-        let entries = batch.again + batch.new.map { Outbox.Entry($0, partitions: ports.log.partitionCount) }
-        await sent(entries, await ports.log.append(entries.flatMap(\.records), as: owner), as: owner)
+        var written = batch.again
+        written.reserve(batch.new.count)
+        for answer in batch.new { written.add(answer, partitions: ports.log.partitionCount) }
+        await sent(written, await ports.log.append(written.records, as: owner), as: owner)
     }
 
-    private func sent(_ entries: [Outbox.Entry], _ results: [AppendResult], as owner: Ownership) async {
-        var failed: [Outbox.Entry] = []
+    private func sent(_ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership) async {
+        var failed = Outbox.Written()
         var finished: [RecordPlace] = []
-        finished.reserveCapacity(entries.count)
+        finished.reserveCapacity(written.entries.count)
         var next = 0
-        for entry in entries {
-            let answers = results[next..<next + entry.records.count]
-            next += entry.records.count
-            if answers.allSatisfy({ $0.offset != nil }) {
+        for entry in written.entries {
+            let own = next..<next + entry.records
+            next = own.upperBound
+            if results[own].allSatisfy({ $0.offset != nil }) {
                 finished.append(entry.place)
-                count(entry)
+                if let answer = entry.count { count(answer) }
             } else {
-                failed.append(entry)
+                failed.add(entry, written.records[own])
             }
         }
         if let refusal = results.lazy.compactMap(\.failure).first {
             tellNow(
                 FailureNote(refusal),
-                ["code": .string(refusal.code), "partition": .string("\(owner.partition)"), "waiting": .int(Int64(failed.count))])
+                ["code": .string(refusal.code), "partition": .string("\(owner.partition)"), "waiting": .int(Int64(failed.entries.count))])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
             try? await Task.sleep(for: .milliseconds(500))
         }
@@ -123,15 +125,14 @@ extension Worker {
         settle()
     }
 
-    private func count(_ entry: Outbox.Entry) {
-        guard let answer = entry.count else { return }
+    private func count(_ answer: Tally.Answer) {
         tally.count(answer)
-        guard let failure = answer.failure else { return }
+        guard let failed = answer.failed else { return }
         logger.warning(
-            "\(failure.message)",
+            "\(failed.cause.message)",
             [
-                "code": .string(failure.code), "outcome": .string(answer.kind.rawValue), "job": .string(answer.job),
-                "url": .string(answer.url),
+                "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue), "job": .string(failed.job),
+                "url": .string(failed.url),
             ])
     }
 }

@@ -141,7 +141,7 @@ struct RecordsJobTests {
         #expect(try intake.job(from: Fixture.read(record)) == sent)
         #expect(
             record.headers.map(\.name) == [
-                "ce_specversion", "ce_id", "ce_source", "ce_type", "ce_time", "content-type", "traceparent",
+                "ce_specversion", "ce_source", "ce_type", "content-type", "ce_id", "ce_time", "traceparent",
             ])
     }
 
