@@ -84,7 +84,7 @@ let package = Package(
             "mezzotint-worker", in: "worker",
             needs: [
                 "ImageModel", "Planning", "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Rendering",
-                "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
+                "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix", "WebServer",
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
@@ -93,7 +93,7 @@ let package = Package(
             "mezzotint", in: "mezzotint",
             needs: [
                 "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings",
-                "Posix",
+                "Posix", "Telemetry", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",
@@ -142,6 +142,12 @@ let package = Package(
         tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports", "SQLite"]),
         tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
         tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports"]),
+        tests(
+            "Metrics",
+            needs: [
+                "HTTP", "ImageModel", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer", "mezzotint",
+                "mezzotint-renderer", "mezzotint-worker",
+            ]),
         tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
         tests(

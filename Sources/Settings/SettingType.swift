@@ -65,6 +65,14 @@ extension SettingType where Value == Double {
     }
 }
 
+extension SettingType where Value == ListenAddress? {
+    static var listenAddress: Self {
+        scalar(
+            "an address and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing",
+            { text in text.isEmpty ? .some(nil) : ListenAddress(text).map { .some($0) } }, write: { $0?.description ?? "" })
+    }
+}
+
 extension SettingType where Value == Bool {
     static var flag: Self {
         scalar("true or false", { ["true": true, "false": false][$0] }, write: { "\($0)" })

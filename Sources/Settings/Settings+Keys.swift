@@ -166,5 +166,10 @@ extension Settings {
             "logging.level", \.logging.level,
             .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
             "The least severe message that is written."),
+
+        SettingKey(
+            "metrics.listen", \.metrics.listen, .listenAddress,
+            "Where the worker serves its metrics and its health over HTTP, to whoever can reach it: /metrics, /healthz, /readyz. Port 0 takes a free one, which the log tells. Empty: nowhere."
+        ),
     ]
 }

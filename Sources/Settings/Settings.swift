@@ -19,6 +19,7 @@ package struct Settings: Sendable, Equatable {
     package var canonical = Canonical()
     package var worker = Worker()
     package var logging = Logging()
+    package var metrics = Metrics()
 
     package init() {}
 
@@ -128,6 +129,12 @@ package struct Settings: Sendable, Equatable {
     /// What the programs write about themselves.
     package struct Logging: Sendable, Equatable {
         package var level = "info"
+    }
+
+    /// What the worker tells whoever asks.
+    package struct Metrics: Sendable, Equatable {
+        /// nil: it does not listen.
+        package var listen: ListenAddress?
     }
 }
 

@@ -2,24 +2,29 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import Synchronization
 
-/// A small HTTP server on 127.0.0.1: libmicrohttpd on one thread of its own.
+/// A small HTTP server: libmicrohttpd on one thread of its own.
 ///
 /// - Ownership: listens until `stop`, or until it is let go.
 /// - Concurrency: the handler runs on the server's thread and must not block; what takes time is answered `later`.
 package final class WebServer: Sendable {
+    /// The address that it listens on, as it was given.
+    package let host: String
     package let port: Int
     private let core: ServerCore
 
-    /// Listens at once; port 0 takes a free one.
-    package init(port: Int = 0, handler: @escaping @Sendable (Request) -> Response) throws(WebServerFailure) {
+    /// Listens at once, on this address alone: IPv4 or IPv6, no name. Port 0 takes a free one.
+    package init(
+        host: String = "127.0.0.1", port: Int = 0, handler: @escaping @Sendable (Request) -> Response
+    ) throws(WebServerFailure) {
         core = ServerCore(handler)
-        self.port = try core.listen(port)
+        self.host = host
+        self.port = try core.listen(host, port)
     }
 
     deinit { core.stop() }
 
     /// `http://127.0.0.1:port`.
-    package var address: String { "http://127.0.0.1:\(port)" }
+    package var address: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
     /// Requests whose head has come, since the start.
     package var requestCount: Int { core.requests.load(ordering: .relaxed) }
@@ -32,12 +37,12 @@ package final class WebServer: Sendable {
 
 /// Why the server does not listen.
 package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
-    case cannotListen(port: Int, reason: String)
+    case cannotListen(host: String, port: Int, reason: String)
 
     package var description: String {
         switch self {
-        case .cannotListen(let port, let reason):
-            "Port \(port) of 127.0.0.1 cannot be listened on: \(reason). Choose another, or stop what holds it."
+        case .cannotListen(let host, let port, let reason):
+            "Port \(port) of \(host) cannot be listened on: \(reason). Choose another, or stop what holds it."
         }
     }
 }
@@ -58,41 +63,49 @@ final class ServerCore: @unchecked Sendable {
 
     init(_ handler: @escaping @Sendable (WebServer.Request) -> WebServer.Response) { self.handler = handler }
 
-    func listen(_ port: Int) throws(WebServerFailure) -> Int {
+    func listen(_ host: String, _ port: Int) throws(WebServerFailure) -> Int {
         guard let number = UInt16(exactly: port) else {
-            throw .cannotListen(port: port, reason: "ports go from 0 to 65535")
+            throw .cannotListen(host: host, port: port, reason: "ports go from 0 to 65535")
         }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = number.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        let started = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                mz_mhd_start(
-                    address, me,
-                    { _, uri, connection in
-                        Unmanaged.passRetained(Exchange(connection!, target: String(cString: uri!))).toOpaque()
-                    },
-                    { me, _, _, method, _, _, upload, state in
-                        guard let exchange = Exchange.of(state?.pointee) else { return .NO }
-                        return ServerCore.of(me).access(exchange, method!, upload!)
-                    },
-                    { _, _, state, _ in
-                        guard let opaque = state?.pointee else { return }
-                        state?.pointee = nil
-                        Unmanaged<Exchange>.fromOpaque(opaque).takeRetainedValue().cancel()
-                    },
-                    { me, _, _, change in
-                        if change == .CONNECTION_NOTIFY_STARTED {
-                            ServerCore.of(me).connections.add(1, ordering: .relaxed)
-                        }
-                    }, 4096, 30, 32 << 10)
-            }
+        var (v4, v6) = (sockaddr_in(), sockaddr_in6())
+        (v4.sin_family, v4.sin_port) = (sa_family_t(AF_INET), number.bigEndian)
+        (v6.sin6_family, v6.sin6_port) = (sa_family_t(AF_INET6), number.bigEndian)
+        let started: OpaquePointer?
+        if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
+            started = start(&v4)
+        } else if inet_pton(AF_INET6, host, &v6.sin6_addr) == 1 {
+            started = start(&v6)
+        } else {
+            throw .cannotListen(host: host, port: port, reason: "that is no IPv4 or IPv6 address")
         }
-        guard let started else { throw .cannotListen(port: port, reason: String(cString: strerror(errno))) }
+        guard let started else { throw .cannotListen(host: host, port: port, reason: String(cString: strerror(errno))) }
         daemon.withLock { $0 = Daemon(pointer: started) }
         return Int(mz_mhd_port(started))
+    }
+
+    private func start<Address>(_ address: UnsafePointer<Address>) -> OpaquePointer? {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        return address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            mz_mhd_start(
+                address, me,
+                { _, uri, connection in
+                    Unmanaged.passRetained(Exchange(connection!, target: String(cString: uri!))).toOpaque()
+                },
+                { me, _, _, method, _, _, upload, state in
+                    guard let exchange = Exchange.of(state?.pointee) else { return .NO }
+                    return ServerCore.of(me).access(exchange, method!, upload!)
+                },
+                { _, _, state, _ in
+                    guard let opaque = state?.pointee else { return }
+                    state?.pointee = nil
+                    Unmanaged<Exchange>.fromOpaque(opaque).takeRetainedValue().cancel()
+                },
+                { me, _, _, change in
+                    if change == .CONNECTION_NOTIFY_STARTED {
+                        ServerCore.of(me).connections.add(1, ordering: .relaxed)
+                    }
+                }, 4096, 30, 32 << 10)
+        }
     }
 
     /// Called once with the head, then until the upload is over; then it is answered.

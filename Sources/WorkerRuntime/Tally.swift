@@ -1,16 +1,18 @@
-internal import ImageModel
+package import ImageModel
 
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
 package struct Tally: Sendable, Equatable {
-    /// Answered with an outcome.
-    package var jobs = 0
+    /// Answered jobs by lane and outcome.
+    private var ends = [Int](repeating: 0, count: 2 * OutcomeKind.allCases.count)
+    /// Jobs that ended as failed, expired or dead, by the code of their outcome.
+    package private(set) var endCodes: [String: Int] = [:]
+    /// Jobs put off to be tried again.
+    package var retries = 0
+    /// Stages that failed, by code.
+    package private(set) var failures: [String: Int] = [:]
     package var stored = 0
     package var reused = 0
     package var unchanged = 0
-    package var failed = 0
-    package var expired = 0
-    package var cancelled = 0
-    package var dead = 0
     package var fetches = 0
     package var fetchedBytes = 0
     package var renders = 0
@@ -19,9 +21,33 @@ package struct Tally: Sendable, Equatable {
 
     package init() {}
 
+    /// Answered with an outcome.
+    package var jobs: Int { ends.reduce(0, +) }
+    package var failed: Int { jobs(.failed) }
+    package var expired: Int { jobs(.expired) }
+    package var cancelled: Int { jobs(.cancelled) }
+    package var dead: Int { jobs(.dead) }
+
+    package func jobs(_ kind: OutcomeKind, on lane: Lane) -> Int { ends[Self.place(kind, lane)] }
+    private func jobs(_ kind: OutcomeKind) -> Int { jobs(kind, on: .fast) + jobs(kind, on: .slow) }
+
+    private static func place(_ kind: OutcomeKind, _ lane: Lane) -> Int {
+        let kind = switch kind {
+        case .stored: 0
+        case .reused: 1
+        case .unchanged: 2
+        case .failed: 3
+        case .expired: 4
+        case .cancelled: 5
+        case .dead: 6
+        }
+        return lane == .fast ? kind : kind + OutcomeKind.allCases.count
+    }
+
     /// What counting needs of an outcome: thousands wait for their acknowledgement, and their rows need not.
     struct Answer: Sendable {
         let kind: OutcomeKind
+        let lane: Lane
         let unchanged: Int
         let failed: Failed?
 
@@ -36,7 +62,7 @@ package struct Tally: Sendable, Equatable {
         }
 
         init(_ outcome: Outcome) {
-            kind = outcome.kind
+            (kind, lane) = (outcome.kind, outcome.lane)
             failed = outcome.failure.map { Failed(outcome, $0) }
             // All of them most times, and a look at each costs a copy of its row.
             let variants = outcome.variants
@@ -46,16 +72,13 @@ package struct Tally: Sendable, Equatable {
 
     /// An outcome is in the log.
     mutating func count(_ answer: Answer) {
-        jobs += 1
+        ends[Self.place(answer.kind, answer.lane)] += 1
         unchanged += answer.unchanged
-        switch answer.kind {
-        case .failed: failed += 1
-        case .expired: expired += 1
-        case .cancelled: cancelled += 1
-        case .dead: dead += 1
-        case .stored, .reused, .unchanged: break
-        }
+        if let failed = answer.failed { endCodes[failed.cause.code, default: 0] += 1 }
     }
+
+    /// A stage failed, whatever becomes of the job.
+    mutating func countFailure(_ code: String) { failures[code, default: 0] += 1 }
 
     /// Variants are in the changelog.
     mutating func count(variants: Int, isReuse: Bool) {

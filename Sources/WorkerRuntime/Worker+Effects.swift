@@ -39,7 +39,10 @@ extension Worker {
             let body = fetched[flight]
             tasks.yield { await self.make(flight, task, body) }
         case .settle(let record, let settlement):
-            if case .retry(let job, _, _, _, let cause) = settlement { tell(cause, of: job) }
+            if case .retry(let job, _, _, _, let cause) = settlement {
+                tally.retries += 1
+                tell(cause, of: job)
+            }
             owned.outbox.add(Outbox.Answer(record, settlement, at: now))
         case .commit(let topic, let watermark):
             ports.consumer.commit(topic, owned.id, watermark: watermark)
@@ -52,6 +55,12 @@ extension Worker {
         let notes: Logger.Metadata = ["code": .string(cause.code), "job": .string(job.id)]
         guard cause.verdict == .wait else { return logger.info("\(cause.message)", notes) }
         tellNow(cause, notes)
+    }
+
+    /// Counted each time, and said now and then.
+    func note(_ failure: some StageFailure, _ notes: Logger.Metadata = [:]) {
+        tally.countFailure(failure.code)
+        tellNow(FailureNote(failure), notes)
     }
 
     /// What goes on failing is said once in ten seconds.
@@ -73,6 +82,7 @@ extension Worker {
                 rebuild(owned, error)
                 return nil
             }
+            tally.countFailure(error.code)
             // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
             logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
             return SourceSnapshot()
@@ -111,8 +121,8 @@ extension Worker {
             }
         }
         if let refusal = results.lazy.compactMap(\.failure).first {
-            tellNow(
-                FailureNote(refusal),
+            note(
+                refusal,
                 ["code": .string(refusal.code), "partition": .string("\(owner.partition)"), "waiting": .int(Int64(failed.entries.count))])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
             try? await Task.sleep(for: .milliseconds(500))

@@ -55,6 +55,7 @@ extension Worker {
         switch row.entry {
         case .success(let read): entry = read
         case .failure(let failure):
+            tally.countFailure(failure.code)
             logger.error("\(failure)", ["code": .string(failure.code)])
             return nil
         }
@@ -85,7 +86,7 @@ extension Worker {
         logger.info("\(end.text)")
     }
 
-    package var partitionsToRestore: Int { partitions.values.count { !$0.isRestored } }
+    private var partitionsToRestore: Int { partitions.values.count { !$0.isRestored } }
 
     func tellRestore() {
         guard let text = restore.text(at: now) else { return }
@@ -119,7 +120,7 @@ extension Worker {
     private func restated(_ owner: Ownership, _ late: [RecordKey: Int64], _ results: [AppendResult]) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.isRestating = false
-        if results.allSatisfy({ $0.offset != nil }) { owned.forgetStale(late) }
+        if let failure = results.lazy.compactMap(\.failure).first { tally.countFailure(failure.code) } else { owned.forgetStale(late) }
     }
 
     /// The newest word on each key that counts, the mark last: it takes the place of the one by which the others were
@@ -132,7 +133,7 @@ extension Worker {
             }
             return rows
         } catch {
-            if case .corrupt = error { rebuild(owned, error) } else { tellNow(FailureNote(error)) }
+            if case .corrupt = error { rebuild(owned, error) } else { note(error) }
             return nil
         }
     }

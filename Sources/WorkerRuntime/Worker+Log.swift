@@ -44,9 +44,11 @@ extension Worker: LogListener {
             case .unreadable, .topics: return end(failure)
             default: break
             }
+            tally.countFailure(failure.code)
             logger.error("\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
+            tally.countFailure(failure.code)
             // Said once; it is tried again at every tick.
             guard !owned.isStuck else { return }
             owned.isStuck = true

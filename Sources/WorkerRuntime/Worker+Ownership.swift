@@ -55,7 +55,7 @@ extension Worker {
                 noteRestored(owned)
                 return settle()
             }
-            if let failure = results.lazy.compactMap(\.failure).first { tellNow(FailureNote(failure)) }
+            if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
             try? await Task.sleep(for: .milliseconds(500))
         }
     }

@@ -195,6 +195,10 @@ extension Worker {
     /// A stage ended: its event is fed, and what follows from it is begun.
     private func done(_ event: PartitionEvent) {
         underWay -= 1
+        switch event {
+        case .failed(_, let note), .refusedVariant(_, _, let note): tally.countFailure(note.code)
+        default: break
+        }
         feed(event)
         settle()
     }

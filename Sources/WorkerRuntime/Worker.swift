@@ -2,6 +2,7 @@ internal import ImageModel
 internal import Partition
 internal import Ports
 internal import Posix
+internal import Synchronization
 package import Telemetry
 
 /// The worker: takes jobs from the partitions it owns and brings each through fetch, render, store and announce.
@@ -22,7 +23,7 @@ package actor Worker {
     var partitions: [PartitionID: OwnedPartition] = [:]
     /// Of partitions that went, should they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
-    package internal(set) var restore = RestoreProgress()
+    var restore = RestoreProgress()
     var scheduler: PermitScheduler
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
@@ -40,6 +41,8 @@ package actor Worker {
     var told: [String: Int64] = [:]
     /// When it was last said that partitions go.
     var toldLeaving: Int64?
+    /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
+    nonisolated let ticked = Atomic(SystemTime.monotonicNanoseconds)
     private var isTurnDue = false
     /// Reused between turns.
     var effects: [PartitionEffect] = []
@@ -140,6 +143,7 @@ package actor Worker {
     }
 
     private func tick() {
+        ticked.store(SystemTime.monotonicNanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             feed(.tick, to: owned)
             restate(owned)

@@ -236,6 +236,24 @@ struct SettingsLayerTests {
     }
 
     @Test(
+        "A place to listen is an address and a port, from a file and from a flag", arguments: ["127.0.0.1:9464", "[::1]:0", ""])
+    func listen(text: String) throws {
+        let key = try #require(Settings.keys.first { $0.name == "metrics.listen" })
+        #expect(key.text(try settings(set: ["metrics.listen=" + text])) == text)
+        #expect(key.text(try settings(file: "metrics:\n  listen: \"\(text)\"")) == text)
+    }
+
+    @Test(
+        "What is no address and port is refused with what it must be",
+        arguments: ["9464", ":9464", "localhost:9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9464", "[127.0.0.1]:9464", "127.1:80"])
+    func noListen(text: String) throws {
+        #expect(
+            try problems(set: ["metrics.listen=" + text]) == [
+                "--set: metrics.listen: takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing, not '\(text)'."
+            ])
+    }
+
+    @Test(
         "Zero leaves the number of processes and slow flights to the machine",
         arguments: [(1, 1, 1), (2, 2, 1), (8, 8, 4)])
     func derived(cores: Int, processes: Int, slow: Int) {

@@ -115,11 +115,25 @@ struct WebServerTests {
         #expect(try await get(server.address).status == 200)
     }
 
+    @Test("It listens on the address that it is given, and on no other", arguments: ["127.0.0.2", "::1"])
+    func hosts(host: String) async throws {
+        let server = try WebServer(host: host) { _ in .text("here") }
+        #expect(try await get(server.address).text == "here")
+        await #expect(throws: HTTPFailure.self) { _ = try await get("http://127.0.0.1:\(server.port)") }
+    }
+
+    @Test("What is no address of this machine, or none at all, is refused", arguments: ["192.0.2.1", "localhost", ""])
+    func strangers(host: String) {
+        let failure = #expect(throws: WebServerFailure.self) { _ = try WebServer(host: host) { _ in .notFound } }
+        #expect(failure?.description.contains(" of \(host) cannot be listened on") == true)
+    }
+
     @Test("A port that is taken says so")
     func taken() throws {
         let server = try WebServer { _ in .notFound }
         let failure = #expect(throws: WebServerFailure.self) { _ = try WebServer(port: server.port) { _ in .notFound } }
-        #expect(failure?.description.contains("\(server.port)") == true)
+        #expect(failure?.description.contains("Port \(server.port) of 127.0.0.1") == true)
+        #expect(failure?.description.contains("Address already in use") == true)
         #expect(throws: WebServerFailure.self) { _ = try WebServer(port: 70_000) { _ in .notFound } }
     }
 }

@@ -59,7 +59,8 @@ final class Bench: Sendable {
         log given: EmbeddedLog? = nil,
         moving: MovingLog? = nil,
         fetcher: (any Fetcher) -> any Fetcher = { $0 },
-        indexes: (any VariantIndexes) -> any VariantIndexes = { $0 }
+        indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
+        watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Tally {
         let log = try given ?? self.log
         let pool = RendererPool(
@@ -77,7 +78,9 @@ final class Bench: Sendable {
         change(&configuration)
         let worker = Worker(ports, configuration, logger: Logger(level: .error))
         defer { Task { await pool.stop() } }
+        async let watched: Void = watching(worker)
         try await worker.run()
+        await watched
         await log.close()
         return await worker.tally
     }

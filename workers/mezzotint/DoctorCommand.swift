@@ -5,6 +5,7 @@ import LogChoice
 import Ports
 import Posix
 import Settings
+import WebServer
 
 /// `mezzotint doctor`: proves on this machine what a worker with these settings will need.
 enum DoctorCommand {
@@ -24,6 +25,7 @@ enum DoctorCommand {
             directory("data", settings.data), directory("store", settings.storeDirectory), await log(settings),
         ]
         if !settings.render.watermarks.isEmpty { findings.append(watermarks(settings.render.watermarks)) }
+        if let listen = settings.metrics.listen { findings.append(metrics(listen)) }
         if arguments.flag("json") {
             Output.array(findings) { json, finding in
                 json.field("what", finding.what)
@@ -122,6 +124,17 @@ enum DoctorCommand {
         return Finding(
             what: "watermarks", isWell: isWell,
             says: isWell ? "\(path) can be read." : "\(path) is no directory that can be read. Correct render.watermarks.")
+    }
+
+    /// Listens there for a moment.
+    private static func metrics(_ listen: ListenAddress) -> Finding {
+        do throws(WebServerFailure) {
+            try WebServer(host: listen.host, port: listen.port) { _ in .notFound }.stop()
+            return Finding(what: "metrics", isWell: true, says: "\(listen) can be listened on.")
+        } catch {
+            return Finding(
+                what: "metrics", isWell: false, says: "\(error) (A worker that runs already holds it too: metrics.listen.)")
+        }
     }
 
     /// What is there is opened and asked; an embedded one that is not, will be made.

@@ -18,15 +18,17 @@ enum LagCommand {
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         try await LogAccess.reading(arguments) { log in
             while true {
-                let lags = try await PartitionLag.all(of: log, at: SystemTime.wallMilliseconds)
-                show(lags, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
+                var owners: [PartitionID: String] = [:]
+                for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
+                let lags = try await log.lags(Topic.consumed, log.partitions, at: SystemTime.wallMilliseconds)
+                show(lags, owners, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
             }
         }
     }
 
-    private static func show(_ lags: [PartitionLag], json: Bool, onOneScreen: Bool) {
+    private static func show(_ lags: [PartitionLag], _ owners: [PartitionID: String], json: Bool, onOneScreen: Bool) {
         guard !json else {
             return Output.array(lags) { json, lag in
                 json.field("topic", lag.topic.rawValue)
@@ -34,7 +36,7 @@ enum LagCommand {
                 json.field("records", lag.records)
                 json.key("seconds")
                 json.number(lag.seconds)
-                json.field("owner", lag.owner)
+                json.field("owner", owners[lag.partition])
             }
         }
         var text = onOneScreen && Console.outputIsTerminal ? "\u{1B}[H\u{1B}[2J" : ""
@@ -45,7 +47,7 @@ enum LagCommand {
             ]
         }
         let behind = lags.filter { $0.records > 0 }.map {
-            [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds), $0.owner ?? "nobody"]
+            [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds), owners[$0.partition] ?? "nobody"]
         }
         text += TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind)
         Console.write(text)
@@ -53,33 +55,5 @@ enum LagCommand {
 
     private static func age(_ seconds: Double) -> String {
         seconds > 0 ? Output.age(milliseconds: Int64(seconds * 1000)) : "-"
-    }
-}
-
-/// What is unfinished in one partition of one topic.
-struct PartitionLag {
-    let topic: Topic
-    let partition: PartitionID
-    /// From the watermark to the end.
-    let records: Int64
-    /// The age of the oldest unfinished record; 0 if there is none.
-    let seconds: Double
-    let owner: String?
-
-    static func all(of log: any Log, at now: Int64) async throws -> [PartitionLag] {
-        var lags: [PartitionLag] = []
-        var owners: [PartitionID: String] = [:]
-        for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
-        for standing in try await log.standings(Topic.consumed, log.partitions) {
-            let (topic, partition) = (standing.topic, standing.partition)
-            // What is left may be gaps only: compaction, or records that a retention took meanwhile.
-            let oldest = standing.unfinished > 0
-                ? try await log.read(topic, partition, from: standing.start, limit: 1).first : nil
-            lags.append(
-                PartitionLag(
-                    topic: topic, partition: partition, records: oldest == nil ? 0 : standing.unfinished,
-                    seconds: oldest.map { Double(max(0, now - $0.timestamp)) / 1000 } ?? 0, owner: owners[partition]))
-        }
-        return lags
     }
 }

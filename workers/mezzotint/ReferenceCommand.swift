@@ -2,6 +2,7 @@ import CommandLine
 import ImageModel
 import Ports
 import Settings
+import Telemetry
 
 /// `mezzotint reference`: the part of config/reference.md that is made from the code, which a test compares.
 enum ReferenceCommand {
@@ -32,6 +33,14 @@ enum ReferenceCommand {
         | code | means | the job |
         |---|---|---|
         \(codes)
+
+        ## Metrics
+
+        Where `metrics.listen` says, a worker answers `GET /metrics` in Prometheus's text format 0.0.4: its counters since it was started, and what is so now. `/healthz` is 200 while the worker looks at its work, 503 where it has not for a minute; `/readyz` is 200 while it takes jobs, 503 while it starts, restores all or some of its partitions, owns none that others do, or stops.
+
+        | family | type | labels | is |
+        |---|---|---|---|
+        \(metrics)
 
         ## Record headers
 
@@ -101,6 +110,13 @@ enum ReferenceCommand {
 
     private static var outcomes: String {
         OutcomeKind.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n")
+    }
+
+    private static var metrics: String {
+        Metric.allCases.map { metric in
+            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(metric.rawValue)` | \(metric.type) | \(labels) | \(metric.meaning) |"
+        }.joined(separator: "\n")
     }
 
     private static var codes: String {

@@ -18,8 +18,8 @@ struct Progress {
     func show() async {
         let started = ContinuousClock.now
         while (try? await Task.sleep(for: .seconds(1))) != nil {
-            let tally = await worker.tally
-            let (restore, toRestore) = (await worker.restore, await worker.partitionsToRestore)
+            let figures = await worker.figures
+            let tally = figures.tally
             let left = await waiting()
             let seconds = (ContinuousClock.now - started) / .seconds(1)
             let variants = tally.renders + tally.unchanged
@@ -29,8 +29,8 @@ struct Progress {
                 Self.text(tally.jobs, variants, saved, left, seconds),
                 [
                     "jobs": .int(Int64(tally.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
-                    "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(toRestore)),
-                    "restoredRows": .int(Int64(restore.rows)), "restoreRecords": .int(restore.expected),
+                    "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(figures.restoring)),
+                    "restoredRows": .int(Int64(figures.restore.rows)), "restoreRecords": .int(figures.restore.expected),
                 ])
         }
         line.finish()

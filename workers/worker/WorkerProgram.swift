@@ -36,10 +36,22 @@ struct WorkerProgram {
         // leave signals alone. Children get the default back.
         signal(SIGPIPE, SIG_IGN)
         let signals = StopSignals()
+        let metrics = try settings.metrics.listen.map { address throws(MetricsFailure) in try MetricsServer(address) }
+        if let metrics {
+            logger.info("Metrics are served.", ["at": .string("\(metrics.address)/metrics")])
+        }
         let started = ContinuousClock.now
         let composition = try await Composition(settings, untilIdle: arguments.flag("until-idle"), logger: logger)
         let worker = composition.worker
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
+            if let metrics {
+                let source = MetricsSource(worker, composition.log, composition.renderers)
+                metrics.serve(source)
+                group.addTask {
+                    await source.watchLag()
+                    return CancellationError()
+                }
+            }
             group.addTask {
                 do {
                     try await worker.run {

@@ -22,8 +22,9 @@ static inline struct MHD_Daemon *mz_mhd_start(
         { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, 0 },
         { MHD_OPTION_END, 0, 0 },
     };
+    const unsigned family = address->sa_family == AF_INET6 ? MHD_USE_IPv6 : 0;
     return MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, 0, 0, access, owner,
+        family | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, 0, 0, access, owner,
         MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 static inline int mz_mhd_port(struct MHD_Daemon *daemon) {

@@ -1,0 +1,50 @@
+/// Metrics as Prometheus reads them: its text format 0.0.4.
+package struct MetricsPage: Sendable {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// One value of a family, with its labels' values in the order of `Metric.labels`.
+    package struct Sample: Sendable {
+        package let labels: [String]
+        package let value: Double
+
+        package init(_ value: Double, _ labels: String...) { (self.labels, self.value) = (labels, value) }
+        package init(_ value: some BinaryInteger, _ labels: String...) {
+            (self.labels, self.value) = (labels, Double(value))
+        }
+    }
+
+    package private(set) var text = ""
+
+    package init() {}
+
+    /// A family, all at once as the format wants it; one without samples is only described.
+    package mutating func add(_ metric: Metric, _ samples: [Sample]) {
+        text += "# HELP \(metric.rawValue) \(Self.escaped(metric.meaning, isLabel: false))\n"
+        text += "# TYPE \(metric.rawValue) \(metric.type)\n"
+        for sample in samples {
+            let labels = zip(metric.labels, sample.labels).map { "\($0)=\"\(Self.escaped($1, isLabel: true))\"" }
+            text += metric.rawValue + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+            text += " \(Self.number(sample.value))\n"
+        }
+    }
+
+    /// Whole numbers as such: counters of bytes are more than people read as powers of ten.
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+    }
+
+    private static func escaped(_ text: String, isLabel: Bool) -> String {
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\"" where isLabel: out += "\\\""
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,64 @@
+package import ImageModel
+package import Partition
+internal import Ports
+internal import Posix
+internal import Synchronization
+
+/// What a worker has done and has to do at one moment: the progress line, the health and the metrics all go by it.
+package struct WorkerFigures: Sendable {
+    package let tally: Tally
+    package let restore: RestoreProgress
+    /// Partitions that are owned now.
+    package let owned: [PartitionID]
+    /// How often a partition came.
+    package let assignments: Int
+    /// Owned partitions that are not restored.
+    package let restoring: Int
+    /// Changelog records that those lack, at most.
+    package let rowsLeft: Int64
+    /// Records taken up and not finished.
+    package let unfinished: [Topic: Int]
+    /// Answers that are decided and not acknowledged.
+    package let answers: Int
+    /// Fetches, renders and announcements.
+    package let underWay: Int
+    package let permits: [PermitKind: (used: Int, all: Int)]
+    /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
+    package let isReady: Bool
+
+    /// Rows that came back into indexes, of the restore under way too.
+    package var restoredRows: Int { tally.restoredRows + restore.rows }
+}
+
+extension Worker {
+    package var figures: WorkerFigures {
+        let owned = partitions.values
+        let restoring = owned.filter { !$0.isRestored }
+        let rules = scheduler.rules
+        return WorkerFigures(
+            tally: tally, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
+            restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.rowsLeft },
+            unfinished: Dictionary(
+                uniqueKeysWithValues: Topic.consumed.map { topic in
+                    (topic, owned.reduce(0) { $0 + $1.state.unfinished(topic) })
+                }),
+            answers: owned.reduce(0) { owned, partition in
+                owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
+            },
+            underWay: underWay,
+            permits: [
+                .fetch: (scheduler.running(.fetch), rules.fetch), .render: (scheduler.running(.render), rules.render),
+            ],
+            isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing))
+    }
+
+    /// How long ago the worker last looked at its work; it does twenty times a second.
+    package nonisolated var silence: Duration {
+        .nanoseconds(SystemTime.monotonicNanoseconds - ticked.load(ordering: .relaxed))
+    }
+}
+
+extension OwnedPartition {
+    /// Changelog records to be taken in before jobs may run: at most, since offsets have gaps.
+    fileprivate var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import ImageModel
+import Ports
+import Synchronization
+import TestPixels
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@Suite("A worker's figures while it restores", .timeLimit(.minutes(2)))
+struct FiguresTests {
+    @Test(
+        "Rows that an index does not take are left to be restored, and what it fails by is counted, until it takes them"
+    )
+    func restoring() async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["64x64-q80.webp"], lane: .fast)], to: log)
+        try await bench.work(log: log)
+        try FileManager.default.removeItem(atPath: bench.folder.file("index"))
+        let full = Full()
+        let seen = Mutex<[WorkerFigures]>([])
+        let tally = try await bench.work(
+            indexes: { FullIndexes($0, full) },
+            watching: { worker in
+                await full.refusals(3)
+                let figures = await worker.figures
+                seen.withLock { $0.append(figures) }
+                full.end()
+            })
+        let figures = try #require(seen.withLock { $0.first })
+        // The clean end of the first run in the other partitions; here two rows and both epochs more.
+        #expect(figures.restoring >= 1 && figures.rowsLeft >= 4 && !figures.isReady)
+        #expect(figures.tally.failures["index.unavailable"] ?? 0 >= 3)
+        #expect(figures.owned.count == 4 && figures.assignments == 4)
+        #expect(tally.restoredRows == 2)
+    }
+}
+
+/// Whether indexes take rows, and how often they did not.
+private final class Full: Sendable {
+    private let isOver = Mutex(false)
+    private let gate = Gate()
+
+    /// Whether a row is refused now.
+    func refuses() -> Bool {
+        let refuses = isOver.withLock { !$0 }
+        if refuses { Task { await gate.wait() } }
+        return refuses
+    }
+
+    func refusals(_ count: Int) async { await gate.arrivals(count) }
+
+    func end() {
+        isOver.withLock { $0 = true }
+        gate.open()
+    }
+}
+
+private struct FullIndexes: VariantIndexes {
+    let inner: any VariantIndexes
+    let full: Full
+    init(_ inner: any VariantIndexes, _ full: Full) { (self.inner, self.full) = (inner, full) }
+
+    func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
+        let (index, rebuilt) = try inner.open(partition)
+        return (FullIndex(index, full), rebuilt)
+    }
+}
+
+private final class FullIndex: VariantIndex {
+    private let inner: any VariantIndex
+    private let full: Full
+    var checkpoint: IndexCheckpoint? { inner.checkpoint }
+
+    init(_ inner: any VariantIndex, _ full: Full) { (self.inner, self.full) = (inner, full) }
+
+    func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
+
+    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure) {
+        if full.refuses() { throw .unavailable(path: "index", reason: "the test says so") }
+        try inner.apply(changes, upTo: position, epoch: epoch)
+    }
+
+    func wipe() throws(IndexFailure) { try inner.wipe() }
+    func close() { inner.close() }
+}

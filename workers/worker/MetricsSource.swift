@@ -1,0 +1,112 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Posix
+internal import Rendering
+internal import Synchronization
+internal import Telemetry
+internal import WebServer
+internal import WorkerRuntime
+
+/// What there is to tell of a worker: its figures, and what was last heard of the log and of the renderers.
+final class MetricsSource: Sendable {
+    private let worker: Worker
+    private let log: any Log
+    private let renderers: RendererPool
+    /// Seconds since 1970.
+    private let started = Double(SystemTime.wallMilliseconds) / 1000
+    /// What waits in the log, as it said last: a scrape never waits for brokers. nil: it did not answer.
+    private let lags = Mutex<[PartitionLag]?>(nil)
+
+    private static let lagInterval = Duration.seconds(2)
+    /// A worker that has not looked at its work for so long hangs, and had better be started anew.
+    private static let silence = Duration.seconds(60)
+
+    init(_ worker: Worker, _ log: any Log, _ renderers: RendererPool) {
+        (self.worker, self.log, self.renderers) = (worker, log, renderers)
+    }
+
+    /// Asks the log every few seconds, until the task is cancelled.
+    func watchLag() async {
+        while !Task.isCancelled {
+            let owned = await worker.figures.owned
+            let found = try? await log.lags([.jobsFast, .jobsSlow, .retry], owned, at: SystemTime.wallMilliseconds)
+            lags.withLock { $0 = found }
+            try? await Task.sleep(for: Self.lagInterval)
+        }
+    }
+
+    /// Never that a broker is away, or that much waits: a new process would change neither.
+    var health: WebServer.Response {
+        guard worker.silence > Self.silence else { return .text("The worker lives.\n") }
+        return .text("The worker has not looked at its work for \(worker.silence.components.seconds) s.\n", status: 503)
+    }
+
+    func readiness() async -> WebServer.Response {
+        let figures = await worker.figures
+        if figures.isReady { return .text("The worker takes jobs: it owns \(figures.owned.count) partitions.\n") }
+        let why =
+            figures.restoring > 0
+            ? "\(figures.restoring) partitions are being restored" : "it owns no partitions yet, or is stopping"
+        return .text("The worker takes no jobs: \(why).\n", status: 503)
+    }
+
+    func page() async -> MetricsPage {
+        let figures = await worker.figures
+        // A partition that went meanwhile is told of by whoever owns it now.
+        let lags = (lags.withLock { $0 } ?? []).filter { figures.owned.contains($0.partition) }
+        var page = MetricsPage()
+        for metric in Metric.allCases { page.add(metric, samples(of: metric, figures, lags)) }
+        return page
+    }
+
+    private func samples(
+        of metric: Metric, _ figures: WorkerFigures, _ lags: [PartitionLag]
+    ) -> [MetricsPage.Sample] {
+        typealias Sample = MetricsPage.Sample
+        let tally = figures.tally
+        switch metric {
+        case .partitionsOwned: return [Sample(figures.owned.count)]
+        case .partitionsAssigned: return [Sample(figures.assignments)]
+        case .partitionsRestoring: return [Sample(figures.restoring)]
+        case .restoreRowsLeft: return [Sample(figures.rowsLeft)]
+        case .restoredRows: return [Sample(figures.restoredRows)]
+        case .jobs:
+            return [Lane.fast, .slow].flatMap { lane in
+                OutcomeKind.allCases.map { Sample(tally.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
+            }
+        case .jobFailures: return Self.byCode(tally.endCodes, [])
+        case .retries: return [Sample(tally.retries)]
+        case .variants:
+            return [("stored", tally.stored), ("reused", tally.reused), ("unchanged", tally.unchanged)]
+                .map { Sample($0.1, $0.0) }
+        case .fetches: return [Sample(tally.fetches)]
+        case .fetchedBytes: return [Sample(tally.fetchedBytes)]
+        case .renders: return [Sample(tally.renders)]
+        case .failures: return Self.byCode(tally.failures, Self.stageCodes)
+        case .recordsUnfinished:
+            return Topic.consumed.map { Sample(figures.unfinished[$0] ?? 0, $0.rawValue) }
+        case .answersWaiting: return [Sample(figures.answers)]
+        case .workUnderWay: return [Sample(figures.underWay)]
+        case .permits: return PermitKind.allCases.map { Sample(figures.permits[$0]?.all ?? 0, "\($0)") }
+        case .permitsInUse: return PermitKind.allCases.map { Sample(figures.permits[$0]?.used ?? 0, "\($0)") }
+        case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
+        case .lagSeconds: return lags.map { Sample($0.seconds, $0.topic.rawValue, "\($0.partition)") }
+        case .rendererLosses: return [Sample(renderers.losses)]
+        case .rendererMemory: return [Sample(renderers.processes.reduce(0) { $0 + ($1.memory?.now ?? 0) })]
+        case .processCPU: return [Sample(Double(ProcessMemory.ownCPUNanoseconds) / 1e9)]
+        case .processMemory: return [Sample(ProcessMemory.of()?.now ?? 0)]
+        case .processStart: return [Sample(started)]
+        }
+    }
+
+    /// Those of the stages stand there from the beginning: an alert on the first failure needs the nought before it.
+    private static let stageCodes: [String] = [
+        FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue, IndexFailure.catalogue,
+        LogFailure.catalogue, RecordFailure.catalogue, StageFault.catalogue,
+    ].flatMap { $0.map(\.code) }
+
+    private static func byCode(_ counts: [String: Int], _ known: [String]) -> [MetricsPage.Sample] {
+        Set(counts.keys).union(known).sorted().map { MetricsPage.Sample(counts[$0] ?? 0, $0) }
+    }
+}
