@@ -74,7 +74,8 @@ let package = Package(
         room("CommandLine"),
         room("Settings", needs: ["CommandLine", "ImageModel", "KafkaSetup", "Posix", "CYAML"]),
         room(
-            "WorkerRuntime", needs: ["Digest", "ImageModel", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
+            "WorkerRuntime",
+            needs: ["Digest", "ImageModel", "JSONText", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
 
         .target(
             name: "LogChoice",

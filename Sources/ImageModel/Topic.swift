@@ -26,5 +26,8 @@ package enum Topic: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Its name's would be made anew each time.
+    package func hash(into hasher: inout Hasher) { hasher.combine(ordinal) }
+
     package init(_ lane: Lane) { self = lane == .fast ? .jobsFast : .jobsSlow }
 }

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import JSONText
 internal import Partition
 
 extension Outbox {
@@ -18,27 +19,29 @@ extension Outbox {
 
         var isEmpty: Bool { entries.isEmpty }
 
-        mutating func reserve(_ more: Int) {
-            entries.reserveCapacity(entries.count + more)
-            records.reserveCapacity(records.count + more)
-        }
-
         mutating func add(_ entry: Entry, _ records: some Sequence<NewRecord>) {
             entries.append(entry)
             self.records += records
         }
 
-        mutating func add(_ answer: Answer, partitions: Int) {
+        mutating func add(_ answers: [Answer], partitions: Int) {
+            entries.reserveCapacity(entries.count + answers.count)
+            records.reserveCapacity(records.count + answers.count)
+            var json = JSONWriter(reserving: 2_048)
+            for answer in answers { add(answer, partitions: partitions, by: &json) }
+        }
+
+        private mutating func add(_ answer: Answer, partitions: Int, by json: inout JSONWriter) {
             let (record, first) = (answer.record, records.count)
             var count: Tally.Answer?
             switch answer.settlement {
             case .outcome(let outcome):
                 count = Tally.Answer(outcome)
-                records.append(outcome.newRecord(partition: record.partition, key: record.key))
+                records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
             case .dead(let letter, let outcome):
                 count = Tally.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
-                records.append(outcome.newRecord(partition: record.partition, key: record.key))
+                records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
             case .retry(let job, let attempts, let notBefore, let firstSeen, let cause):
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: attempts, notBefore: notBefore, firstSeen: firstSeen,

@@ -100,8 +100,7 @@ extension Worker {
     /// Answers are written down here: not on the thread that decides.
     private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
-        written.reserve(batch.new.count)
-        for answer in batch.new { written.add(answer, partitions: ports.log.partitionCount) }
+        written.add(batch.new, partitions: ports.log.partitionCount)
         await sent(written, await ports.log.append(written.records, as: owner), as: owner)
     }
 
