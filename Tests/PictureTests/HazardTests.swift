@@ -57,7 +57,7 @@ struct HazardTests {
         }
     }
 
-    /// Seen to fail with a conversion of every picture: levels fall by 2 to 8 (libvips#3491).
+    /// Seen to fail with an export of every picture: levels fall by 2 to 10 (libvips#3491).
     @Test(
         "An untagged picture keeps its levels",
         arguments: [[100, 150, 200], [12], [90, 128], [40, 80, 120, 255], [40, 80, 120, 128]] as [[UInt8]])
@@ -156,9 +156,8 @@ struct HazardTests {
         }
         var warned = try made[0].content.bytes()
         warned.insert(contentsOf: [1, 2, 3, 4], at: 20)
-        _ = try await Workshop.render(try Workshop.file(warned), in: pool) {
-            [Workshop.order(30, 20, .png, of: $0.size)]
-        }
+        // A blur is libvips's, and so are the warnings.
+        _ = try await Workshop.make("30x30-blur1.png", of: try Workshop.file(warned), in: pool)
         var damaged = Pixels.map(width: 60, height: 40).png
         damaged[200] ^= 0xff
         await #expect {
