@@ -14,4 +14,14 @@ package struct SourceFacts: Sendable, Hashable {
         (self.format, self.frames, self.hasAlpha) = (format, frames, hasAlpha)
         (self.orientation, self.isTruncated) = (orientation, isTruncated)
     }
+
+    /// What people want to know of it beside its size; what goes without saying is left out.
+    package var notes: [String] {
+        var notes = [format.rawValue]
+        if frames > 1 { notes.append("\(frames) frames") }
+        if hasAlpha { notes.append("transparent") }
+        if orientation != 1 { notes.append("stored in orientation \(orientation)") }
+        if isTruncated { notes.append("its file ends early") }
+        return notes
+    }
 }

@@ -60,8 +60,10 @@ struct LogCommandTests {
                 storedAt: 1_700_000_000_000, expires: 4_000_000_000_000)
         }
         try await append { log in
-            let small = row(
+            var small = row(
                 source, try rules.spec(of: "640x640-q80.webp"), PixelSize(width: 640, height: 427), .donor(donor))
+            (small.frames, small.quality, small.placeholder, small.colour) = (12, 71, [1, 2, 250], RGB(9, 128, 255))
+            small.facts = SourceFacts(format: .gif, frames: 12, hasAlpha: true, orientation: 6, isTruncated: true)
             let gone = row(source, try rules.spec(of: "10x10.png"), PixelSize(width: 10, height: 7), .origin)
             let other = try rules.source(of: "http://a.example/c.jpg").key
             let partition = source.partition(of: log.partitionCount)
@@ -81,12 +83,22 @@ struct LogCommandTests {
                     "spec": "640x640-q80.webp", "width": 640, "height": 427, "bytes": 4321, "format": "webp",
                     "madeFrom": "1280x1280-q90.jpg", "storedAt": "2023-11-14T22:13:20.000Z",
                     "expires": "2096-10-02T07:06:40.000Z", "version": "0000000000000007",
-                    "location": "ab/640x640-q80.webp",
+                    "location": "ab/640x640-q80.webp", "frames": 12, "quality": 71, "placeholder": "AQL6",
+                    "colour": "#0980ff",
+                    "source": [
+                        "format": "gif", "width": 3000, "height": 2000, "frames": 12, "alpha": true, "orientation": 6,
+                        "truncated": true,
+                    ] as NSDictionary,
                 ])
             #expect(found.first?["madeFrom"] as? String == "origin")
         }
         #expect(try array("variants", "http://a.example/none.jpg").isEmpty)
-        let text = try run("variants", url).lines.map { $0.split(separator: " ").prefix(4) }
+        let lines = try run("variants", url).lines
+        #expect(
+            lines.first
+                == "The source: 3000×2000, gif, 12 frames, transparent, stored in orientation 6, its file ends early.")
+        #expect(lines.last?.contains("#0980ff") == true)
+        let text = lines.dropFirst().map { $0.split(separator: " ").prefix(4) }
         #expect(
             text == [
                 ["SPEC", "SIZE", "BYTES", "MADE"], ["1280x1280-q90.jpg", "1280×853", "4321", "origin"],

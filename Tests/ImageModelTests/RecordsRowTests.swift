@@ -32,6 +32,11 @@ struct RecordsRowTests {
             row.madeFrom = i % 2 == 0 ? .origin : .donor(VariantSpec(width: 1280, height: 0, format: .jpeg))
             row.storedAt = Int64(bitPattern: random.next())
             row.hasAlpha = i % 3 == 0
+            if i % 5 == 0 {
+                (row.frames, row.quality, row.placeholder, row.colour) = (i + 1, i % 100, [0, 255, UInt8(i % 256)], RGB(1, 2, 250))
+                row.facts = SourceFacts(
+                    format: .gif, frames: i + 1, hasAlpha: i % 2 == 0, orientation: 1 + i % 8, isTruncated: i % 10 == 0)
+            }
             #expect(try entry(row.newRecord(partition: Fixture.partition)) == .change(.variant(row)))
         }
         var source = Fixture.sourceRow

@@ -50,6 +50,18 @@ struct EngineHazardTests {
         await pool.stop()
     }
 
+    @Test("What a large picture took is given back when it is done")
+    func givenBack() async throws {
+        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        // Of 16 bits and interlaced, it is held whole: 230 MB.
+        let large = try Workshop.file(
+            Sources.blackPNG(width: 6_200, height: 6_200, depth: 16, channels: 3, isInterlaced: true))
+        _ = try await Workshop.make("60x60.webp", of: large, in: pool)
+        let memory = try #require(pool.processes.first?.memory)
+        #expect(memory.peak > 200 << 20 && memory.now < 96 << 20, "\(memory.now >> 20) of \(memory.peak >> 20)")
+        await pool.stop()
+    }
+
     /// A decoder gives its rows once: without `keepsDecoded` a second output finds none, and no renderer gets warm.
     @Test("A picture too large to be held comes out upright, once for each output, within its bytes", arguments: [1, 6])
     func streamed(orientation: Int) async throws {

@@ -64,6 +64,14 @@ struct FormatTests {
         let made = try await Workshop.make("60x60.png", of: try Workshop.file(url), in: Self.everything)
         #expect(Pixels(png: try made.content.bytes())?.width == made.size.width)
     }
+    /// 60 by 40 pixels of one colour, by libjxl.
+    @Test("A JPEG XL is read where the settings name it")
+    func jxl() async throws {
+        let bytes = try #require(Data(base64Encoded: "/woJQSQIAgEAaABLGIsVANQfY4wf4/8FIgAAJAUoCCCA3DI0NQ=="))
+        let made = try await Workshop.make("30x30.png", of: try Workshop.file(Array(bytes)), in: Self.everything)
+        let pixels = try #require(Pixels(png: try made.content.bytes()))
+        #expect(made.size == PixelSize(width: 30, height: 20) && Array(pixels.bytes.prefix(3)) == [200, 90, 30])
+    }
     private static let everything: RendererPool = {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
         configuration.limits.formats = Set(ImageFormat.allCases)

@@ -67,7 +67,8 @@ struct ContactSheet {
             ($0.storedAt, -$0.size.pixels) < ($1.storedAt, -$1.size.pixels)
         }
         return """
-            <h2>\(Self.escaped(source.url)) <span>\(source.size), \(Round.bytes(source.bytes)) \(source.format.rawValue)\
+            <h2>\(Self.escaped(source.url)) <span>\(source.size), \(Round.bytes(source.bytes)) \
+            \((rows.lazy.compactMap(\.facts).first?.notes ?? [source.format.rawValue]).joined(separator: ", "))\
             \(source.original == nil ? "" : ", original kept")</span></h2>
             <section>\(rows.map { figure($0, store) }.joined())</section>
             """

@@ -24,6 +24,9 @@ enum VariantsCommand {
                 Console.print("Nothing is stored for \(arguments.positionals[0]).")
             } else {
                 let now = SystemTime.wallMilliseconds
+                if let row = rows.last(where: { $0.facts != nil }), let facts = row.facts {
+                    Console.print("The source: \(row.sourceSize), \(facts.notes.joined(separator: ", ")).")
+                }
                 let cells = rows.map { row in
                     let age = Output.age(milliseconds: now - row.storedAt)
                     return [
