@@ -55,6 +55,25 @@ struct RecordsEventTests {
         #expect(Set(theirs.keys) == ["job", "source", "url", "lane", "kind", "attempts", "at", "variants"])
     }
 
+    @Test("What a variant looks like and what its source was stand in the outcome")
+    func looks() throws {
+        var row = Fixture.variant
+        (row.placeholder, row.colour) = ([1, 2, 250], RGB(9, 128, 255))
+        row.facts = SourceFacts(format: .gif, frames: 12, hasAlpha: true, orientation: 6, isTruncated: true)
+        let outcome = Outcome(
+            job: "job-1", source: Fixture.source, url: "http://a/", lane: .fast, kind: .stored,
+            variants: [VariantOutcome(spec: row.spec, kind: .stored, row: row)], failure: nil, at: 1)
+        let record = outcome.newRecord(partition: Fixture.partition)
+        let variant = try #require(OutcomeReport(Fixture.read(record)).variants.first)
+        #expect(variant.placeholder == row.placeholder && variant.colour == row.colour && variant.facts == row.facts)
+        let theirs = try #require(JSONSerialization.jsonObject(with: Data(record.value!)) as? NSDictionary)
+        #expect(
+            (theirs["variants"] as? [NSDictionary])?.first?["source"] as? NSDictionary == [
+                "format": "gif", "width": 6000, "height": 4003, "frames": 12, "alpha": true, "orientation": 6,
+                "truncated": true,
+            ])
+    }
+
     @Test("The outcome of what was no job has that record's key and no source")
     func outcomeOfNoJob() throws {
         let outcome = Outcome(
