@@ -42,21 +42,6 @@ struct HazardTests {
         "IHDR", "IDAT", "IEND", "PLTE", "pHYs", "VP8 ", "VP8L", "e0", "db", "c0", "c4", "da",
     ]
 
-    @Test(
-        "Nor from real cameras' files", .enabled(if: Shared.has("images/photos"), Comment(rawValue: Shared.absent)))
-    func cameras() async throws {
-        for url in Shared.pictures("photos").prefix(12) {
-            let variants = try await Workshop.render(try Workshop.file(url)) { facts in
-                Self.formats.map { Workshop.order(60, 60, $0, of: facts.size) }
-            }
-            for variant in variants {
-                #expect(
-                    try parts(of: variant.content.bytes(), variant.spec.format).isSubset(of: Self.allowed),
-                    "\(url.lastPathComponent)")
-            }
-        }
-    }
-
     /// Seen to fail with an export of every picture: levels fall by 2 to 10 (libvips#3491).
     @Test(
         "An untagged picture keeps its levels",

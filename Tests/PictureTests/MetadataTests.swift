@@ -20,8 +20,10 @@ struct MetadataTests {
         configuration.limits.formats = Set(ImageFormat.allCases)
         return RendererPool(configuration)
     }()
+    /// Of four letters or more: shorter ones stand in compressed pixels by chance.
     private static let told = [
-        "Exif", "eXIf", "EXIF", "secret", "xmp", "XMP", "mime", "Photoshop", "8BIM", "tEXt", "iTXt", "zTXt", "libvips",
+        "Exif", "eXIf", "EXIF", "secret", "xmpmeta", "xpacket", "XMP ", "XMP Data", "mime", "Photoshop", "8BIM", "tEXt",
+        "iTXt", "zTXt", "libvips",
     ]
     private static let profiles = ["acsp", "iCCP", "ICCP", "ICC_PROFILE", "prof", "rICC"]
 
@@ -41,6 +43,26 @@ struct MetadataTests {
                 #expect(Self.profiles.contains { Self.contains(bytes, $0) } == keeps, "\(format) of \(source)")
                 if format == .gif { #expect(Self.extensions(bytes).isSubset(of: ["f9", "ff NETSCAPE2.0"])) }
                 #expect(try await Workshop.pixels(of: bytes).width == made.size.width)
+            }
+        }
+    }
+
+    @Test(
+        "Nor from real cameras' files, with and without the profile",
+        .enabled(if: Shared.has("images/photos") && Shared.has("images/formats"), Comment(rawValue: Shared.absent)))
+    func real() async throws {
+        let odd = ["exif-at-eof.heic", "cheers-1440x960.heic", "gain-map.jpg", "p3.png", "8bit-depth.tiff", "4.webp"]
+        let files = Shared.pictures("photos").prefix(12) + odd.compactMap { Shared.part("images/formats/\($0)") }
+        #expect(files.count == 12 + odd.count)
+        for url in files {
+            let file = try Workshop.file(url)
+            for format in Self.outputs {
+                for option in ["", "-profile"] {
+                    let made = try await Workshop.make("60x60\(option).\(format.suffix)", of: file, in: Self.everything)
+                    let bytes = try made.content.bytes()
+                    for text in Self.told { #expect(!Self.contains(bytes, text), "\(text): \(url.lastPathComponent)") }
+                    if option.isEmpty { #expect(!Self.profiles.contains { Self.contains(bytes, $0) }) }
+                }
             }
         }
     }
