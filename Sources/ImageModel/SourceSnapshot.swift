@@ -1,12 +1,14 @@
 /// All that is stored for one source: what planning decides upon.
 ///
-/// A copy is a reference: it goes through several events and effects, and rows are large.
+/// A copy is a reference, since it goes through several events and effects and rows are large; who changes one that others
+/// hold gets a copy of its own.
 package struct SourceSnapshot: Sendable, Hashable {
     private var kept: Kept
 
-    private final class Kept: Sendable {
-        let source: SourceRow?
-        let variants: [VariantRow]
+    /// - Concurrency: changed only by the one value that holds it.
+    private final class Kept: @unchecked Sendable {
+        var source: SourceRow?
+        var variants: [VariantRow]
         init(_ source: SourceRow?, _ variants: [VariantRow]) { (self.source, self.variants) = (source, variants) }
     }
 
@@ -14,11 +16,21 @@ package struct SourceSnapshot: Sendable, Hashable {
 
     package var source: SourceRow? {
         get { kept.source }
-        set { kept = Kept(newValue, kept.variants) }
+        _modify {
+            own()
+            yield &kept.source
+        }
     }
     package var variants: [VariantRow] {
         get { kept.variants }
-        set { kept = Kept(kept.source, newValue) }
+        _modify {
+            own()
+            yield &kept.variants
+        }
+    }
+
+    private mutating func own() {
+        if !isKnownUniquelyReferenced(&kept) { kept = Kept(kept.source, kept.variants) }
     }
 
     /// Whether both are of one look: equal without a look inside.

@@ -49,10 +49,15 @@ extension PartitionState {
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(.unchanged, variants: variants, at: now))))
             return
         }
-        let waiter = choosing(waiter, by: snapshot, at: now)
+        let asked = waiter
+        let waiter = choosing(asked, by: snapshot, at: now)
         let plan = Plan(waiter.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
         if plan.isUnchanged {
-            let variants = recentAnswers.note(unchanged: plan.unchanged, of: waiter.job, snapshot, rules.reuse)
+            // What `auto` became depends on more than rows.
+            let variants =
+                waiter === asked
+                ? recentAnswers.note(unchanged: plan.unchanged, of: waiter.job, snapshot, at: now, rules.reuse)
+                : VariantOutcomes(unchanged: plan.unchanged)
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(.unchanged, variants: variants, at: now))))
             return
         }
@@ -80,6 +85,7 @@ extension PartitionState {
 
     /// Due retries run; what has held the watermark too long is moved aside.
     mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
+        recentAnswers.tick(now)
         while let first = delayed.first, first.due <= now, let due = delayed.pop() { effects.append(.lookUp(due.waiter)) }
         for topic in [Topic.jobsFast, .jobsSlow] {
             guard let mark = watermarks[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }

@@ -35,6 +35,8 @@ package struct PartitionState: Sendable {
     package func span(_ topic: Topic) -> Int { watermarks[topic]?.span ?? 0 }
     /// Every record before it is finished; nil until one was taken up.
     package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
+    /// When the oldest unfinished record was appended, milliseconds since 1970; nil if all that was taken up is finished.
+    package func oldestTime(_ topic: Topic) -> Int64? { watermarks[topic]?.oldestTime }
     /// Whether records of a topic may be taken up now, as far as there is room.
     package func takes(_ topic: Topic, at now: Int64) -> Bool { topic != .retry || now >= retriesRest }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
@@ -74,7 +76,7 @@ package struct PartitionState: Sendable {
     }
 
     mutating func receive(_ record: Record) -> Bool {
-        watermarks[record.topic, default: Watermark()].receive(record.offset)
+        watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp)
     }
 
     mutating func nextFlight() -> FlightID {

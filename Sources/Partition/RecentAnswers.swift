@@ -15,9 +15,13 @@ struct RecentAnswers: Sendable {
     }
 
     private var answers: [SourceKey: Answer] = [:]
+    /// When the last was noted, milliseconds since 1970.
+    private var noted: Int64 = 0
 
     /// Sources of one partition; a slice of records has no more. All are let go when there is no room.
     private static let limit = 256
+    /// In milliseconds. A look is no older, and an answer holds no longer than its look.
+    private static let age: Int64 = 1_000
 
     func unchanged(_ job: Job, _ snapshot: SourceSnapshot, at now: Int64) -> VariantOutcomes? {
         guard let answer = answers[job.source], now < answer.freshUntil, answer.snapshot.isSame(as: snapshot),
@@ -27,13 +31,25 @@ struct RecentAnswers: Sendable {
     }
 
     mutating func note(
-        unchanged rows: [VariantRow], of job: Job, _ snapshot: SourceSnapshot, _ rules: ReuseRules
+        unchanged rows: [VariantRow], of job: Job, _ snapshot: SourceSnapshot, at now: Int64, _ rules: ReuseRules
     ) -> VariantOutcomes {
-        let variants = VariantOutcomes(rows.map { VariantOutcome(spec: $0.spec, kind: .unchanged, row: $0) })
+        let variants = VariantOutcomes(unchanged: rows)
+        noted = now
         if answers.count >= Self.limit { answers.removeAll(keepingCapacity: true) }
         answers[job.source] = Answer(
             wanted: job.variants, snapshot: snapshot, variants: variants,
             freshUntil: rules.allowsStale ? .max : rows.map(\.expires).min() ?? 0)
         return variants
+    }
+
+    /// Rows are let go when the burst is over.
+    mutating func tick(_ now: Int64) {
+        if !answers.isEmpty, now - noted > Self.age { answers = [:] }
+    }
+}
+
+extension VariantOutcomes {
+    convenience init(unchanged rows: [VariantRow]) {
+        self.init(rows.map { VariantOutcome(spec: $0.spec, kind: .unchanged, row: $0) })
     }
 }

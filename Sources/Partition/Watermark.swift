@@ -5,6 +5,8 @@
 package struct Watermark: Sendable, Equatable {
     private var offsets: [Int64] = []
     private var finished: [Bool] = []
+    /// When each was appended, milliseconds since 1970.
+    private var times: [Int64] = []
     /// Entries before it are finished and only wait to be cut off.
     private var head = 0
     /// Offset after the last received record.
@@ -25,14 +27,18 @@ package struct Watermark: Sendable, Equatable {
     /// The record that holds the watermark back.
     package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
 
+    /// When that was appended, milliseconds since 1970.
+    package var oldestTime: Int64? { head < times.count ? times[head] : nil }
+
     /// Whether a record after the one that holds the watermark is finished already.
     package var isHeldBack: Bool { offsets.count - head > unfinished }
 
     /// A record came; false if it came before (a log repeats after a reconnect).
-    package mutating func receive(_ offset: Int64) -> Bool {
+    package mutating func receive(_ offset: Int64, appended: Int64 = 0) -> Bool {
         if let next, offset < next { return false }
         offsets.append(offset)
         finished.append(false)
+        times.append(appended)
         next = offset + 1
         unfinished += 1
         return true
@@ -48,6 +54,7 @@ package struct Watermark: Sendable, Equatable {
         if head > 512, head * 2 > offsets.count {
             offsets.removeFirst(head)
             finished.removeFirst(head)
+            times.removeFirst(head)
             head = 0
         }
         return true

@@ -4,28 +4,40 @@ package import ImageModel
 package struct PartitionLag: Sendable {
     package let topic: Topic
     package let partition: PartitionID
+    /// The watermark.
+    package let start: Int64
     /// From the watermark to the end.
     package let records: Int64
+    /// When the oldest unfinished record was appended, milliseconds since 1970; nil if there is none.
+    package let oldest: Int64?
+
     /// The age of the oldest unfinished record; 0 if there is none.
-    package let seconds: Double
+    package func seconds(at now: Int64) -> Double { oldest.map { Double(max(0, now - $0)) / 1000 } ?? 0 }
 }
 
 extension Log {
-    /// The lag of these topics' partitions, topic by topic, read from the log alone.
+    /// The lag of these topics' partitions, topic by topic, read from the log alone; of fewer where the task is cancelled.
+    ///
+    /// - Parameter known: when the record at a watermark was appended, if the caller knows: to read one costs a whole fetch.
     package func lags(
-        _ topics: [Topic], _ partitions: [PartitionID], at now: Int64
+        _ topics: [Topic], _ partitions: [PartitionID], known: (LogStanding) -> Int64? = { _ in nil }
     ) async throws(LogFailure) -> [PartitionLag] {
         var lags: [PartitionLag] = []
         for standing in try await standings(topics, partitions) {
+            if Task.isCancelled { break }
             let (topic, partition) = (standing.topic, standing.partition)
-            // What is left may be gaps only: compaction, or records that a retention took meanwhile.
-            let oldest =
-                standing.unfinished > 0
-                ? try await read(topic, partition, from: standing.start, limit: 1).first : nil
+            var oldest: Int64?
+            if standing.unfinished > 0 {
+                oldest = known(standing)
+                // What is left may be gaps only: compaction, or records that a retention took meanwhile.
+                if oldest == nil {
+                    oldest = try await read(topic, partition, from: standing.start, limit: 1).first?.timestamp
+                }
+            }
             lags.append(
                 PartitionLag(
-                    topic: topic, partition: partition, records: oldest == nil ? 0 : standing.unfinished,
-                    seconds: oldest.map { Double(max(0, now - $0.timestamp)) / 1000 } ?? 0))
+                    topic: topic, partition: partition, start: standing.start,
+                    records: oldest == nil ? 0 : standing.unfinished, oldest: oldest))
         }
         return lags
     }

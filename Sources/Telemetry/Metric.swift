@@ -55,7 +55,7 @@ package enum Metric: String, Sendable, CaseIterable {
             "Changelog records that restoring partitions have to take in still; at most, since offsets have gaps."
         case .restoredRows: "Rows taken from the changelog into indexes by restores."
         case .jobs: "Answered jobs, by lane and by what became of them."
-        case .jobFailures: "Jobs that ended as failed, expired or dead, by the code of their outcome."
+        case .jobFailures: "Jobs that ended as failed or dead, by the code of their outcome."
         case .retries: "Jobs that were put off to be tried again."
         case .variants: "Variants that are stored (from a fetch), reused (made from what was stored) or unchanged."
         case .fetches: "Fetches of sources that were begun."

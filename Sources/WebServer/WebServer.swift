@@ -14,11 +14,25 @@ package final class WebServer: Sendable {
 
     /// Listens at once, on this address alone: IPv4 or IPv6, no name. Port 0 takes a free one.
     package init(
-        host: String = "127.0.0.1", port: Int = 0, handler: @escaping @Sendable (Request) -> Response
+        host: String = "127.0.0.1", port: Int = 0, limits: Limits = Limits(),
+        handler: @escaping @Sendable (Request) -> Response
     ) throws(WebServerFailure) {
-        core = ServerCore(handler)
+        core = ServerCore(handler, limits)
         self.host = host
         self.port = try core.listen(host, port)
+    }
+
+    /// What whoever connects can take of this process.
+    package struct Limits: Sendable {
+        let connections: Int
+        /// 0: as many as there may be.
+        let fromOneAddress: Int
+        /// Bytes of each connection.
+        let memory: Int
+
+        package init(connections: Int = 4_096, fromOneAddress: Int = 0, memory: Int = 32 << 10) {
+            (self.connections, self.fromOneAddress, self.memory) = (connections, fromOneAddress, memory)
+        }
     }
 
     deinit { core.stop() }
@@ -61,7 +75,11 @@ final class ServerCore: @unchecked Sendable {
 
     private struct Daemon: @unchecked Sendable { let pointer: OpaquePointer }
 
-    init(_ handler: @escaping @Sendable (WebServer.Request) -> WebServer.Response) { self.handler = handler }
+    private let limits: WebServer.Limits
+
+    init(_ handler: @escaping @Sendable (WebServer.Request) -> WebServer.Response, _ limits: WebServer.Limits) {
+        (self.handler, self.limits) = (handler, limits)
+    }
 
     func listen(_ host: String, _ port: Int) throws(WebServerFailure) -> Int {
         guard let number = UInt16(exactly: port) else {
@@ -104,7 +122,7 @@ final class ServerCore: @unchecked Sendable {
                     if change == .CONNECTION_NOTIFY_STARTED {
                         ServerCore.of(me).connections.add(1, ordering: .relaxed)
                     }
-                }, 4096, 30, 32 << 10)
+                }, UInt32(limits.connections), UInt32(limits.fromOneAddress), 30, limits.memory)
         }
     }
 

@@ -17,6 +17,8 @@ struct RecentLooks {
     }
 
     private var looks: [SourceKey: Look] = [:]
+    /// When the last began.
+    private var last: Int64 = 0
 
     /// Sources of one partition; a slice of records has no more. All are let go when there is no room.
     private static let limit = 256
@@ -33,6 +35,7 @@ struct RecentLooks {
             look = recent
         } else {
             look = Look(snapshot: try read(), asked: [], at: now)
+            last = now
         }
         if look.asked == waiter.job.variants { return look.snapshot }
         // What `auto` becomes is not chosen yet: it may be any of them.
@@ -46,6 +49,11 @@ struct RecentLooks {
         if looks.count >= Self.limit { looks.removeAll(keepingCapacity: true) }
         looks[source] = look
         return look.snapshot
+    }
+
+    /// Rows are let go when the burst is over.
+    mutating func tick(_ now: Int64) {
+        if !looks.isEmpty, now - last > Self.age { looks = [:] }
     }
 
     /// Rows of the source have changed.

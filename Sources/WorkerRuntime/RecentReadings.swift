@@ -3,13 +3,21 @@ internal import ImageModel
 /// What was read of the last jobs' bytes: those that come in a burst for one picture differ in little but their ids, and
 /// to read one is a fifth of what a stored job costs.
 struct RecentReadings: Sendable {
+    /// A value, whose eight-byte words are mixed before they are hashed: Swift's own hash of each would cost more than all
+    /// else here, and no more than `limit` values can be made to meet.
     private struct Bytes: Hashable {
-        let key: [UInt8]
         let value: [UInt8]
 
-        /// Of the key alone, whose digits are a digest's: they are spread as well as any hash of all.
         func hash(into hasher: inout Hasher) {
-            key.withUnsafeBytes { hasher.combine($0.count < 16 ? 0 : $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
+            value.withUnsafeBytes { bytes in
+                var mixed = UInt64(truncatingIfNeeded: bytes.count)
+                for place in stride(from: 0, through: bytes.count - 8, by: 8) {
+                    mixed = (mixed ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) &* 0x9e37_79b9_7f4a_7c15
+                    mixed ^= mixed >> 32
+                }
+                hasher.combine(mixed)
+                hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes.suffix(bytes.count % 8)))
+            }
         }
     }
 
@@ -22,7 +30,7 @@ struct RecentReadings: Sendable {
 
     mutating func job(of record: Record, by intake: Intake) throws(JobFailure) -> Job {
         guard let value = record.value, value.count <= Self.valueBytes else { return try intake.job(from: record) }
-        let bytes = Bytes(key: record.key, value: value)
+        let bytes = Bytes(value: value)
         if let reading = known[bytes] { return try intake.job(reading, from: record) }
         let reading = try intake.reading(of: record)
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }

@@ -4,7 +4,7 @@ package import ImageModel
 package struct Tally: Sendable, Equatable {
     /// Answered jobs by lane and outcome.
     private var ends = [Int](repeating: 0, count: 2 * OutcomeKind.allCases.count)
-    /// Jobs that ended as failed, expired or dead, by the code of their outcome.
+    /// Jobs that ended as failed or dead, by the code of their outcome.
     package private(set) var endCodes: [String: Int] = [:]
     /// Jobs put off to be tried again.
     package var retries = 0

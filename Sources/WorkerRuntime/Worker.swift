@@ -146,6 +146,7 @@ package actor Worker {
         ticked.store(SystemTime.monotonicNanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             feed(.tick, to: owned)
+            owned.looks.tick(now)
             restate(owned)
             // An index that could not be asked for what the mark needs is asked again, though nothing comes to be folded.
             noteRestored(owned)

@@ -18,6 +18,8 @@ package struct WorkerFigures: Sendable {
     package let rowsLeft: Int64
     /// Records taken up and not finished.
     package let unfinished: [Topic: Int]
+    /// When the oldest record that was taken up and is not finished was appended, milliseconds since 1970.
+    package let oldestTimes: [PartitionID: [Topic: Int64]]
     /// Answers that are decided and not acknowledged.
     package let answers: Int
     /// Fetches, renders and announcements.
@@ -25,6 +27,7 @@ package struct WorkerFigures: Sendable {
     package let permits: [PermitKind: (used: Int, all: Int)]
     /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
     package let isReady: Bool
+    package let isStopping: Bool
 
     /// Rows that came back into indexes, of the restore under way too.
     package var restoredRows: Int { tally.restoredRows + restore.rows }
@@ -42,6 +45,11 @@ extension Worker {
                 uniqueKeysWithValues: Topic.consumed.map { topic in
                     (topic, owned.reduce(0) { $0 + $1.state.unfinished(topic) })
                 }),
+            oldestTimes: partitions.mapValues { owned in
+                Dictionary(uniqueKeysWithValues: Topic.consumed.compactMap { topic in
+                    owned.state.oldestTime(topic).map { (topic, $0) }
+                })
+            },
             answers: owned.reduce(0) { owned, partition in
                 owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
             },
@@ -49,7 +57,8 @@ extension Worker {
             permits: [
                 .fetch: (scheduler.running(.fetch), rules.fetch), .render: (scheduler.running(.render), rules.render),
             ],
-            isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing))
+            isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
+            isStopping: !phase.isRunning)
     }
 
     /// How long ago the worker last looked at its work; it does twenty times a second.

@@ -35,7 +35,7 @@ struct RecentAnswersTests {
     func holds(_ wanted: [VariantSpec], _ now: Int64, _ isSameLook: Bool, _ isKnown: Bool) {
         let look = SourceSnapshot(variants: rows)
         var answers = RecentAnswers()
-        let noted = answers.note(unchanged: rows, of: Self.job([Self.large, Self.small]), look, ReuseRules())
+        let noted = answers.note(unchanged: rows, of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
         // Rows that were read again may be others, for all that an answer knows.
         let found = answers.unchanged(Self.job(wanted), isSameLook ? look : SourceSnapshot(variants: rows), at: now)
         #expect(found.map { $0 === noted } ?? false == isKnown)
@@ -45,8 +45,19 @@ struct RecentAnswersTests {
     func stale() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
         var answers = RecentAnswers()
-        _ = answers.note(unchanged: rows, of: job, look, ReuseRules(allowsStale: true))
+        _ = answers.note(unchanged: rows, of: job, look, at: 0, ReuseRules(allowsStale: true))
         #expect(answers.unchanged(job, look, at: 1 << 40) != nil)
+    }
+
+    @Test("Rows are let go when the burst is over")
+    func lettingGo() {
+        let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
+        var answers = RecentAnswers()
+        _ = answers.note(unchanged: rows, of: job, look, at: 100, ReuseRules(allowsStale: true))
+        answers.tick(1_100)
+        #expect(answers.unchanged(job, look, at: 1_100) != nil)
+        answers.tick(1_101)
+        #expect(answers.unchanged(job, look, at: 1_101) == nil)
     }
 
     @Test("Whatever was answered before, each job gets what a plan of its own would say")

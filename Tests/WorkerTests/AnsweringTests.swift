@@ -1,9 +1,11 @@
 import EmbeddedLog
 import ImageModel
 import Ports
+import Synchronization
 import TestPixels
 import TestSupport
 import Testing
+import WorkerRuntime
 
 @Suite("Answers on their way to the log", .timeLimit(.minutes(2)))
 struct AnsweringTests {
@@ -32,5 +34,34 @@ struct AnsweringTests {
         }
         try await bench.work(log: log, moving: moving)
         #expect(try await bench.outcomes().count == 2)
+    }
+
+    @Test("Of a batch that is refused in part, what is in the log is not answered again, and the rest comes in order")
+    func inPart() async throws {
+        let bench = try Bench()
+        let log = try bench.log
+        // No jobs: each is answered by a dead letter and an outcome.
+        let bodies = ["one", "two", "three"]
+        try await bench.append(
+            bodies.map { NewRecord(topic: .jobsFast, partition: PartitionID(0), key: [], value: Array($0.utf8)) }, to: log)
+        let batches = Mutex<[[Topic]]>([])
+        let moving = MovingLog(
+            log,
+            before: { records in
+                let answers = records.map(\.topic).filter { $0 == .outcomes || $0 == .dead }
+                if !answers.isEmpty { batches.withLock { $0.append(answers) } }
+                return nil
+            },
+            refusing: { record in
+                // Only the second outcome, and only once.
+                let isFirstTime = batches.withLock { $0.count } == 1
+                let id = String(decoding: record.headers[EventHeader.id] ?? [], as: UTF8.self)
+                return isFirstTime && id == "jobs.fast-0-1/outcome" ? .unavailable(reason: "the test says so") : nil
+            })
+        let tally = try await bench.work(log: log, moving: moving)
+        #expect(
+            batches.withLock { $0 } == [[.dead, .outcomes, .dead, .outcomes, .dead, .outcomes], [.dead, .outcomes]])
+        #expect(try await bench.outcomes().map(\.job) == ["jobs.fast-0-0", "jobs.fast-0-2", "jobs.fast-0-1"])
+        #expect(tally.dead == 3 && tally.jobs == 3)
     }
 }

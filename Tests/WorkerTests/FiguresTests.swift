@@ -38,6 +38,37 @@ struct FiguresTests {
     }
 }
 
+@Suite("Whether a worker lives", .timeLimit(.minutes(2)))
+struct SilenceTests {
+    @Test("One whose thread stands still grows silent, and is heard of again when that goes on")
+    func standingStill() async throws {
+        let bench = try Bench()
+        let log = try bench.log
+        let moving = MovingLog(log)
+        let heard = Mutex<[Bool]>([])
+        try await bench.work(
+            { $0.untilIdle = false }, log: log, moving: moving,
+            watching: { worker in
+                let (stands, goesOn) = (Gate(), DispatchSemaphore(value: 0))
+                async let standing: Void = moving.onThread {
+                    stands.open()
+                    goesOn.wait()
+                }
+                await stands.wait()
+                func note(_ isSo: @escaping @Sendable () -> Bool) async {
+                    let isSo = (try? await eventually { isSo() }) != nil
+                    heard.withLock { $0.append(isSo) }
+                }
+                await note { worker.silence > .milliseconds(300) }
+                goesOn.signal()
+                await standing
+                await note { worker.silence < .milliseconds(300) }
+                await worker.drain()
+            })
+        #expect(heard.withLock { $0 } == [true, true])
+    }
+}
+
 /// Whether indexes take rows, and how often they did not.
 private final class Full: Sendable {
     private let isOver = Mutex(false)

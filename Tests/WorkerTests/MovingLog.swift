@@ -9,10 +9,15 @@ final class MovingLog: Log, LogConsumer {
     private let consumer: EmbeddedLogConsumer
     private let listener = Mutex<(any LogListener)?>(nil)
     private let rule: @Sendable ([NewRecord]) async -> LogFailure?
+    private let refusal: @Sendable (NewRecord) -> LogFailure?
 
-    /// `rule` is asked before each append: what it returns is the answer in place of an append.
-    init(_ log: EmbeddedLog, before rule: @escaping @Sendable ([NewRecord]) async -> LogFailure?) {
-        (self.log, self.rule) = (log, rule)
+    /// `rule` is asked before each append: what it returns is the answer in place of an append; then `refusal` for each
+    /// record.
+    init(
+        _ log: EmbeddedLog, before rule: @escaping @Sendable ([NewRecord]) async -> LogFailure? = { _ in nil },
+        refusing refusal: @escaping @Sendable (NewRecord) -> LogFailure? = { _ in nil }
+    ) {
+        (self.log, self.refusal, self.rule) = (log, refusal, rule)
         consumer = EmbeddedLogConsumer(log)
     }
 
@@ -47,8 +52,13 @@ final class MovingLog: Log, LogConsumer {
 
     func append(_ records: [NewRecord]) async -> [AppendResult] {
         if let failure = await rule(records) { return records.map { _ in .refused(failure) } }
-        return await log.append(records)
+        let refusals = records.map(refusal)
+        var taken = await log.append(zip(records, refusals).filter { $1 == nil }.map(\.0)).makeIterator()
+        return refusals.map { $0.map { .refused($0) } ?? taken.next() ?? .unknown(.closed) }
     }
+
+    /// On the thread that the worker runs on.
+    func onThread(_ body: @Sendable () -> Void) async { await Turn(self).do { _ in body() } }
 
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
         try await log.bounds(topic, partition)

@@ -20,7 +20,7 @@ enum LagCommand {
             while true {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
-                let lags = try await log.lags(Topic.consumed, log.partitions, at: SystemTime.wallMilliseconds)
+                let lags = try await log.lags(Topic.consumed, log.partitions)
                 show(lags, owners, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
@@ -29,13 +29,14 @@ enum LagCommand {
     }
 
     private static func show(_ lags: [PartitionLag], _ owners: [PartitionID: String], json: Bool, onOneScreen: Bool) {
+        let now = SystemTime.wallMilliseconds
         guard !json else {
             return Output.array(lags) { json, lag in
                 json.field("topic", lag.topic.rawValue)
                 json.field("partition", lag.partition.number)
                 json.field("records", lag.records)
                 json.key("seconds")
-                json.number(lag.seconds)
+                json.number(lag.seconds(at: now))
                 json.field("owner", owners[lag.partition])
             }
         }
@@ -43,11 +44,11 @@ enum LagCommand {
         let totals = Topic.consumed.map { topic in
             let own = lags.filter { $0.topic == topic }
             return [
-                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map(\.seconds).max() ?? 0), "",
+                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map { $0.seconds(at: now) }.max() ?? 0), "",
             ]
         }
         let behind = lags.filter { $0.records > 0 }.map {
-            [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds), owners[$0.partition] ?? "nobody"]
+            [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds(at: now)), owners[$0.partition] ?? "nobody"]
         }
         text += TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind)
         Console.write(text)

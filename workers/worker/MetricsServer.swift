@@ -25,7 +25,7 @@ final class MetricsServer: Sendable {
     init(_ listen: ListenAddress) throws(MetricsFailure) {
         let state = Shared()
         do throws(WebServerFailure) {
-            server = try WebServer(host: listen.host, port: listen.port) { request in
+            server = try WebServer(host: listen.host, port: listen.port, limits: Self.limits) { request in
                 Self.answer(request, state.source.withLock { $0 })
             }
         } catch {
@@ -33,6 +33,9 @@ final class MetricsServer: Sendable {
         }
         (self.state, address) = (state, server.address)
     }
+
+    /// A few who ask, of whom none can hold the others out; what they send is short.
+    private static let limits = WebServer.Limits(connections: 64, fromOneAddress: 16, memory: 8 << 10)
 
     /// Tells of this worker from now on.
     func serve(_ source: MetricsSource) { state.source.withLock { $0 = source } }
@@ -46,8 +49,9 @@ final class MetricsServer: Sendable {
         case ("/healthz", let source): return source?.health ?? .text("The worker is starting.\n")
         case ("/metrics", nil), ("/readyz", nil): return .text("The worker is starting.\n", status: 503)
         case ("/metrics", let source?):
-            return .init(.later { .init(type: MetricsPage.contentType, Array(await source.page().text.utf8)) })
-        case ("/readyz", let source?): return .init(.later { await source.readiness() })
+            return source.standstill
+                ?? .init(.later { .init(type: MetricsPage.contentType, Array(await source.page().text.utf8)) })
+        case ("/readyz", let source?): return source.standstill ?? .init(.later { await source.readiness() })
         default: return .notFound
         }
     }

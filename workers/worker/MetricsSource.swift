@@ -13,24 +13,33 @@ final class MetricsSource: Sendable {
     private let worker: Worker
     private let log: any Log
     private let renderers: RendererPool
-    /// Seconds since 1970.
-    private let started = Double(SystemTime.wallMilliseconds) / 1000
+    /// When the process began, milliseconds since 1970.
+    private let started: Int64
     /// What waits in the log, as it said last: a scrape never waits for brokers. nil: it did not answer.
     private let lags = Mutex<[PartitionLag]?>(nil)
 
     private static let lagInterval = Duration.seconds(2)
     /// A worker that has not looked at its work for so long hangs, and had better be started anew.
     private static let silence = Duration.seconds(60)
+    /// Whoever asks one that has not for so long is not kept waiting.
+    private static let patience = Duration.seconds(5)
 
-    init(_ worker: Worker, _ log: any Log, _ renderers: RendererPool) {
-        (self.worker, self.log, self.renderers) = (worker, log, renderers)
+    init(_ worker: Worker, _ log: any Log, _ renderers: RendererPool, started: Int64) {
+        (self.worker, self.log, self.renderers, self.started) = (worker, log, renderers, started)
     }
 
     /// Asks the log every few seconds, until the task is cancelled.
     func watchLag() async {
         while !Task.isCancelled {
-            let owned = await worker.figures.owned
-            let found = try? await log.lags([.jobsFast, .jobsSlow, .retry], owned, at: SystemTime.wallMilliseconds)
+            let figures = await worker.figures
+            let last = lags.withLock { $0 } ?? []
+            // What the worker has taken up it knows, and a watermark that stands still was read before.
+            let found = try? await log.lags([.jobsFast, .jobsSlow, .retry], figures.owned) { standing in
+                figures.oldestTimes[standing.partition]?[standing.topic]
+                    ?? last.first {
+                        ($0.topic, $0.partition, $0.start) == (standing.topic, standing.partition, standing.start)
+                    }?.oldest
+            }
             lags.withLock { $0 = found }
             try? await Task.sleep(for: Self.lagInterval)
         }
@@ -38,16 +47,26 @@ final class MetricsSource: Sendable {
 
     /// Never that a broker is away, or that much waits: a new process would change neither.
     var health: WebServer.Response {
-        guard worker.silence > Self.silence else { return .text("The worker lives.\n") }
-        return .text("The worker has not looked at its work for \(worker.silence.components.seconds) s.\n", status: 503)
+        if worker.silence > Self.silence, let standstill { return standstill }
+        return .text("The worker lives.\n")
+    }
+
+    /// What is told at once instead of what would wait for the worker's thread.
+    var standstill: WebServer.Response? {
+        guard worker.silence > Self.patience else { return nil }
+        return .text(
+            "The worker has not looked at its work for \(worker.silence.components.seconds) s.\n", status: 503)
     }
 
     func readiness() async -> WebServer.Response {
         let figures = await worker.figures
         if figures.isReady { return .text("The worker takes jobs: it owns \(figures.owned.count) partitions.\n") }
         let why =
-            figures.restoring > 0
-            ? "\(figures.restoring) partitions are being restored" : "it owns no partitions yet, or is stopping"
+            if figures.isStopping { "it is stopping" } else if figures.restoring > 0 {
+                "\(figures.restoring) partitions are being restored"
+            } else {
+                "it owns no partitions yet"
+            }
         return .text("The worker takes no jobs: \(why).\n", status: 503)
     }
 
@@ -91,12 +110,12 @@ final class MetricsSource: Sendable {
         case .permits: return PermitKind.allCases.map { Sample(figures.permits[$0]?.all ?? 0, "\($0)") }
         case .permitsInUse: return PermitKind.allCases.map { Sample(figures.permits[$0]?.used ?? 0, "\($0)") }
         case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
-        case .lagSeconds: return lags.map { Sample($0.seconds, $0.topic.rawValue, "\($0.partition)") }
+        case .lagSeconds: return lags.map { Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)") }
         case .rendererLosses: return [Sample(renderers.losses)]
         case .rendererMemory: return [Sample(renderers.processes.reduce(0) { $0 + ($1.memory?.now ?? 0) })]
         case .processCPU: return [Sample(Double(ProcessMemory.ownCPUNanoseconds) / 1e9)]
         case .processMemory: return [Sample(ProcessMemory.of()?.now ?? 0)]
-        case .processStart: return [Sample(started)]
+        case .processStart: return [Sample(Double(started) / 1000)]
         }
     }
 

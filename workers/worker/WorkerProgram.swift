@@ -28,6 +28,7 @@ struct WorkerProgram {
     static func main() async { await command.main() }
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let begun = SystemTime.wallMilliseconds
         let settings = try Settings.load(arguments).settings
         // Each source that waits for a renderer is an open file, and thousands may.
         OpenFileLimit.raise()
@@ -45,7 +46,7 @@ struct WorkerProgram {
         let worker = composition.worker
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
             if let metrics {
-                let source = MetricsSource(worker, composition.log, composition.renderers)
+                let source = MetricsSource(worker, composition.log, composition.renderers, started: begun)
                 metrics.serve(source)
                 group.addTask {
                     await source.watchLag()
@@ -97,7 +98,7 @@ struct WorkerProgram {
         await composition.renderers.stop()
         await composition.log.close()
         // A worker that never began has nothing to sum up.
-        if let failure, tally == Tally() { throw failure }
+        if let failure, tally.jobs == 0, tally.fetches == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
         return .success

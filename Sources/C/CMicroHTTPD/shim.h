@@ -11,13 +11,14 @@
 static inline struct MHD_Daemon *mz_mhd_start(
     const struct sockaddr *address, void *owner, void *(*uri)(void *, const char *, struct MHD_Connection *),
     MHD_AccessHandlerCallback access, MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection,
-    unsigned connections, unsigned seconds, size_t memory) {
+    unsigned connections, unsigned fromOne, unsigned seconds, size_t memory) {
     struct MHD_OptionItem options[] = {
         { MHD_OPTION_SOCK_ADDR, 0, (void *)address },
         { MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)uri, owner },
         { MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, owner },
         { MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection, owner },
         { MHD_OPTION_CONNECTION_LIMIT, (intptr_t)connections, 0 },
+        { MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)fromOne, 0 },
         { MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)seconds, 0 },
         { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory, 0 },
         { MHD_OPTION_END, 0, 0 },
