@@ -40,6 +40,8 @@ let package = Package(
         library("CLCMS", "lcms2", apt: "liblcms2-dev"),
         // Ours, in C for its intrinsics; optimised in debug builds too, where pictures are tested.
         .target(name: "CPixels", path: "Sources/C/CPixels", cSettings: [.unsafeFlags(["-O3"])]),
+        // Ours, in C since it stands before glibc's own: linked into the renderer alone.
+        .target(name: "CAllocations", path: "Sources/C/CAllocations"),
         library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
         library("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
@@ -89,7 +91,9 @@ let package = Package(
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
-            needs: ["ImageModel", "Rendering", "Vips", "DirectPath", "Seccomp", "CommandLine", "Posix"]),
+            needs: [
+                "ImageModel", "Rendering", "Vips", "DirectPath", "Seccomp", "CAllocations", "CommandLine", "Posix",
+            ]),
         program(
             "mezzotint", in: "mezzotint",
             needs: [

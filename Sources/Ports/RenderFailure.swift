@@ -13,6 +13,7 @@ package enum RenderFailure: CodedFailure, Hashable {
     case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
     case output(VariantSpec, reason: String)
     case crashed(reason: String)
+    case outOfMemory(reason: String)
     case deadline(milliseconds: Int)
     case unavailable(reason: String)
     case noSpace(reason: String)
@@ -31,6 +32,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .tooMuchMemory: .tooMuchMemory
         case .output: .output
         case .crashed: .crashed
+        case .outOfMemory: .outOfMemory
         case .deadline: .deadline
         case .unavailable: .unavailable
         case .noSpace: .noSpace
@@ -61,10 +63,12 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Where that can't be mended, ask for another size or format."
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
+        case .outOfMemory(let reason):
+            "The renderer was refused memory while it worked on the source: \(reason). It is tried again in a fresh one, then set aside."
         case .deadline(let ms):
             "The source took longer than \(ms) ms to render. It is tried as often as retry.attempts says; see render.deadline."
         case .unavailable(let reason):
-            "No renderer could be started: \(reason). Build mezzotint-renderer or set render.program."
+            "No renderer could be started: \(reason)."
         case .noSpace(let reason): "There was no room for a rendered picture: \(reason). It is tried again."
         case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried as often as retry.attempts says."
         }
@@ -82,6 +86,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case tooMuchMemory = "render.too-much-memory"
         case output = "render.output"
         case crashed = "render.crashed"
+        case outOfMemory = "render.out-of-memory"
         case deadline = "render.deadline"
         case unavailable = "render.unavailable"
         case noSpace = "render.no-space"
@@ -100,6 +105,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
             case .output: "The variant cannot be written in its format."
             case .crashed: "The renderer process ended during the job."
+            case .outOfMemory: "The renderer process was refused memory during the job."
             case .deadline: "The render passed its deadline and was ended."
             case .unavailable: "No renderer process could be started."
             case .noSpace: "There was no memory for the result."
@@ -113,7 +119,7 @@ package enum RenderFailure: CodedFailure, Hashable {
                 .tooManyChunks,
                 .tooMuchMemory, .output:
                 .fail
-            case .crashed, .deadline, .unreadable: .retry
+            case .crashed, .outOfMemory, .deadline, .unreadable: .retry
             case .unavailable, .noSpace: .wait
             }
         }

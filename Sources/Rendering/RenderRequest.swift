@@ -70,6 +70,8 @@ package enum RenderReply: Sendable, Hashable {
     /// The outputs as asked, one after the other in the output file.
     case rendered([RenderedOutput])
     case failed(EngineFailure)
+    /// As `ready`, but the kernel has no filter for system calls: the pool decides whether it goes on.
+    case readyUnfiltered(reason: String)
 }
 
 /// One output as the child made it; its bytes lie in the output file, behind those of the outputs before it.
@@ -96,8 +98,19 @@ package enum EngineFailure: Error, Sendable, Hashable {
     case output(Int, reason: String)
     /// There was no room to write the outputs.
     case noSpace(reason: String)
+    /// The process was refused memory, whatever came of it: that says nothing of the source, and much of the process.
+    case memory(reason: String)
     /// The request is not of this program's version, or not one at all.
     case protocolMismatch(reason: String)
+
+    /// What a library or the kernel said.
+    package var reason: String {
+        switch self {
+        case .source(let reason), .output(_, let reason), .noSpace(let reason), .memory(let reason),
+            .protocolMismatch(let reason):
+            reason
+        }
+    }
 }
 
 /// Turns the bytes of a source into outputs, in the child: the seam between the pool and whatever decodes.

@@ -9,18 +9,31 @@ package import Posix
 package struct RendererService<Engine: RenderEngine> {
     private let engine: Engine
     private let socket: PacketSocket
+    /// Bytes of the first allocation that was refused since this was last asked; 0: none was.
+    private let takeRefusedBytes: () -> Int
     /// Above this many pixels a source leaves freed memory behind that is worth giving back.
     private let trimPixels = 8_000_000
 
-    package init(engine: Engine, socket: PacketSocket) { (self.engine, self.socket) = (engine, socket) }
+    package init(engine: Engine, socket: PacketSocket, takeRefusedBytes: @escaping () -> Int) {
+        (self.engine, self.socket, self.takeRefusedBytes) = (engine, socket, takeRefusedBytes)
+    }
 
-    /// Returns when the other end is gone.
-    package func run() throws(SystemFailure) {
-        try socket.send(RenderReply.ready.message)
+    /// Says what it is, `ready` if all is well, and returns when the other end is gone.
+    package func run(_ greeting: RenderReply = .ready) throws(SystemFailure) {
+        try socket.send(greeting.message)
         while let (message, files) = try socket.receive(limit: Wire.messageLimit) {
-            try socket.send(answer(message, files).message)
+            try socket.send(believed(answer(message, files)).message)
             // What the worker gave is closed with `files`, before the next message is waited for.
         }
+    }
+
+    /// Where memory was refused nothing else counts: a library may have called the source damaged for it, or have done
+    /// without what it could not hold, such as the colour profile.
+    private func believed(_ reply: RenderReply) -> RenderReply {
+        let bytes = takeRefusedBytes()
+        guard bytes > 0 else { return reply }
+        let told = if case .failed(let failure) = reply { " (\(failure.reason))" } else { "" }
+        return .failed(.memory(reason: "\(bytes) bytes more were refused\(told)"))
     }
 
     private func answer(_ message: [UInt8], _ files: [OpenFile]) -> RenderReply {
@@ -41,15 +54,8 @@ package struct RendererService<Engine: RenderEngine> {
             if request.facts.size.pixels > trimPixels { Sandbox.trimHeap() }
             return .rendered(outputs)
         } catch {
-            // This child lacks memory, which says nothing of the source: it ends as one that crashed, and is tried again.
-            if case .source(let reason) = error, Self.lacksMemory(reason) { _exit(70) }
             return .failed(error)
         }
-    }
-
-    /// In the words of libvips and of libjpeg.
-    private static func lacksMemory(_ reason: String) -> Bool {
-        ["out of memory", "Insufficient memory"].contains { reason.contains($0) }
     }
 
     private func render(_ request: RenderRequest, from source: OpenFile, to output: OpenFile) throws(EngineFailure)
@@ -59,7 +65,10 @@ package struct RendererService<Engine: RenderEngine> {
         let isMapped: Void? = try source.withMapping { bytes throws(EngineFailure) in
             try engine.render(bytes, request) { rendered, content throws(EngineFailure) in
                 do throws(SystemFailure) { try output.append(content) } catch {
-                    throw .noSpace(reason: error.description)
+                    // Of what is too much for this process's own limit, another attempt would have as much.
+                    throw error.code == EFBIG
+                        ? .output(outputs.count, reason: "with those before it, it is more than a renderer may write at once")
+                        : .noSpace(reason: error.description)
                 }
                 outputs.append(rendered)
             }

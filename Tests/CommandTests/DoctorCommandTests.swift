@@ -23,7 +23,7 @@ struct DoctorCommandTests {
     func well() throws {
         let (status, findings) = try findings(["--set", "data=\(folder.path)"])
         #expect(status == 0, "\(findings.values.filter { !$0.isWell })")
-        for act in ["open", "exec", "socket", "signal", "share"] {
+        for act in ["open", "exec", "socket", "signal", "share", "memory"] {
             #expect(findings["sandbox, \(act)"]?.says.hasPrefix("refused") == true)
         }
         for library in ["libvips 8", "libjpeg-turbo 2", "libwebp 1", "LittleCMS 2"] {
@@ -40,6 +40,47 @@ struct DoctorCommandTests {
         #expect(findings["renderer"]?.isWell == false)
         #expect(findings["renderer"]?.says.contains(program) == true)
         #expect(findings["sandbox, open"] == nil)
+    }
+
+    @Test(
+        "A kernel without a filter for system calls is told once, and is bad unless render.sandbox is optional",
+        .enabled(if: Python.isHere, Comment(rawValue: Python.absent)), arguments: ["required", "optional"])
+    func unfiltered(sandbox: String) throws {
+        let program = try folder.programWithoutFilters(Built.program("mezzotint-renderer").path)
+        let (status, findings) = try findings([
+            "--set", "data=\(folder.path)", "--set", "render.program=\(program)", "--set", "render.sandbox=\(sandbox)",
+        ])
+        #expect(status == (sandbox == "optional" ? 0 : 1))
+        #expect(findings["renderer"]?.isWell == true)
+        let told = try #require(findings["sandbox"])
+        #expect(told.isWell == (sandbox == "optional"))
+        #expect(told.says.hasPrefix("This kernel takes no filter for system calls (filter system calls: "))
+        #expect(told.says.contains(sandbox == "optional" ? "go on without" : "set render.sandbox to optional"))
+        #expect(!findings.keys.contains { $0.hasPrefix("sandbox,") })
+    }
+
+    @Test(
+        "The worker says so at its start too, and goes on only as render.sandbox allows",
+        .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
+    func worker() throws {
+        let program = try folder.programWithoutFilters(Built.program("mezzotint-renderer").path)
+        func run(_ sandbox: String, _ renderer: String) throws -> Ended {
+            try Built.run(
+                "mezzotint-worker",
+                [
+                    "--until-idle", "--set", "data=\(folder.path)/\(sandbox)", "--set", "render.program=\(renderer)", "--set",
+                    "render.sandbox=\(sandbox)",
+                ])
+        }
+        let strict = try run("required", program)
+        #expect(strict.status == 1)
+        #expect(strict.errors.split(separator: "\n").last?.contains("no filter for system calls here (filter system calls: ") == true)
+        let lenient = try run("optional", program)
+        #expect(lenient.status == 0)
+        #expect(lenient.errors.contains("renderers go on without, as render.sandbox says"))
+        #expect(lenient.errors.contains("\"level\":\"warning\""), "\(lenient.errors)")
+        let well = try run("optional", Built.program("mezzotint-renderer").path)
+        #expect(well.status == 0 && !well.errors.contains("filter"))
     }
 
     @Test("A file in a directory's place, and watermarks that are not there, are named")

@@ -67,14 +67,59 @@ struct PoolTests {
         await pool.stop()
     }
 
-    @Test("SIGKILL in the middle of a render costs that one; those that wait are rendered")
-    func killed() async throws {
+    /// A child that could change a picture after it was looked at would decide what is stored.
+    @Test("A child that keeps its pictures mapped to change them is not trusted any further", .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
+    func unsealed() async throws {
+        func text(_ reply: RenderReply) -> String { "bytes(\(reply.message))" }
+        let answer = RenderReply.rendered([RenderedOutput(size: PixelSize(width: 8, height: 8), bytes: 10, hasAlpha: false)])
+        for (mapping, code) in [("", nil), ("held = mmap.mmap(files[1], 10)", "render.crashed")] as [(String, String?)] {
+            let program = try folder.program(
+                """
+                #!/usr/bin/python3 -S
+                import mmap, os, socket
+                worker = socket.socket(fileno=3)
+                worker.send(\(text(.ready)))
+                files = socket.recv_fds(worker, 65536, 8)[1]
+                os.truncate(files[1], 10)
+                \(mapping)
+                worker.send(\(text(answer)))
+                worker.recv(1)
+                """)
+            let pool = RendererPool(RendererConfiguration(program: program, count: 1))
+            #expect(await self.code { try await render(in: pool) } == code)
+            #expect(pool.losses == (code == nil ? 0 : 1))
+            await pool.stop()
+        }
+    }
+
+    @Test("Where no filter can be had a child is refused, or goes on and that is told, as the configuration says", .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
+    func unfiltered() async throws {
+        let program = try folder.programWithoutFilters(Built.program("mezzotint-renderer").path)
+        var configuration = RendererConfiguration(program: program, count: 1)
+        let strict = RendererPool(configuration)
+        await expect(strict, "render.unavailable", "no filter for system calls here (filter system calls: ", "set render.sandbox to optional")
+        #expect(strict.processes.isEmpty)
+        await strict.stop()
+        configuration.isSandboxOptional = true
+        let lenient = RendererPool(configuration)
+        #expect(await code { try await render(in: lenient) } == nil)
+        #expect(lenient.unfiltered?.hasPrefix("filter system calls: ") == true)
+        await lenient.stop()
+        configuration.program = Built.program("mezzotint-renderer").path
+        let well = RendererPool(configuration)
+        #expect(await code { try await render(in: well) } == nil)
+        #expect(well.unfiltered == nil)
+        await well.stop()
+    }
+
+    @Test("A signal in the middle of a render costs that one, and is told; those that wait are rendered", arguments: [SIGKILL, SIGSEGV, SIGABRT])
+    func killed(signal: Int32) async throws {
         let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
         try await pool.ready()
         let process = try #require(pool.processes.first)
         let idle = try #require(process.cpuNanoseconds)
         let large = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 9).png)
-        async let lost = code {
+        async let lost = failure {
             try await Workshop.render(large, lane: .slow, in: pool) { facts in
                 (0..<20).map { Workshop.order(1_490 - $0, 990, .webp, of: facts.size) }
             }
@@ -86,8 +131,9 @@ struct PoolTests {
                 [Workshop.order(8, 8, .webp, of: $0.size)]
             }
         }
-        process.kill()
-        #expect(await lost == "render.crashed")
+        kill(process.pid, signal)
+        let told = await lost
+        #expect(told?.code == "render.crashed" && told?.description.contains("signal \(signal)") == true)
         #expect(await waiting == nil)
         #expect(pool.losses == 1)
         await pool.stop()
@@ -144,6 +190,7 @@ struct PoolTests {
         }
         #expect(limit("Max data size") == ["536870912", "536870912"])
         #expect(limit("Max cpu time") == ["6000", "6000"])
+        #expect(limit("Max file size") == ["536870912", "536870912"])
         #expect(limit("Max core file size") == ["0", "0"])
         #expect(limit("Max open files") == ["32", "32"])
         await pool.stop()
@@ -177,17 +224,8 @@ struct PoolTests {
 
     /// A pool of one whose program is a shell script that plays the renderer.
     private func fake(_ script: String, isReady: Bool = true) throws -> RendererConfiguration {
-        let path = folder.file("renderer-\(UUID().uuidString)")
         let ready = isReady ? PoolTests.printed(.ready) : ""
-        // Written by another process: a descriptor of ours, inherited by a child that another test starts at this very
-        // moment, would make the script busy.
-        let writer = Process()
-        writer.executableURL = URL(filePath: "/bin/sh")
-        writer.arguments = [
-            "-c", #"printf '%s\n' "$1" > "$0" && chmod 755 "$0""#, path, "#!/bin/sh\n\(ready)\n\(script)",
-        ]
-        try writer.run()
-        writer.waitUntilExit()
+        let path = try folder.program("#!/bin/sh\n\(ready)\n\(script)")
         return RendererConfiguration(program: path, count: 1)
     }
 
@@ -207,13 +245,15 @@ struct PoolTests {
         }
     }
 
-    /// The failure's code; nil where there was none.
-    private func code<R>(_ body: () async throws -> R) async -> String? {
+    /// nil where there was none.
+    private func failure<R>(_ body: () async throws -> R) async -> RenderFailure? {
         do {
             _ = try await body()
             return nil
-        } catch { return (error as? RenderFailure)?.code ?? "\(error)" }
+        } catch { return error as? RenderFailure ?? .unreadable(reason: "\(error)") }
     }
+
+    private func code<R>(_ body: () async throws -> R) async -> String? { await failure(body)?.code }
 
     private func expect(
         _ pool: RendererPool, _ code: String, _ says: String..., sourceLocation: SourceLocation = #_sourceLocation

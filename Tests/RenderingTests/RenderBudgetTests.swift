@@ -35,6 +35,26 @@ struct RenderBudgetTests {
         #expect(held.withLock { $0.most } <= ceiling)
     }
 
+    @Test("All frames count where they come out moving, of the largest such output, and two where none does")
+    func frames() {
+        let facts = PictureFacts(
+            format: .gif, size: PixelSize(width: 100, height: 10), orientation: 1, frames: 30, hasAlpha: false)
+        func estimate(_ sides: [(side: Int, isAnimated: Bool)]) -> Int {
+            var request = RenderRequest(
+                facts: facts, isReuse: false, deadlineMilliseconds: 1000,
+                outputs: sides.map { side, _ in
+                    RenderOutput(
+                        format: .webp, quality: 80, effort: 2, size: PixelSize(width: side, height: side),
+                        cut: Region(whole: facts.size))
+                })
+            for (index, side) in sides.enumerated() { request.outputs[index].isAnimated = side.isAnimated }
+            return request.memoryEstimate
+        }
+        #expect(estimate([(10, false), (20, false)]) == 2 * 5_000 + 8 * 500)
+        #expect(estimate([(10, true)]) == 30 * 5_000 + 30 * 800)
+        #expect(estimate([(10, true), (20, true), (5, false)]) == 30 * 5_000 + 30 * 3_200 + 200)
+    }
+
     @Test(
         "The estimate is over what was measured of hostile files",
         arguments: [

@@ -48,7 +48,8 @@ struct WireTests {
             RenderReply.ready,
             .rendered([RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)]),
             .failed(.source(reason: "Premature end")), .failed(.output(3, reason: "too wide")),
-            .failed(.noSpace(reason: "full")), .failed(.protocolMismatch(reason: "version")),
+            .failed(.noSpace(reason: "full")), .failed(.memory(reason: "9 bytes more")), .readyUnfiltered(reason: "none"),
+            .failed(.protocolMismatch(reason: "version")),
         ])
     func reply(_ reply: RenderReply) { #expect(RenderReply(message: reply.message) == reply) }
 

@@ -62,34 +62,47 @@ enum DoctorCommand {
         }
     }
 
-    /// A child for each act, under the filter that renderers have: none may come through.
+    /// A child for each act, under the limits and the filter that renderers have: none may come through.
     private static func sandbox(_ program: String, _ settings: Settings) -> [Finding] {
-        [
+        var findings: [Finding] = []
+        for (act, does) in [
             ("open", "opens a file"), ("exec", "starts a program"), ("socket", "makes a socket"),
-            ("signal", "signals another process"), ("share", "maps shared memory"),
-        ].map { act, does in
+            ("signal", "signals another process"), ("share", "maps shared memory"), ("memory", "takes more memory than it may"),
+        ] {
             let what = "sandbox, \(act)"
             do throws(SystemFailure) {
-                let (_, theirs) = try PacketSocket.pair()
+                let (ours, theirs) = try PacketSocket.pair()
                 let child = try ChildProcess(program: program, arguments: ["check", act], socket: theirs)
                 switch child.reap() {
-                case .status(0): return Finding(what: what, isWell: true, says: "refused")
-                case .signal(Int(SIGSYS)): return Finding(what: what, isWell: true, says: "refused, and the child ended")
-                case .status(1):
-                    let isAllowed = settings.render.sandbox == "optional"
-                    return Finding(
-                        what: what, isWell: isAllowed,
-                        says: "This kernel takes no filter for system calls. "
-                            + (isAllowed
-                                ? "Renderers go on without, as render.sandbox says."
-                                : "Allow seccomp for this container, or set render.sandbox to optional."))
+                case .status(0): findings.append(Finding(what: what, isWell: true, says: "refused"))
+                case .signal(Int(SIGSYS)):
+                    findings.append(Finding(what: what, isWell: true, says: "refused, and the child ended"))
+                case .status(let status) where status == 1 || status == 4:
+                    let told = try ours.waits(upTo: 0) ? ours.receive(limit: 4096).map { String(decoding: $0.bytes, as: UTF8.self) } : nil
+                    // It is the same for every act.
+                    return [lacking(isFilter: status == 1, told ?? "no reason was told", settings)]
                 case let end:
-                    return Finding(what: what, isWell: false, says: "A renderer \(does) all the same (\(end)). Do not use it.")
+                    findings.append(
+                        Finding(what: what, isWell: false, says: "A renderer \(does) all the same (\(end)). Do not use it."))
                 }
             } catch {
-                return Finding(what: what, isWell: false, says: "\(error)")
+                findings.append(Finding(what: what, isWell: false, says: "\(error)"))
             }
         }
+        return findings
+    }
+
+    /// What is missing where the sandbox can't be had.
+    private static func lacking(isFilter: Bool, _ reason: String, _ settings: Settings) -> Finding {
+        let isAllowed = isFilter && settings.render.sandbox == "optional"
+        let says =
+            isFilter
+            ? "This kernel takes no filter for system calls (\(reason)). "
+                + (isAllowed
+                    ? "Renderers go on without, as render.sandbox says."
+                    : "Allow seccomp for this container, or set render.sandbox to optional.")
+            : "A limit of renderers can't be set (\(reason)). Start the worker where it can."
+        return Finding(what: "sandbox", isWell: isAllowed, says: says)
     }
 
     /// Whether files can be made there, or the folder itself if it is not there yet.

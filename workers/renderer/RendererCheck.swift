@@ -8,12 +8,13 @@ internal import Vips
 /// The hidden `check WHAT`, for `mezzotint doctor`: the libraries' versions by the socket, or an act that the sandbox must
 /// not let pass.
 enum RendererCheck: String {
-    case versions, open, exec, socket, signal, share
+    case versions, open, exec, socket, signal, share, memory
 
     /// How a process ends whose act was let pass.
     private static let passed: Int32 = 3
 
-    func run(confine: () throws(SystemFailure) -> Void) -> Never {
+    /// - Parameter dataBytes: the most memory that it may have.
+    func run(confine: () throws(SystemFailure) -> Void, dataBytes: Int) -> Never {
         if self == .versions {
             let text = ([("libvips", VipsEngine.version)] + DirectVersions.all).map { "\($0) \($1)" }
                 .joined(separator: ", ")
@@ -25,7 +26,8 @@ enum RendererCheck: String {
             try confine()
             try SystemCallFilter.load()
         } catch {
-            exit(1)
+            try? PacketSocket(taking: RendererCommand.socket).send(Array(error.description.utf8))
+            exit(error.call == "limit" ? 4 : 1)
         }
         let isRefused =
             switch self {
@@ -35,6 +37,7 @@ enum RendererCheck: String {
             case .socket: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) < 0
             // Signal 0 does nothing but ask whether it may.
             case .signal: !Sandbox.maySignal(parent)
+            case .memory: mmap(nil, dataBytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
             case .share: mmap(nil, 4_096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
             }
         _exit(isRefused ? 0 : Self.passed)

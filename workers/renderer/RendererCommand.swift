@@ -1,3 +1,4 @@
+internal import CAllocations
 internal import CommandLine
 internal import DirectPath
 internal import Glibc
@@ -37,7 +38,7 @@ struct RendererCommand {
         switch words.first {
         case "serve" where PacketSocket.isSocket(Self.socket): serve()
         case "check" where words.count == 2 && RendererCheck(rawValue: words[1]) != nil:
-            RendererCheck(rawValue: words[1])?.run(confine: confine)
+            RendererCheck(rawValue: words[1])?.run(confine: confine, dataBytes: dataLimit)
             exit(2)
         case "bench": BareBenchmark.run(Array(words.dropFirst()))
         case "--help", "-h": explain()
@@ -72,12 +73,14 @@ struct RendererCommand {
                 Console.complain("mezzotint-renderer: libvips did not start: \(error)")
                 exit(1)
             }
+            // In the place of Swift's own backtraces, which would break the filter.
+            mz_exit_when_refused(RenderReply.memoryStatus)
             try confine()
-            try filter()
+            let greeting = filtered()
             switch value(of: "--engine").flatMap(EngineChoice.init) ?? .direct {
-            case .libvips: try serve(engine)
-            case .direct: try serve(DirectEngine(before: engine))
-            case .portable: try serve(DirectEngine(before: engine, isPortable: true))
+            case .libvips: try serve(engine, greeting)
+            case .direct: try serve(DirectEngine(before: engine), greeting)
+            case .portable: try serve(DirectEngine(before: engine, isPortable: true), greeting)
             }
             // Nothing here needs what runs at exit, and it could hang under the filter.
             _exit(0)
@@ -92,20 +95,18 @@ struct RendererCommand {
             dataBytes: dataLimit, cpuSeconds: value(of: "--cpu-limit").flatMap { Int($0) } ?? 3600, files: Self.files)
     }
 
-    private func filter() throws(SystemFailure) {
+    /// How the pool is greeted, which knows whether a child without a filter may go on.
+    private func filtered() -> RenderReply {
         do throws(SystemFailure) { try SystemCallFilter.load() } catch {
-            let isOptional = value(of: "--sandbox") == "optional"
-            Console.complain(
-                "mezzotint-renderer: there is no filter for system calls here (\(error)). "
-                    + (isOptional
-                        ? "It goes on without, as render.sandbox says."
-                        : "Allow seccomp for this container, or set render.sandbox to optional."))
-            guard isOptional else { throw error }
+            return .readyUnfiltered(reason: error.description)
         }
+        return .ready
     }
 
-    private func serve(_ engine: some RenderEngine) throws(SystemFailure) {
-        try RendererService(engine: engine, socket: PacketSocket(taking: Self.socket)).run()
+    private func serve(_ engine: some RenderEngine, _ greeting: RenderReply) throws(SystemFailure) {
+        try RendererService(
+            engine: engine, socket: PacketSocket(taking: Self.socket), takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) }
+        ).run(greeting)
     }
 
     private var formats: Set<ImageFormat> {

@@ -37,6 +37,11 @@ struct Composition {
             await renderers.stop()
             throw error
         }
+        if let reason = renderers.unfiltered {
+            logger.warning(
+                "There is no filter for system calls here: renderers go on without, as render.sandbox says.",
+                ["reason": .string(reason)])
+        }
         let ports = WorkerPorts(
             log: log, consumer: chosen.consumer(), fetcher: GuardedFetcher(settings.originConfiguration),
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))

@@ -144,8 +144,11 @@ static inline int mz_wait(pid_t pid, int options, int *signal, int *code) {
 }
 static inline int mz_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 static inline void mz_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+// Both the soft and the hard limit; where whoever started us left less, less it stays.
 static inline int mz_limit(int which, unsigned long long v) {
-    struct rlimit r = { v, v };
+    struct rlimit r;
+    if (getrlimit((__rlimit_resource_t)which, &r) == 0 && r.rlim_max < v) v = r.rlim_max;
+    r.rlim_cur = r.rlim_max = v;
     return setrlimit((__rlimit_resource_t)which, &r);
 }
 static inline int mz_signal_thread(int process, int thread, int signal) {

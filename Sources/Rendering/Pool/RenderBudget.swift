@@ -55,7 +55,9 @@ extension RenderRequest {
         // A decoder of what moves holds two frames; to come out moving, all of them are held.
         let frames = outputs.contains(where: \.isAnimated) ? facts.frames : min(facts.frames, 2)
         let decoded = facts.size.pixels * RenderRequest.bytesPerPixel(facts.format) * frames
-        return decoded + outputs.reduce(0) { $0 + $1.size.pixels * 8 * ($1.isAnimated ? facts.frames : 1) }
+        // Those that move are made one at a time.
+        let moving = outputs.reduce(0) { $1.isAnimated ? max($0, $1.size.pixels * 8 * facts.frames) : $0 }
+        return decoded + outputs.reduce(moving) { $1.isAnimated ? $0 : $0 + $1.size.pixels * 8 }
     }
 
     /// JPEG: the coefficients of a progressive one. PNG: an interlaced one of 16 bits. AVIF: 372 MB for 50 Mpx.

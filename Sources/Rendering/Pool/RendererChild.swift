@@ -10,12 +10,16 @@ final class RendererChild {
         case died
         /// It answered what no renderer answers: it is not trusted any further.
         case misspoke(String)
+        /// It was refused memory, and tells.
+        case memory(String)
     }
 
     let process: ChildProcess
     private(set) var renders = 0
     /// Resident bytes once warm.
     let firstMemory: Int
+    /// Why it has no filter for system calls, where it goes on without.
+    let unfiltered: String?
     private let socket: PacketSocket
 
     /// Starts one and waits until it is warm.
@@ -28,23 +32,36 @@ final class RendererChild {
                 arguments: [
                     "serve", "--data-limit", "\(configuration.dataBytes)", "--engine", configuration.engine.rawValue,
                     "--cpu-limit", "\(configuration.cpuSeconds)",
-                    "--sandbox", configuration.isSandboxOptional ? "optional" : "required",
                     "--formats", configuration.limits.formats.map(\.rawValue).sorted().joined(separator: ","),
                 ], socket: theirs)
         } catch {
-            throw .unavailable(reason: error.description)
+            throw .unavailable(reason: "\(error). \(Self.advice)")
         }
         let isSpoken = socket.waits(upTo: configuration.startMilliseconds)
         let first = isSpoken ? (try? socket.receive(limit: Wire.messageLimit)) ?? nil : nil
         firstMemory = process.memory?.now ?? 0
-        guard let first, RenderReply(message: first.bytes) == .ready else {
-            if first != nil || !isSpoken { process.kill() }
-            let end = process.reap()
-            let told =
-                first != nil ? "it speaks another version" : isSpoken ? "it ended with \(end)" : "it did not get ready"
-            throw .unavailable(reason: "\(configuration.program) was started, but \(told)")
+        let told: String
+        switch first.flatMap({ RenderReply(message: $0.bytes) }) {
+        case .ready:
+            unfiltered = nil
+            return
+        case .readyUnfiltered(let reason) where configuration.isSandboxOptional:
+            unfiltered = reason
+            return
+        case .readyUnfiltered(let reason):
+            told = "there is no filter for system calls here (\(reason)). Allow seccomp for this container, or set "
+                + "render.sandbox to optional"
+        default:
+            told = first != nil ? "it speaks another version. \(Self.advice)" : ""
         }
+        if first != nil || !isSpoken { process.kill() }
+        let end = process.reap()
+        let ending = isSpoken ? "it ended with \(end)" : "it did not get ready"
+        throw .unavailable(
+            reason: "\(configuration.program) was started, but \(told.isEmpty ? "\(ending). \(Self.advice)" : told)")
     }
+
+    private static let advice = "Build mezzotint-renderer, or set render.program"
 
     /// Whether it died while nobody asked it for anything.
     var isGone: Bool { socket.waits(upTo: 0) }
@@ -63,13 +80,14 @@ final class RendererChild {
             throw .misspoke("it answered out of protocol")
         }
         switch reply {
-        case .ready: throw .misspoke("it answered out of turn")
+        case .ready, .readyUnfiltered: throw .misspoke("it answered out of turn")
         case .rendered(let outputs): return .success(try variants(outputs, in: output, of: render))
         case .failed(.source(let reason)):
             let facts = render.picture.facts
             return .failure(
                 facts.isTruncated ? .truncated(facts.format, reason: reason) : .malformed(facts.format, reason: reason))
         case .failed(.noSpace(let reason)): return .failure(.noSpace(reason: reason))
+        case .failed(.memory(let reason)): throw .memory(reason)
         case .failed(.protocolMismatch(let reason)): return .failure(.unavailable(reason: reason))
         case .failed(.output(let index, let reason)):
             guard render.specs.indices.contains(index) else {

@@ -149,7 +149,10 @@ package final class RendererPool: Renderer {
     /// The most resident memory that any one child has had.
     package var peakMemoryBytes: Int { seats.reduce(0) { max($0, $1.peakMemory) } }
 
-    /// Children that crashed, hung or answered nonsense.
+    /// Why children have no filter for system calls, where they go on without.
+    package var unfiltered: String? { seats.lazy.compactMap(\.unfiltered).first }
+
+    /// Children that crashed, hung, answered nonsense or were refused memory.
     package var losses: Int { seats.reduce(0) { $0 + $1.losses } }
 
     /// The children that run now.

@@ -10,6 +10,7 @@ final class RendererSeat: Sendable {
         var process: ChildProcess?
         var peakMemory = 0
         var losses = 0
+        var unfiltered: String?
         var isEnded = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -26,6 +27,7 @@ final class RendererSeat: Sendable {
     var peakMemory: Int { state.withLock { max($0.peakMemory, $0.process?.memory?.peak ?? 0) } }
 
     var losses: Int { state.withLock { $0.losses } }
+    var unfiltered: String? { state.withLock { $0.unfiltered } }
 
     /// Ends the child, and with it the render that it has.
     func interrupt() { state.withLock { $0.process?.kill() } }
@@ -76,8 +78,10 @@ final class RendererSeat: Sendable {
                 let end = leave(&child)
                 switch error {
                 case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
+                case .died where end == .status(Int(RenderReply.memoryStatus)): throw .outOfMemory(reason: "it ended for want of it")
                 case .died: throw .crashed(reason: end?.description ?? "it was gone")
                 case .misspoke(let what): throw .crashed(reason: what)
+                case .memory(let reason): throw .outOfMemory(reason: reason)
                 }
             }
         } catch {
@@ -87,7 +91,7 @@ final class RendererSeat: Sendable {
 
     private func start() throws(RenderFailure) -> RendererChild {
         let child = try RendererChild(configuration)
-        state.withLock { $0.process = child.process }
+        state.withLock { ($0.process, $0.unfiltered) = (child.process, child.unfiltered) }
         return child
     }
 

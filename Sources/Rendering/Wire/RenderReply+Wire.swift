@@ -1,6 +1,9 @@
 internal import ImageModel
 
 extension RenderReply {
+    /// The exit status of a child that has no memory left to answer with.
+    package static let memoryStatus: Int32 = 70
+
     package var message: [UInt8] {
         var fields = FieldWriter()
         fields.add(Wire.Tag.version, Wire.version)
@@ -24,16 +27,20 @@ extension RenderReply {
                 fields.add(Wire.Tag.output, part.bytes)
             }
         case .failed(let failure):
-            let (kind, reason) =
+            let kind =
                 switch failure {
-                case .source(let reason): ("source", reason)
-                case .output(_, let reason): ("output", reason)
-                case .noSpace(let reason): ("no-space", reason)
-                case .protocolMismatch(let reason): ("protocol", reason)
+                case .source: "source"
+                case .output: "output"
+                case .noSpace: "no-space"
+                case .memory: "memory"
+                case .protocolMismatch: "protocol"
                 }
             fields.add(Wire.Tag.kind, kind)
-            fields.add(Wire.Tag.reason, String(reason.prefix(1000)))
+            fields.add(Wire.Tag.reason, String(failure.reason.prefix(1000)))
             if case .output(let index, _) = failure { fields.add(Wire.Tag.index, index) }
+        case .readyUnfiltered(let reason):
+            fields.add(Wire.Tag.kind, "ready-unfiltered")
+            fields.add(Wire.Tag.reason, reason)
         }
         return fields.bytes
     }
@@ -44,6 +51,7 @@ extension RenderReply {
         let reason = fields.text(Wire.Tag.reason) ?? ""
         switch fields.text(Wire.Tag.kind) {
         case "ready": self = .ready
+        case "ready-unfiltered": self = .readyUnfiltered(reason: reason)
         case "rendered":
             let parts = fields.all(Wire.Tag.output)
             let outputs = parts.compactMap { Fields($0).flatMap { RenderedOutput($0) } }
@@ -51,6 +59,7 @@ extension RenderReply {
             self = .rendered(outputs)
         case "source": self = .failed(.source(reason: reason))
         case "no-space": self = .failed(.noSpace(reason: reason))
+        case "memory": self = .failed(.memory(reason: reason))
         case "protocol": self = .failed(.protocolMismatch(reason: reason))
         case "output":
             guard let index = fields.int(Wire.Tag.index) else { return nil }

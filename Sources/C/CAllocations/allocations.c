@@ -1,0 +1,60 @@
+#include "allocations.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Libraries tell of missing memory in as many words as there are libraries, and some do without in silence: a profile that
+// could not be held is none. So this program's own malloc, which stands before glibc's for every library too, takes note.
+static _Atomic size_t refused;
+
+static void *noted(void *block, size_t bytes) {
+    size_t none = 0;
+    if (!block && bytes) atomic_compare_exchange_strong(&refused, &none, bytes);
+    return block;
+}
+
+size_t mz_take_refused_bytes(void) { return atomic_exchange(&refused, 0); }
+
+static int refused_status;
+
+static void crashed(int number) {
+    if (atomic_load(&refused)) _exit(refused_status);
+    raise(number); // The handler is the default one again.
+}
+
+void mz_exit_when_refused(int status) {
+    static const int numbers[] = { SIGABRT, SIGTRAP, SIGILL, SIGSEGV, SIGBUS, SIGFPE };
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = crashed;
+    action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
+    refused_status = status;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+}
+
+#if !__has_feature(address_sanitizer)
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
+
+void *malloc(size_t bytes) { return noted(__libc_malloc(bytes), bytes); }
+void *calloc(size_t count, size_t bytes) {
+    void *block = __libc_calloc(count, bytes);
+    size_t all;
+    return noted(block, __builtin_mul_overflow(count, bytes, &all) ? (size_t)-1 : all);
+}
+void *realloc(void *old, size_t bytes) { return noted(__libc_realloc(old, bytes), bytes); }
+void *memalign(size_t boundary, size_t bytes) { return noted(__libc_memalign(boundary, bytes), bytes); }
+void *aligned_alloc(size_t boundary, size_t bytes) { return memalign(boundary, bytes); }
+int posix_memalign(void **block, size_t boundary, size_t bytes) {
+    if (boundary % sizeof(void *) || !boundary || boundary & (boundary - 1)) return EINVAL;
+    void *made = memalign(boundary, bytes);
+    if (!made && bytes) return ENOMEM;
+    *block = made;
+    return 0;
+}
+#endif
