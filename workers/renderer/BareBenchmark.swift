@@ -32,8 +32,10 @@ enum BareBenchmark {
                 variants += made.count
                 bytes += made.reduce(0) { $0 + $1.count }
                 if words[3] != "-" {
-                    let name = "\(url.lastPathComponent).\(formats[0].suffix)"
-                    try Data(made[0]).write(to: URL(filePath: "\(words[3])/\(name)"))
+                    for (format, largest) in zip(formats, made) {
+                        let name = "\(url.lastPathComponent).\(format.suffix)"
+                        try Data(largest).write(to: URL(filePath: "\(words[3])/\(name)"))
+                    }
                 }
             }
             let seconds = Double(SystemTime.monotonicNanoseconds - start) / 1e9

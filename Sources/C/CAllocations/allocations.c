@@ -1,5 +1,8 @@
 #include "allocations.h"
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,6 +36,18 @@ void mz_exit_when_refused(int status) {
     action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
     refused_status = status;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+}
+
+// A thread that could not be had, for lack of a stack, is no refusal to libaom: with one it writes other bytes than with four.
+typedef int (*create_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(void *), void *given) {
+    static _Atomic(create_thread) real;
+    if (!atomic_load(&real)) atomic_store(&real, (create_thread)dlsym(RTLD_NEXT, "pthread_create"));
+    int failure = atomic_load(&real)(thread, how, body, given);
+    size_t stack = 8 << 20;
+    if (failure && how) pthread_attr_getstacksize(how, &stack);
+    if (failure) noted(NULL, stack);
+    return failure;
 }
 
 #if !__has_feature(address_sanitizer)

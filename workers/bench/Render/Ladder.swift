@@ -11,7 +11,4 @@ struct Ladder {
 
     static let all =
         [ImageFormat.webp, .jpeg, .png, .avif].map { Ladder($0) } + [Ladder("mixed", [.jpeg, .webp, .avif])]
-
-    /// The format whose variants are scored; those of a mixed ladder are the others' own.
-    var scored: ImageFormat? { formats.count == 1 ? formats[0] : nil }
 }

@@ -29,13 +29,14 @@ struct PoolEngine: BenchmarkEngine {
     }
 
     func keep(_ ladder: Ladder, of pictures: [URL]) async throws {
-        let format = ladder.formats[0]
         try await withPool { pool in
             _ = try await each(pictures) { url in
-                let largest = try await variants(of: url, [format], pool)[0]
-                try Data(largest.content.bytes())
-                    .write(to: out.appending(path: "\(url.lastPathComponent).\(format.suffix)"))
-                return [0]
+                let variants = try await variants(of: url, ladder.formats, pool)
+                for (i, format) in ladder.formats.enumerated() {
+                    try Data(variants[i * variants.count / ladder.formats.count].content.bytes())
+                        .write(to: out.appending(path: "\(url.lastPathComponent).\(format.suffix)"))
+                }
+                return []
             }
         }
     }

@@ -82,14 +82,24 @@ struct RenderBenchmark {
         for (i, engine) in engines.enumerated() {
             var median = results[i].sorted { $0.seconds < $1.seconds }[rounds / 2]
             median.peakMemoryBytes = results[i].map(\.peakMemoryBytes).max() ?? 0
-            if let format = ladder.scored, !scored.isEmpty {
+            if !scored.isEmpty {
                 try await engine.keep(ladder, of: scored)
-                median.score = try await Scorer(pictures: scored, references: scratch.appending(path: "reference"))
-                    .score(engine.out, format, jobs: jobs)
+                median.score = try await score(engine.out, ladder)
             }
             figures.append(median)
         }
         return figures
+    }
+
+    /// Of each of the ladder's formats, and all of them together.
+    private func score(_ folder: URL, _ ladder: Ladder) async throws -> (mean: Double, least: Double)? {
+        let scorer = Scorer(pictures: scored, references: scratch.appending(path: "reference"))
+        var scores: [(mean: Double, least: Double)] = []
+        for format in ladder.formats {
+            guard let score = try await scorer.score(folder, format, jobs: jobs) else { return nil }
+            scores.append(score)
+        }
+        return (scores.reduce(0) { $0 + $1.mean } / Double(scores.count), scores.map(\.least).min() ?? 0)
     }
 }
 
@@ -98,6 +108,6 @@ protocol BenchmarkEngine {
     /// Where `keep` leaves the 1280 px variants, under the source's name and the format's suffix.
     var out: URL { get }
     func run(_ ladder: Ladder) async throws -> RenderFigures
-    /// Some of them once more, unmeasured, keeping the largest.
+    /// Some of them once more, unmeasured, keeping the largest of each format.
     func keep(_ ladder: Ladder, of pictures: [URL]) async throws
 }

@@ -61,14 +61,14 @@ struct SharpEngine: BenchmarkEngine {
         ["NODE_PATH": script.deletingLastPathComponent().appending(path: "node_modules").path]
     }
 
-    /// The same call for the largest size, written to files.
+    /// The same calls for the largest size, written to files.
     func keep(_ ladder: Ladder, of pictures: [URL]) async throws {
-        let format = ladder.formats[0]
+        let outputs = ladder.formats.map { "[\(Self.output($0)),'\($0.suffix)']" }.joined(separator: ",")
         let code = """
-            const sharp=require('sharp'),path=require('path');sharp.concurrency(1);const [format,options]=\(Self.output(format));
-            (async()=>{for(const f of process.argv.slice(1))
+            const sharp=require('sharp'),path=require('path');sharp.concurrency(1);
+            (async()=>{for(const f of process.argv.slice(1)) for(const [[format,options],suffix] of [\(outputs)])
               await sharp(f,{failOn:'none'}).rotate().resize(1280,1280,{fit:'inside',withoutEnlargement:true})
-                [format](options).toFile(path.join(process.env.OUT,path.basename(f)+'.\(format.suffix)'))})()
+                [format](options).toFile(path.join(process.env.OUT,path.basename(f)+'.'+suffix))})()
             """
         _ = try SharedTools.output(
             "node", ["-e", code] + pictures.map(\.path),
