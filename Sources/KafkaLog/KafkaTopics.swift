@@ -127,6 +127,10 @@ package enum KafkaTopics {
             .first { $0.topic == topic }
         return (plan?.settings ?? []).filter(\.isNeeded).compactMap { needed in
             let value = settings[needed.name]
+            if needed.name == TopicPlan.inSync, let least = value.flatMap({ Int($0) }), least > fact.replicas {
+                let copies = fact.replicas == 1 ? "1 copy" : "\(fact.replicas) copies"
+                return "\(configuration.name(topic)) has \(needed.name)=\(least), and \(copies) of each record: no append is acknowledged."
+            }
             if value == needed.value { return nil }
             // Of limits and ages, more is well.
             if let value = value.flatMap({ Int64($0) }), let least = Int64(needed.value), value >= least { return nil }

@@ -13,6 +13,8 @@ extension LogFailure {
             RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
             RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__SSL:
             .denied(reason: reason)
+        // A broker that refuses our certificate, or wants one, says so by closing the connection behind an alert.
+        case RD_KAFKA_RESP_ERR__TRANSPORT where reason.contains("SSL alert"): .denied(reason: reason)
         default: .unavailable(reason: reason)
         }
     }

@@ -30,6 +30,8 @@ package struct TopicPlan: Sendable, Equatable {
     /// How long `variants` keeps the word that a row is gone.
     static let tombstoneDays = 7
 
+    static let inSync = "min.insync.replicas"
+
     private static func settings(of topic: Topic, replication: Int) -> [Setting] {
         func need(_ name: String, _ value: some CustomStringConvertible) -> Setting {
             Setting(name: name, value: value.description, isNeeded: true)
@@ -55,7 +57,7 @@ package struct TopicPlan: Sendable, Equatable {
             // Ages are told from it, whatever clock a producer has.
             need("message.timestamp.type", "LogAppendTime"),
             need("max.message.bytes", KafkaConfiguration.recordBytes),
-            need("min.insync.replicas", min(2, replication)),
+            need(inSync, min(2, replication)),
         ]
     }
 }

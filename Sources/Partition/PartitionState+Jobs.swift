@@ -4,7 +4,7 @@ internal import Planning
 /// Taking jobs up: delayed, joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
     mutating func arrive(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        guard receive(waiter.record) else { return }
+        guard receive(waiter.record, &effects) else { return }
         guard waiter.notBefore > now else { return effects.append(.lookUp(waiter)) }
         // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
         if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.notBefore - first.due > 60_000 {

@@ -10,7 +10,7 @@ package struct PartitionState: Sendable {
     package let rules: PartitionRules
     var flights: [FlightID: Flight] = [:]
     var bySource: [SourceKey: FlightID] = [:]
-    var watermarks: [Topic: Watermark] = [:]
+    package internal(set) var watermarks: [Topic: Watermark]
     var recentAnswers = RecentAnswers()
     var delayed = Heap<Delayed>()
     /// Flights whose answers wait for the index, by the position they wait for.
@@ -22,9 +22,15 @@ package struct PartitionState: Sendable {
     var retriesRest: Int64 = 0
     private var random: SplitMix64
 
-    /// `firstFlight`: above every flight of an earlier ownership, whose tasks may still bring results.
-    package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0) {
+    /// - Parameters:
+    ///   - firstFlight: above every flight of an earlier ownership, whose tasks may still bring results.
+    ///   - earlier: what an earlier ownership of the same worker left.
+    package init(
+        _ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0,
+        after earlier: [Topic: Watermark] = [:]
+    ) {
         (self.partition, self.rules, flightCount) = (partition, rules, firstFlight)
+        watermarks = earlier.mapValues(Watermark.init(after:))
         random = SplitMix64(state: seed)
     }
 
@@ -33,6 +39,8 @@ package struct PartitionState: Sendable {
     package func unfinished(_ topic: Topic) -> Int { watermarks[topic]?.unfinished ?? 0 }
     /// Records from the oldest unfinished one to the last that was taken up.
     package func span(_ topic: Topic) -> Int { watermarks[topic]?.span ?? 0 }
+    /// Finished records that a successor does again: one before them is not finished.
+    package func finishedAhead(_ topic: Topic) -> Int { watermarks[topic]?.finishedAhead ?? 0 }
     /// Every record before it is finished; nil until one was taken up.
     package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if all that was taken up is finished.
@@ -55,7 +63,7 @@ package struct PartitionState: Sendable {
         switch event {
         case .arrived(let waiter): arrive(waiter, now, &effects)
         case .answered(let record, let settlement):
-            if receive(record) { effects.append(.settle(record, settlement)) }
+            if receive(record, &effects) { effects.append(.settle(record, settlement)) }
         case .found(let waiter, let snapshot): begin(waiter, snapshot, now, &effects)
         case .granted(let kind, let id): granted(kind, id, now, &effects)
         case .fetched(let id, let facts): fetched(id, facts, now, &effects)
@@ -75,8 +83,11 @@ package struct PartitionState: Sendable {
         }
     }
 
-    mutating func receive(_ record: Record) -> Bool {
-        watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp)
+    mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
+        if watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp) { return true }
+        // Finished in an earlier ownership, and so is all before it.
+        if unfinished(record.topic) == 0, let value = watermark(record.topic) { effects.append(.commit(record.topic, value)) }
+        return false
     }
 
     mutating func nextFlight() -> FlightID {

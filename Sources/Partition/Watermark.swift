@@ -12,7 +12,22 @@ package struct Watermark: Sendable, Equatable {
     /// Offset after the last received record.
     private var next: Int64?
 
+    /// Finished in an earlier ownership, and not received since.
+    private var known: Set<Int64> = []
+    /// Where that ownership's watermark stood.
+    private var knownFrom: Int64 = 0
+
     package init() {}
+
+    /// Of a partition that comes back to the same worker: what was finished ahead of the watermark is so for good, and need
+    /// not be done again when it is read again.
+    package init(after earlier: Watermark) {
+        known = earlier.known
+        for place in earlier.head..<earlier.offsets.count where earlier.finished[place] {
+            known.insert(earlier.offsets[place])
+        }
+        knownFrom = earlier.value ?? earlier.knownFrom
+    }
 
     /// Received and not finished.
     package private(set) var unfinished = 0
@@ -24,6 +39,9 @@ package struct Watermark: Sendable, Equatable {
     /// read again, and what is kept in memory here.
     package var span: Int { offsets.count - head }
 
+    /// Finished behind the record that holds the watermark back: a successor does them again.
+    package var finishedAhead: Int { span - unfinished }
+
     /// The record that holds the watermark back.
     package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
 
@@ -31,11 +49,23 @@ package struct Watermark: Sendable, Equatable {
     package var oldestTime: Int64? { head < times.count ? times[head] : nil }
 
     /// Whether a record after the one that holds the watermark is finished already.
-    package var isHeldBack: Bool { offsets.count - head > unfinished }
+    package var isHeldBack: Bool { finishedAhead > 0 }
 
-    /// A record came; false if it came before (a log repeats after a reconnect).
+    /// A record came; false if it came before (a log repeats after a reconnect), or was finished in an earlier ownership.
     package mutating func receive(_ offset: Int64, appended: Int64 = 0) -> Bool {
         if let next, offset < next { return false }
+        // Read from further back than it was left: whoever wants that wants it done again.
+        if next == nil, offset < knownFrom { known = [] }
+        if !known.isEmpty, known.remove(offset) != nil {
+            next = offset + 1
+            // With nothing unfinished before it, the watermark is behind it already.
+            if unfinished > 0 {
+                offsets.append(offset)
+                finished.append(true)
+                times.append(appended)
+            }
+            return false
+        }
         offsets.append(offset)
         finished.append(false)
         times.append(appended)

@@ -16,6 +16,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case renders = "mezzotint_renders_total"
     case failures = "mezzotint_failures_total"
     case recordsUnfinished = "mezzotint_records_unfinished"
+    case recordsFinishedAhead = "mezzotint_records_finished_ahead"
     case answersWaiting = "mezzotint_answers_waiting"
     case workUnderWay = "mezzotint_work_under_way"
     case permits = "mezzotint_permits"
@@ -36,7 +37,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .jobs: ["lane", "outcome"]
         case .jobFailures, .failures: ["code"]
         case .variants: ["result"]
-        case .recordsUnfinished: ["topic"]
+        case .recordsUnfinished, .recordsFinishedAhead: ["topic"]
         case .permits, .permitsInUse: ["kind"]
         case .lagRecords, .lagSeconds: ["topic", "partition"]
         case .partitionsOwned, .partitionsAssigned, .partitionsRestoring, .restoreRowsLeft, .restoredRows, .retries,
@@ -63,6 +64,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .renders: "Variants that were rendered, stored and announced."
         case .failures: "Stages that failed, by code: fetch, render, store, index and log, tried again or not."
         case .recordsUnfinished: "Records that were taken up and are not finished, by topic."
+        case .recordsFinishedAhead:
+            "Records that are finished behind one that is not: they are answered again if the worker dies or the partition goes."
         case .answersWaiting: "Answers that were decided and that the log has not acknowledged."
         case .workUnderWay: "Fetches, renders and announcements that run now."
         case .permits: "The most fetches and renders at once."

@@ -15,7 +15,7 @@ extension Worker {
             var state = PartitionState(
                 partition, rules: configuration.partition,
                 seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
-                firstFlight: assignments << 32)
+                firstFlight: assignments << 32, after: keptWatermarks.removeValue(forKey: partition) ?? [:])
             var none: [PartitionEffect] = []
             state.reduce(.folded(start), at: now, into: &none)
             let owned = OwnedPartition(partition, epoch: epoch, index: index, state: state, changelog: changelog)
@@ -107,6 +107,7 @@ extension Worker {
             fetched[flight] = nil
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
+        keptWatermarks[partition] = owned.state.watermarks
         keptIndexes[partition] = owned.index
         ports.consumer.release(partition)
     }

@@ -23,6 +23,7 @@ package actor Worker {
     var partitions: [PartitionID: OwnedPartition] = [:]
     /// Of partitions that went, should they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
+    var keptWatermarks: [PartitionID: [Topic: Partition.Watermark]] = [:]
     var restore = RestoreProgress()
     var scheduler: PermitScheduler
     /// Bodies that were fetched and wait for their render permit.

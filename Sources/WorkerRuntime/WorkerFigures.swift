@@ -20,6 +20,8 @@ package struct WorkerFigures: Sendable {
     package let unfinished: [Topic: Int]
     /// When the oldest record that was taken up and is not finished was appended, milliseconds since 1970.
     package let oldestTimes: [PartitionID: [Topic: Int64]]
+    /// Finished behind a record that is not: done again should the worker die.
+    package let finishedAhead: [Topic: Int]
     /// Answers that are decided and not acknowledged.
     package let answers: Int
     /// Fetches, renders and announcements.
@@ -41,15 +43,13 @@ extension Worker {
         return WorkerFigures(
             tally: tally, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
             restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.rowsLeft },
-            unfinished: Dictionary(
-                uniqueKeysWithValues: Topic.consumed.map { topic in
-                    (topic, owned.reduce(0) { $0 + $1.state.unfinished(topic) })
-                }),
+            unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in
                 Dictionary(uniqueKeysWithValues: Topic.consumed.compactMap { topic in
                     owned.state.oldestTime(topic).map { (topic, $0) }
                 })
             },
+            finishedAhead: records { $0.finishedAhead($1) },
             answers: owned.reduce(0) { owned, partition in
                 owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
             },
@@ -59,6 +59,15 @@ extension Worker {
             ],
             isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
             isStopping: !phase.isRunning)
+    }
+
+    /// Of all partitions, by topic.
+    private func records(_ count: (PartitionState, Topic) -> Int) -> [Topic: Int] {
+        var records: [Topic: Int] = [:]
+        for topic in Topic.consumed {
+            for owned in partitions.values { records[topic, default: 0] += count(owned.state, topic) }
+        }
+        return records
     }
 
     /// How long ago the worker last looked at its work; it does twenty times a second.

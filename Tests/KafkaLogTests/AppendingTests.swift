@@ -25,6 +25,18 @@ extension KafkaTests {
             await log.close()
         }
 
+        @Test("The first append to each topic does not wait for metadata: librdkafka 2.0.2 would, a second for each")
+        func warm() async throws {
+            let bench = try await KafkaBench()
+            let log = try await bench.log()
+            let begun = ContinuousClock.now
+            for topic in Topic.allCases {
+                #expect(await log.append([.text(topic, 0, "first")])[0].offset == 0)
+            }
+            #expect(ContinuousClock.now - begun < .seconds(3))
+            await log.close()
+        }
+
         @Test("A producer that broke is replaced; what it acknowledged stays, and every record has an answer")
         func fatal() async throws {
             let bench = try await KafkaBench()

@@ -114,6 +114,30 @@ extension KafkaTests {
             await log.close()
         }
 
+        @Test("A changelog that does not hold the place where its reader goes on ends in a failure that says so")
+        func lostPlace() async throws {
+            let bench = try await KafkaBench(partitions: 1)
+            let (log, owner) = try await bench.worker()
+            _ = await log.append((0..<10).map { .text(.variants, 0, "\($0)", key: "\($0)") })
+            try await owner.start()
+            await owner.own(1)
+            #expect(try await owner.drain(.variants, PartitionID(0), until: 10).count == 10)
+            // As if the topic had been made anew, shorter than it was.
+            try await owner.rewind(.variants, PartitionID(0), to: 400)
+            var failure: LogFailure?
+            try await eventually {
+                do {
+                    #expect(try await owner.drain(.variants, PartitionID(0)) == [])
+                } catch {
+                    failure = error as? LogFailure
+                }
+                return failure != nil
+            }
+            #expect(failure?.code == "log.topics" && failure?.description.contains("no longer holds offset 400") == true)
+            await owner.stop()
+            await log.close()
+        }
+
         @Test("A place that retention has passed is read from what is left; one past the end is empty")
         func outside() async throws {
             let bench = try await KafkaBench()

@@ -12,12 +12,14 @@ extension KafkaTests {
         typealias Kind = KafkaConfiguration.Security.Kind
         typealias Mechanism = KafkaConfiguration.Security.Mechanism
 
-        @Test("TLS, SASL PLAIN and SCRAM let us in, where librdkafka can; a wrong password or authority does not, by name")
+        @Test("TLS, SASL PLAIN and SCRAM let us in, where librdkafka can, and so does our certificate where one is asked for; a wrong password or authority, or none, does not, by name")
         func security() async throws {
             let folder = try TemporaryFolder()
             try Self.makeCertificate(in: folder)
-            let keystore = folder.file("broker.pem")
-            let broker = try await KafkaBroker.start { Self.settings(port: $0, keystore: keystore) }
+            let (keystore, certificate) = (folder.file("broker.pem"), folder.file("certificate.pem"))
+            let broker = try await KafkaBroker.start {
+                Self.settings(port: $0, keystore: keystore, certificate: certificate)
+            }
             for mechanism in ["SCRAM-SHA-256", "SCRAM-SHA-512"] {
                 _ = try await broker.tool(
                     "configs", "--alter", "--entity-type", "users", "--entity-name", "alice", "--add-config",
@@ -48,6 +50,16 @@ extension KafkaTests {
                 if row.0 == .tls { configuration.security.authorities = "" } else { configuration.security.password = "guess" }
                 await Self.expectRefusal(configuration, saying: "kafka.security")
             }
+            // The broker wants to know us by a certificate.
+            var known = bench.configuration
+            known.bootstrap = "127.0.0.1:\(broker.port + 5)"
+            known.security.kind = .tls
+            known.security.authorities = folder.file("certificate.pem")
+            await Self.expectRefusal(known, saying: "kafka.security")
+            (known.security.certificate, known.security.key) = (folder.file("certificate.pem"), folder.file("key.pem"))
+            let log = try await KafkaLog.open(known)
+            #expect(await log.append([.text(.dead, 0, "known")])[0].offset == Int64(appended))
+            await log.close()
             try await broker.run("wipe")
         }
 
@@ -62,13 +74,16 @@ extension KafkaTests {
             }
         }
 
-        static func settings(port: Int, keystore: String) -> [String] {
-            let named = [("PLAINTEXT", 0), ("SSL", 2), ("SASL_PLAINTEXT", 3), ("SASL_SSL", 4)]
+        static func settings(port: Int, keystore: String, certificate: String) -> [String] {
+            let named = [("PLAINTEXT", 0), ("SSL", 2), ("SASL_PLAINTEXT", 3), ("SASL_SSL", 4), ("MUTUAL", 5)]
             let listeners = named.map { "\($0.0)://127.0.0.1:\(port + $0.1)" }.joined(separator: ",")
             let security = "org.apache.kafka.common.security."
             return [
                 "listeners=\(listeners),CONTROLLER://127.0.0.1:\(port + 1)", "advertised.listeners=\(listeners)",
-                "listener.security.protocol.map=CONTROLLER:PLAINTEXT," + named.map { "\($0.0):\($0.0)" }.joined(separator: ","),
+                "listener.security.protocol.map=CONTROLLER:PLAINTEXT," + named.map { "\($0.0):\($0.0 == "MUTUAL" ? "SSL" : $0.0)" }
+                    .joined(separator: ","),
+                "listener.name.mutual.ssl.client.auth=required", "listener.name.mutual.ssl.truststore.type=PEM",
+                "listener.name.mutual.ssl.truststore.location=\(certificate)",
                 "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512", "ssl.keystore.type=PEM",
                 "ssl.keystore.location=\(keystore)",
             ] + ["sasl_plaintext", "sasl_ssl"].flatMap { listener in

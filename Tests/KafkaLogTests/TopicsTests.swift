@@ -39,6 +39,34 @@ extension KafkaTests {
             await #expect(throws: LogFailure.self) { try await bench.log() }
         }
 
+        @Test(
+            "Each setting that a topic needs is looked at, and named with what it is and what it must be",
+            arguments: [
+                (topic: Topic.jobsFast, setting: "message.timestamp.type", value: "CreateTime", says: "and needs LogAppendTime."),
+                (.jobsSlow, "cleanup.policy", "compact", "and needs delete."), (.retry, "cleanup.policy", "compact", "and needs delete."),
+                (.outcomes, "max.message.bytes", "1000", "and needs 2097152."),
+                (.dead, "min.insync.replicas", "2", "and 1 copy of each record: no append is acknowledged."),
+            ])
+        func settings(topic: Topic, setting: String, value: String, says: String) async throws {
+            let bench = try await KafkaBench(partitions: 1)
+            let name = bench.configuration.prefix + topic.rawValue
+            _ = try await bench.broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config", "\(setting)=\(value)")
+            try await eventually { try await KafkaTopics.check(bench.configuration) != [] }
+            #expect(try await KafkaTopics.check(bench.configuration) == ["\(name) has \(setting)=\(value), \(says)"])
+        }
+
+        @Test("Brokers that do not answer are named, instead of topics that seem to be missing")
+        func unreachable() async throws {
+            let configuration = KafkaConfiguration.test { $0.bootstrap = "127.0.0.1:1" }
+            do throws(LogFailure) {
+                _ = try await KafkaTopics.check(configuration)
+                Issue.record("nobody listens there")
+            } catch {
+                #expect(error.code == "log.unavailable" && error.description.contains("127.0.0.1:1"), "\(error)")
+            }
+        }
+
         @Test("More replicas than brokers are refused, with the number to give")
         func replication() async throws {
             var configuration = try await KafkaBench(partitions: 1).configuration

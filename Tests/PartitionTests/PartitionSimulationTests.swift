@@ -10,7 +10,7 @@ struct PartitionSimulationTests {
         VariantSpec(width: 90, height: 0, format: .png),
     ]
 
-    private func run(seed: UInt64, jobs: Int, crashes: Int) -> Simulation {
+    private func run(seed: UInt64, jobs: Int, crashes: Int, moves: Int = 0) -> Simulation {
         var world = Simulation(seed: seed, keepOriginals: seed % 2 == 0)
         var published = 0
         var steps = 0
@@ -23,6 +23,7 @@ struct PartitionSimulationTests {
                 published += 1
             }
             if world.crashes < crashes, Int.random(in: 0..<300, using: &world.numbers) == 0 { world.crash() }
+            if moves > 0, world.crashes < crashes + moves, Int.random(in: 0..<150, using: &world.numbers) == 0 { world.move() }
             world.step()
             steps += 1
             guard steps < 400_000 else { break }
@@ -33,6 +34,16 @@ struct PartitionSimulationTests {
     @Test("Every job ends, once, and watermarks reach the end", arguments: 0..<300 as Range<UInt64>)
     func ends(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0)
+        #expect(world.isDone, "seed \(seed): jobs are left")
+        for number in 0..<60 {
+            #expect(world.outcomes["job \(number)"]?.count == 1, "seed \(seed): job \(number)")
+        }
+        for (topic, end) in world.offsets { #expect(world.committed[topic] == end, "seed \(seed): \(topic)") }
+    }
+
+    @Test("A partition that goes and comes back to the same worker answers no job twice", arguments: 2_000..<2_200 as Range<UInt64>)
+    func moves(seed: UInt64) {
+        let world = run(seed: seed, jobs: 60, crashes: 0, moves: 12)
         #expect(world.isDone, "seed \(seed): jobs are left")
         for number in 0..<60 {
             #expect(world.outcomes["job \(number)"]?.count == 1, "seed \(seed): job \(number)")

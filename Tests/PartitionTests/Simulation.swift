@@ -90,6 +90,16 @@ struct Simulation {
         while indexed < changelog.count { fold() }
     }
 
+    /// The partition goes to another worker, which does nothing, and comes back: the worker kept what it knows of its end.
+    mutating func move() {
+        let kept = state.watermarks
+        crash()
+        state = PartitionState(PartitionID(0), rules: rules, seed: numbers.next(), after: kept)
+        indexed = 0
+        index = [:]
+        while indexed < changelog.count { fold() }
+    }
+
     private mutating func deliver() {
         guard let topic = [Topic.jobsFast, .jobsSlow, .retry].randomElement(using: &numbers) else { return }
         let next = jobs.filter { $0.topic == topic && $0.record.offset >= read[topic, default: 0] }

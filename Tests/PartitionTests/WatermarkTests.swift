@@ -28,6 +28,36 @@ struct WatermarkTests {
         #expect(mark.value == 41)
     }
 
+    @Test("What was finished ahead of it stays finished when it is read again, whoever had the partition meanwhile")
+    func comesBack() {
+        var mark = Watermark()
+        for offset: Int64 in 4...9 { _ = mark.receive(offset) }
+        for offset: Int64 in [4, 6, 7, 9] { _ = mark.finish(offset) }
+        #expect(mark.value == 5 && mark.finishedAhead == 3)
+        // It went again before anything was read.
+        var back = Watermark(after: Watermark(after: mark))
+        #expect(back.value == nil && back.unfinished == 0)
+        let isNew = (5...11).map { back.receive(Int64($0)) }
+        #expect(isNew == [true, false, false, true, false, true, true])
+        #expect(back.value == 5 && back.unfinished == 4 && back.finishedAhead == 3)
+        do { let moved = back.finish(5); #expect(moved) }
+        #expect(back.value == 8)
+        // Another owner was further: the rest counts as before.
+        var further = Watermark(after: mark)
+        do { let isNew = further.receive(9); #expect(!isNew) }
+        #expect(further.value == 10 && further.unfinished == 0)
+    }
+
+    @Test("Where reading begins further back than it was left, everything is done again")
+    func readAnew() {
+        var mark = Watermark()
+        for offset: Int64 in 4...6 { _ = mark.receive(offset) }
+        _ = mark.finish(4)
+        _ = mark.finish(6)
+        var back = Watermark(after: mark)
+        #expect((4...6).map { back.receive($0) } == [true, true, true])
+    }
+
     @Test("A record that comes again is not received again, and finishing twice changes nothing")
     func repeats() {
         var mark = Watermark()

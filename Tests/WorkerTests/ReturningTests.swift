@@ -30,6 +30,38 @@ struct ReturningTests {
         #expect(try await bench.outcomes().count == 1)
     }
 
+    @Test("What was answered ahead of an unfinished job is not answered again, and the watermark passes it")
+    func answeredAhead() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
+        bench.origin.serve("/a.png", .gated(gate, picture))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        let source = try bench.rules.source(of: bench.url("/a.png")).key
+        let partition = source.partition(of: log.partitionCount)
+        try await bench.append(
+            [NewRecord(topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))],
+            to: log)
+        let letters = Mutex(0)
+        let moving = MovingLog(log) { records in
+            if records.contains(where: { $0.topic == .dead }) { letters.withLock { $0 += 1 } }
+            return nil
+        }
+        try await bench.work(
+            log: log, moving: moving,
+            watching: { worker in
+                await #expect(throws: Never.self) {
+                    try await eventually { await worker.figures.finishedAhead[.jobsFast] == 1 }
+                    try await moving.moveAndReturn(partition, epoch: 1_000)
+                    gate.open()
+                    try await eventually { try await log.watermark(.jobsFast, partition) == 2 }
+                }
+            })
+        #expect(letters.withLock { $0 } == 1)
+        #expect(try await bench.outcomes().map(\.kind).sorted { $0.rawValue < $1.rawValue } == [.dead, .stored])
+    }
+
     @Test("Its fetch is cancelled, and the permit is another's only when it has ended")
     func fetch() async throws {
         let bench = try Bench()
@@ -42,12 +74,14 @@ struct ReturningTests {
         try await bench.append(
             [NewRecord(topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))],
             to: log)
-        let (told, ended) = (Gate(), Gate())
+        let (told, moved, ended) = (Gate(), Gate(), Gate())
         let letters = Mutex(0)
         let moving = MovingLog(log) { records in
             guard records.contains(where: { $0.topic == .dead }) else { return nil }
-            // Each ownership answers it.
-            (letters.withLock { $0 += 1; return $0 } == 1 ? told : ended).open()
+            // Each ownership answers it: the first does not hear any more that it is there.
+            let isFirst = letters.withLock { $0 += 1; return $0 } == 1
+            (isFirst ? told : ended).open()
+            if isFirst { await moved.wait() }
             return nil
         }
         let fetcher = Mutex<StubbornFetcher?>(nil)
@@ -57,6 +91,7 @@ struct ReturningTests {
                 let stubborn = StubbornFetcher(inner, until: ended) {
                     await told.wait()
                     await #expect(throws: Never.self) { try await moving.moveAndReturn(partition, epoch: 1_000) }
+                    moved.open()
                 }
                 fetcher.withLock { $0 = stubborn }
                 return stubborn

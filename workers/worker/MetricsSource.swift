@@ -105,6 +105,8 @@ final class MetricsSource: Sendable {
         case .failures: return Self.byCode(tally.failures, Self.stageCodes)
         case .recordsUnfinished:
             return Topic.consumed.map { Sample(figures.unfinished[$0] ?? 0, $0.rawValue) }
+        case .recordsFinishedAhead:
+            return Topic.consumed.map { Sample(figures.finishedAhead[$0] ?? 0, $0.rawValue) }
         case .answersWaiting: return [Sample(figures.answers)]
         case .workUnderWay: return [Sample(figures.underWay)]
         case .permits: return PermitKind.allCases.map { Sample(figures.permits[$0]?.all ?? 0, "\($0)") }
