@@ -13,7 +13,8 @@ package enum RenderFailure: CodedFailure, Hashable {
     case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
     case output(VariantSpec, reason: String)
     case crashed(reason: String)
-    case outOfMemory(reason: String)
+    /// The spec that was being made, where it is known: others may still fit.
+    case outOfMemory(VariantSpec?, reason: String)
     case deadline(milliseconds: Int)
     case unavailable(reason: String)
     case noSpace(reason: String)
@@ -63,8 +64,8 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Where that can't be mended, ask for another size or format."
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
-        case .outOfMemory(let reason):
-            "The renderer was refused memory while it worked on the source: \(reason). It is tried again in a fresh one, then set aside."
+        case .outOfMemory(let spec, let reason):
+            "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, a fresh one too: \(reason). Ask for a smaller size or another format."
         case .deadline(let ms):
             "The source took longer than \(ms) ms to render. It is tried as often as retry.attempts says; see render.deadline."
         case .unavailable(let reason):
@@ -105,7 +106,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
             case .output: "The variant cannot be written in its format."
             case .crashed: "The renderer process ended during the job."
-            case .outOfMemory: "The renderer process was refused memory during the job."
+            case .outOfMemory: "A variant, or the picture itself, needs more memory than a renderer process may have."
             case .deadline: "The render passed its deadline and was ended."
             case .unavailable: "No renderer process could be started."
             case .noSpace: "There was no memory for the result."
@@ -117,9 +118,9 @@ package enum RenderFailure: CodedFailure, Hashable {
             switch self {
             case .unrecognised, .unsupported, .malformed, .truncated, .tooManyPixels, .tooManyFrames, .tooManyScans,
                 .tooManyChunks,
-                .tooMuchMemory, .output:
+                .tooMuchMemory, .output, .outOfMemory:
                 .fail
-            case .crashed, .outOfMemory, .deadline, .unreadable: .retry
+            case .crashed, .deadline, .unreadable: .retry
             case .unavailable, .noSpace: .wait
             }
         }

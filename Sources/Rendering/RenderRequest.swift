@@ -98,15 +98,15 @@ package enum EngineFailure: Error, Sendable, Hashable {
     case output(Int, reason: String)
     /// There was no room to write the outputs.
     case noSpace(reason: String)
-    /// The process was refused memory, whatever came of it: that says nothing of the source, and much of the process.
-    case memory(reason: String)
+    /// The process was refused memory, whatever came of it; with the place of the output that was being made, where known.
+    case memory(output: Int?, reason: String)
     /// The request is not of this program's version, or not one at all.
     case protocolMismatch(reason: String)
 
     /// What a library or the kernel said.
     package var reason: String {
         switch self {
-        case .source(let reason), .output(_, let reason), .noSpace(let reason), .memory(let reason),
+        case .source(let reason), .output(_, let reason), .noSpace(let reason), .memory(_, let reason),
             .protocolMismatch(let reason):
             reason
         }

@@ -32,8 +32,10 @@ package struct RendererService<Engine: RenderEngine> {
     private func believed(_ reply: RenderReply) -> RenderReply {
         let bytes = takeRefusedBytes()
         guard bytes > 0 else { return reply }
-        let told = if case .failed(let failure) = reply { " (\(failure.reason))" } else { "" }
-        return .failed(.memory(reason: "\(bytes) bytes more were refused\(told)"))
+        var (output, told): (Int?, String) = (nil, "")
+        if case .failed(let failure) = reply { told = " (\(failure.reason))" }
+        if case .failed(.output(let index, _)) = reply { output = index }
+        return .failed(.refused(bytes, output, told))
     }
 
     private func answer(_ message: [UInt8], _ files: [OpenFile]) -> RenderReply {
@@ -64,6 +66,9 @@ package struct RendererService<Engine: RenderEngine> {
         var outputs: [RenderedOutput] = []
         let isMapped: Void? = try source.withMapping { bytes throws(EngineFailure) in
             try engine.render(bytes, request) { rendered, content throws(EngineFailure) in
+                // Asked now, to know for which of them it was refused.
+                let refused = takeRefusedBytes()
+                if refused > 0 { throw .refused(refused, outputs.count, "") }
                 do throws(SystemFailure) { try output.append(content) } catch {
                     // Of what is too much for this process's own limit, another attempt would have as much.
                     throw error.code == EFBIG
@@ -75,5 +80,11 @@ package struct RendererService<Engine: RenderEngine> {
         }
         guard isMapped != nil else { throw .source(reason: "its bytes could not be mapped") }
         return outputs
+    }
+}
+
+extension EngineFailure {
+    fileprivate static func refused(_ bytes: Int, _ output: Int?, _ told: String) -> EngineFailure {
+        .memory(output: output, reason: "\(bytes) bytes more were refused\(told)")
     }
 }

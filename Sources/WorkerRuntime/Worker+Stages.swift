@@ -107,7 +107,7 @@ extension Worker {
                 picture.facts.ofSource)
         } catch let failure {
             switch failure {
-            case .output(let spec, _): return .refused(spec, FailureNote(failure))
+            case .output(let spec, _), .outOfMemory(let spec?, _): return .refused(spec, FailureNote(failure))
             case .malformed where !input.isFetched, .truncated where !input.isFetched: return try await removed(input)
             default: throw failure
             }

@@ -58,7 +58,7 @@ struct MemoryTests {
             }
             await pool.stop()
         }
-        #expect(told.contains { $0.contains("refused memory") && $0.contains(hunger.says) })
+        #expect(told.contains { $0.contains("needs more memory") && $0.contains(hunger.says) })
         #expect(Set(told.filter { !$0.contains(" ") }).count == 1 && told.last?.contains(" ") == false)
     }
 
@@ -74,6 +74,26 @@ struct MemoryTests {
         let small = try Workshop.file(Pixels.map(width: 60, height: 40).png)
         #expect(try await Workshop.make("30x20.webp", of: small, in: pool).size.width == 30)
         #expect(pool.processes.map(\.pid) != first && pool.losses == 1)
+        await pool.stop()
+    }
+
+    @Test("Where one output needs too much, it is named, and who had worked before is replaced before that counts")
+    func oneOutput() async throws {
+        let pool = Self.pool(mebibytes: 88)
+        try await pool.ready()
+        let small = try Workshop.file(Pixels.map(width: 60, height: 40).png)
+        _ = try await Workshop.make("30x20.webp", of: small, in: pool)
+        let noise = try Workshop.file(Pixels.photograph(width: 1_500, height: 1_000, seed: 5).png)
+        let large = try Workshop.file(try await Workshop.make("full-q100.jpg", of: noise).content.bytes())
+        let facts = try pool.inspect(large).facts
+        let orders = try ["20x20.webp", "full.avif"].map { try Workshop.order($0, of: facts.size) }
+        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.render(large, in: pool) { _ in orders } }
+        guard case .outOfMemory(let spec, _) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(spec == orders[1].spec && failure?.verdict == .fail && pool.losses == 2, "\(failure?.description ?? "")")
+        #expect(try await Workshop.render(large, in: pool) { _ in [orders[0]] }.count == 1)
         await pool.stop()
     }
 

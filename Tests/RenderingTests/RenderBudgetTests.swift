@@ -68,4 +68,16 @@ struct RenderBudgetTests {
             deadlineMilliseconds: 1000, outputs: [])
         #expect(request.memoryEstimate > measured)
     }
+
+    @Test(
+        "The estimate is over what was measured of encoders",
+        arguments: [(ImageFormat.avif, 10_100_000, 364 << 20), (.avif, 15_900_000, 485 << 20)])
+    func encoders(format: ImageFormat, pixels: Int, measured: Int) {
+        let size = PixelSize(width: pixels / 1_000, height: 1_000)
+        let request = RenderRequest(
+            facts: PictureFacts(format: .jpeg, size: size, orientation: 1, frames: 1, hasAlpha: false), isReuse: false,
+            deadlineMilliseconds: 1000,
+            outputs: [RenderOutput(format: format, quality: 80, effort: 1, size: size, cut: Region(whole: size))])
+        #expect(request.memoryEstimate > measured)
+    }
 }

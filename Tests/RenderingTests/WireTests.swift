@@ -48,7 +48,7 @@ struct WireTests {
             RenderReply.ready,
             .rendered([RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)]),
             .failed(.source(reason: "Premature end")), .failed(.output(3, reason: "too wide")),
-            .failed(.noSpace(reason: "full")), .failed(.memory(reason: "9 bytes more")), .readyUnfiltered(reason: "none"),
+            .failed(.noSpace(reason: "full")), .failed(.memory(output: nil, reason: "9 bytes more")), .failed(.memory(output: 3, reason: "more")), .readyUnfiltered(reason: "none"),
             .failed(.protocolMismatch(reason: "version")),
         ])
     func reply(_ reply: RenderReply) { #expect(RenderReply(message: reply.message) == reply) }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 // Libraries tell of missing memory in as many words as there are libraries, and some do without in silence: a profile that
@@ -39,6 +40,7 @@ void mz_exit_when_refused(int status) {
 }
 
 // A thread that could not be had, for lack of a stack, is no refusal to libaom: with one it writes other bytes than with four.
+// One that could not be had for another reason (too many processes) is none of memory's.
 typedef int (*create_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(void *), void *given) {
     static _Atomic(create_thread) real;
@@ -46,7 +48,10 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(v
     int failure = atomic_load(&real)(thread, how, body, given);
     size_t stack = 8 << 20;
     if (failure && how) pthread_attr_getstacksize(how, &stack);
-    if (failure) noted(NULL, stack);
+    if (failure) {
+        void *room = mmap(NULL, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        if (room == MAP_FAILED) noted(NULL, stack); else munmap(room, stack);
+    }
     return failure;
 }
 

@@ -10,8 +10,8 @@ final class RendererChild {
         case died
         /// It answered what no renderer answers: it is not trusted any further.
         case misspoke(String)
-        /// It was refused memory, and tells.
-        case memory(String)
+        /// It was refused memory, and tells; what for, where it knows.
+        case memory(VariantSpec?, String)
     }
 
     let process: ChildProcess
@@ -87,7 +87,8 @@ final class RendererChild {
             return .failure(
                 facts.isTruncated ? .truncated(facts.format, reason: reason) : .malformed(facts.format, reason: reason))
         case .failed(.noSpace(let reason)): return .failure(.noSpace(reason: reason))
-        case .failed(.memory(let reason)): throw .memory(reason)
+        case .failed(.memory(let index, let reason)):
+            throw .memory(index.flatMap { render.specs.indices.contains($0) ? render.specs[$0] : nil }, reason)
         case .failed(.protocolMismatch(let reason)): return .failure(.unavailable(reason: reason))
         case .failed(.output(let index, let reason)):
             guard render.specs.indices.contains(index) else {

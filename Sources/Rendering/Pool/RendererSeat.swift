@@ -62,7 +62,15 @@ final class RendererSeat: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// A child that has worked may hold in pieces what it freed; a fresh one has all that there is, and its word counts.
     private func perform(_ render: PendingRender?, _ child: inout RendererChild?) -> RenderQueue.Answer {
+        let isFresh = child.map { $0.renders == 0 } ?? true
+        let answer = attempt(render, &child)
+        if !isFresh, case .failure(.outOfMemory) = answer { return attempt(render, &child) }
+        return answer
+    }
+
+    private func attempt(_ render: PendingRender?, _ child: inout RendererChild?) -> RenderQueue.Answer {
         do throws(RenderFailure) {
             if let current = child, current.isGone { leave(&child) }
             let current = if let child { child } else { try start() }
@@ -78,10 +86,10 @@ final class RendererSeat: Sendable {
                 let end = leave(&child)
                 switch error {
                 case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
-                case .died where end == .status(Int(RenderReply.memoryStatus)): throw .outOfMemory(reason: "it ended for want of it")
+                case .died where end == .status(Int(RenderReply.memoryStatus)): throw .outOfMemory(nil, reason: "it ended for want of it")
                 case .died: throw .crashed(reason: end?.description ?? "it was gone")
                 case .misspoke(let what): throw .crashed(reason: what)
-                case .memory(let reason): throw .outOfMemory(reason: reason)
+                case .memory(let spec, let reason): throw .outOfMemory(spec, reason: reason)
                 }
             }
         } catch {

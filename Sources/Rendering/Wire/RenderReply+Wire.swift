@@ -37,7 +37,10 @@ extension RenderReply {
                 }
             fields.add(Wire.Tag.kind, kind)
             fields.add(Wire.Tag.reason, String(failure.reason.prefix(1000)))
-            if case .output(let index, _) = failure { fields.add(Wire.Tag.index, index) }
+            switch failure {
+            case .output(let index, _), .memory(let index?, _): fields.add(Wire.Tag.index, index)
+            case .source, .noSpace, .memory(nil, _), .protocolMismatch: break
+            }
         case .readyUnfiltered(let reason):
             fields.add(Wire.Tag.kind, "ready-unfiltered")
             fields.add(Wire.Tag.reason, reason)
@@ -59,7 +62,7 @@ extension RenderReply {
             self = .rendered(outputs)
         case "source": self = .failed(.source(reason: reason))
         case "no-space": self = .failed(.noSpace(reason: reason))
-        case "memory": self = .failed(.memory(reason: reason))
+        case "memory": self = .failed(.memory(output: fields.int(Wire.Tag.index), reason: reason))
         case "protocol": self = .failed(.protocolMismatch(reason: reason))
         case "output":
             guard let index = fields.int(Wire.Tag.index) else { return nil }
