@@ -33,7 +33,8 @@ struct DemoTests {
         #expect(sheet.components(separatedBy: "class=\"reused\">reused, from ").count - 1 == 6)
         #expect(sheet.contains("/no.%200.png"))
         #expect(sheet.matches(of: #/<h2>[^<]+ <span>400×300, [^<]+ png, original kept</span>/#).count == 2)
-        #expect(sheet.matches(of: #/style="background: #[0-9a-f]{6}" data-thumbhash="[A-Za-z0-9+\/=]{8,}"/#).count == 2 * 6)
+        #expect(sheet.matches(of: #/alt="" style="background: #[0-9a-f]{6}">/#).count == 2 * 6)
+        #expect(sheet.matches(of: #/title="ThumbHash [A-Za-z0-9+\/=]{8,}" src="data:image\/bmp;base64,Qk[A-Za-z0-9+\/=]{700,}"/#).count == 2 * 6)
     }
 
     @Test("A folder that is not there, or has no pictures in it, is named before anything is done")

@@ -38,6 +38,37 @@ struct LookTests {
         #expect(Base64.text(hash) == sample.hash)
     }
 
+    @Test("A hash is drawn as the picture that it was made of, on white", arguments: [false, true])
+    func drawing(isTransparent: Bool) throws {
+        func colour(_ x: Double, _ y: Double) -> [Double] { [40 + 180 * x, 200 - 120 * y, 90 + 60 * x * y] }
+        var pixels: [UInt8] = []
+        for y in 0..<24 {
+            for x in 0..<32 {
+                pixels += colour(Double(x) / 31, Double(y) / 23).map { UInt8($0) }
+                pixels.append(isTransparent && x >= 16 ? 0 : 255)
+            }
+        }
+        let drawing = try #require(ThumbHash.drawing(of: ThumbHash.bytes(rgba: pixels, width: 32, height: 24), side: 16))
+        // Landscape, by sevenths or fifths.
+        #expect(drawing.width == 16 && (11...13).contains(drawing.height))
+        for (x, y) in [(2, 2), (5, 9), (12, 3), (13, 10)] {
+            let (across, down) = (Double(x) / 15, Double(y) / Double(drawing.height - 1))
+            for (channel, level) in colour(across, down).enumerated() {
+                let shown = Double(drawing.rgb[(y * 16 + x) * 3 + channel])
+                #expect(abs(shown - (isTransparent && x > 8 ? 255 : level)) < 40, "\(x), \(y): \(shown)")
+            }
+        }
+    }
+
+    @Test("What is no hash is not drawn, whatever its bytes", arguments: 0..<26)
+    func noHash(count: Int) {
+        for byte: UInt8 in [0, 0x7f, 0xff] {
+            let drawing = ThumbHash.drawing(of: [UInt8](repeating: byte, count: count), side: 16)
+            #expect(drawing.map { $0.rgb.count == $0.width * $0.height * 3 } ?? true)
+            if count < 5 { #expect(drawing == nil) }
+        }
+    }
+
     @Test("Base 64 goes there and back, and refuses what is none")
     func base64() {
         for count in 0..<40 {

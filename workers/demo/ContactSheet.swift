@@ -1,6 +1,7 @@
 import Foundation
 import ImageModel
 import Ports
+import Rendering
 
 /// A page that shows every stored variant as a picture, with how it came to be.
 struct ContactSheet {
@@ -51,6 +52,7 @@ struct ContactSheet {
             h2 { font-size: 1em; margin: 2em 0 .6em; word-break: break-all } h2 span { font-weight: normal; color: #666 }
             figure { margin: 0; background: #fff; border: 1px solid #ddd; padding: .5em; max-width: 340px }
             img { max-width: 100%; height: auto; display: block } figcaption { font-size: 12px; margin-top: .4em }
+            img.placeholder { display: inline; height: 1.2em; vertical-align: middle }
             figcaption i { display: inline-block; width: .8em; height: .8em }
             .reused { color: #176b3a } .fetched { color: #8a4b08 }
             </style>
@@ -79,10 +81,38 @@ struct ContactSheet {
         let seconds = String(format: "%.1f", Double(row.storedAt - began) / 1000)
         return """
             <figure><img src="\(path)" width="\(row.size.width)" height="\(row.size.height)" loading="lazy" alt=""\
-             style="background: #\(row.colour?.hex ?? "fff")" data-thumbhash="\(Base64.text(row.placeholder))">\
+             style="background: #\(row.colour?.hex ?? "fff")">\
             <figcaption><b>\(row.spec)</b> \(row.size), \(Round.bytes(row.bytes)), after \(seconds) s\
-            \(row.colour.map { ", <i style=\"background: #\($0.hex)\"></i> #\($0.hex)" } ?? "")<br>\(story(of: row))</figcaption></figure>
+            \(row.colour.map { ", <i style=\"background: #\($0.hex)\"></i> #\($0.hex)" } ?? "")\(placeholder(of: row))<br>\(story(of: row))</figcaption></figure>
             """
+    }
+
+    /// What is shown while a variant loads, beside it.
+    private func placeholder(of row: VariantRow) -> String {
+        guard let drawing = ThumbHash.drawing(of: row.placeholder, side: 16) else { return "" }
+        return """
+            , <img class="placeholder" alt="placeholder" title="ThumbHash \(Base64.text(row.placeholder))"\
+             src="data:image/bmp;base64,\(Base64.text(Self.bitmap(drawing)))">
+            """
+    }
+
+    /// A BMP of 24 bits: the shortest way to tell a browser a few pixels.
+    private static func bitmap(_ drawing: ThumbHash.Drawing) -> [UInt8] {
+        func little(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        var rows: [UInt8] = []
+        // From the bottom, blue first, each row a multiple of four bytes.
+        for y in (0..<drawing.height).reversed() {
+            for x in 0..<drawing.width {
+                let place = (y * drawing.width + x) * 3
+                rows += [drawing.rgb[place + 2], drawing.rgb[place + 1], drawing.rgb[place]]
+            }
+            rows += [UInt8](repeating: 0, count: (4 - drawing.width * 3 % 4) % 4)
+        }
+        var file = Array("BM".utf8) + little(54 + rows.count, 4) + little(0, 4) + little(54, 4) + little(40, 4)
+        file += little(drawing.width, 4) + little(drawing.height, 4) + little(1, 2) + little(24, 2) + little(0, 4)
+        return file + little(rows.count, 4) + little(0, 16) + rows
     }
 
     private func story(of row: VariantRow) -> String {
