@@ -97,8 +97,8 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings",
-                "Posix", "Telemetry", "WebServer",
+                "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering", "CommandLine",
+                "Settings", "Posix", "Telemetry", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",

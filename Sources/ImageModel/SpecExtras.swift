@@ -65,7 +65,7 @@ package struct SpecExtras: Sendable, Hashable {
     /// What shows through where the source is transparent.
     package var background: RGB?
     package var watermark: Watermark?
-    /// The source's own colour profile is kept; otherwise everything is sRGB.
+    /// The source's own colour profile is kept; otherwise everything is sRGB. Never beside a background or a watermark.
     package var keepsProfile = false
     /// The most bytes that the variant may have; its quality is lowered until it does.
     package var byteBudget: Int?
@@ -85,6 +85,9 @@ package struct SpecExtras: Sendable, Hashable {
 
     /// Something that a renderer must know beside what to show, in which size, format and quality.
     package var isDrawn: Bool { isBurnedIn || focus == .smart || byteBudget != nil }
+
+    /// The option whose colours are sRGB's, if there is one: among a source's own numbers they would be other colours.
+    var drawnInSRGB: String? { watermark != nil ? "wm" : background != nil ? "bg" : nil }
 
     package static let blurRange = 1...100
     package static let sharpenRange = 1...100

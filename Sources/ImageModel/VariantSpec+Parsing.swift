@@ -28,6 +28,8 @@ extension VariantSpec {
             try options.read(text[start..<at])
         }
 
+        if options.extras.keepsProfile, let drawn = options.extras.drawnInSRGB { throw .profileBeside(drawn) }
+
         let suffix = dot == text.endIndex ? [] : text[(dot + 1)...]
         let isAuto = suffix.elementsEqual("auto".utf8)
         if let word = options.accepted, !isAuto { throw .option(word, meant: nil) }

@@ -19,7 +19,8 @@ package struct CropAxis: Sendable, Hashable {
 /// Size, mode, quality, format and options of one derivative; written `640x480-q80.webp`.
 ///
 /// A value is always in its one canonical form: a zero side has mode `inside`, a format without quality none, a mode
-/// that does not crop the central axis, so that equal derivatives have equal specs.
+/// that does not crop the central axis, one that something is drawn on in sRGB no profile, so that equal derivatives have
+/// equal specs.
 package struct VariantSpec: Hashable, Sendable {
     /// Pixels; 0 for a free side. Both 0: the source's own size, written `full`.
     package let width: Int
@@ -84,6 +85,7 @@ extension SpecExtras {
     fileprivate func canonical(in format: ImageFormat, isCrop: Bool) -> SpecExtras {
         var extras = self
         if !isCrop { extras.focus = nil }
+        if extras.drawnInSRGB != nil { extras.keepsProfile = false }
         guard accepts == nil else { return extras }
         if !format.holdsFrames { extras.isStill = false }
         if !format.holdsProfile { extras.keepsProfile = false }

@@ -28,16 +28,21 @@ private struct HEIFItems {
     private let told: Set<Int>
     private static let tellers: Set<String> = ["Exif", "mime", "uri "]
 
+    /// nil for whatever is laid out otherwise than libheif 1.15 does it.
     init?(_ file: [UInt8]) {
-        guard let boxes = Self.boxes(of: file, in: 0..<file.count), let meta = boxes.first(where: { $0.type == "meta" }),
-            meta.range.count >= 12,
-            let parts = Self.boxes(of: file, in: meta.range.lowerBound + 12..<meta.range.upperBound),
-            let names = parts.first(where: { $0.type == "iinf" })?.range,
-            names.count >= 14, let iloc = parts.first(where: { $0.type == "iloc" })?.range,
+        guard let boxes = Self.boxes(of: file, in: 0..<file.count), boxes.map(\.type) == ["ftyp", "meta", "mdat"],
+            boxes[1].range.count >= 12,
+            let parts = Self.boxes(of: file, in: boxes[1].range.lowerBound + 12..<boxes[1].range.upperBound),
+            let iloc = Self.only("iloc", in: parts), let places = Self.places(of: file, in: iloc),
+            Self.areApart(places.flatMap(\.extents), in: boxes[2].range.lowerBound + 8..<boxes[2].range.upperBound),
+            // Version 0, with a count of two bytes.
+            let names = Self.only("iinf", in: parts), names.count >= 14, file[names.lowerBound + 8] == 0,
             let items = Self.boxes(of: file, in: names.lowerBound + 14..<names.upperBound),
-            items.allSatisfy({ $0.type == "infe" && $0.range.count >= 20 }),
-            let places = Self.places(of: file, in: iloc)
+            items.count == Self.number(file, names.lowerBound + 12, 2),
+            items.allSatisfy({ $0.type == "infe" && $0.range.count >= 20 && file[$0.range.lowerBound + 8] == 2 }),
+            Self.referencesAreWell(of: file, in: parts)
         else { return nil }
+        let meta = boxes[1]
         (self.file, self.meta, self.parts, self.places) = (file, meta, parts, places)
         told = Set(
             items.map(\.range.lowerBound).filter { start in
@@ -108,6 +113,31 @@ private struct HEIFItems {
         return bytes
     }
 
+    /// The box of a type of which there is one.
+    private static func only(_ type: String, in parts: [Box]) -> Range<Int>? {
+        let all = parts.filter { $0.type == type }
+        return all.count == 1 ? all[0].range : nil
+    }
+
+    /// Whether all of them lie inside, and none over another.
+    private static func areApart(_ extents: [Range<Int>], in inside: Range<Int>) -> Bool {
+        var end = inside.lowerBound
+        for extent in extents.sorted(by: { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }) {
+            guard extent.lowerBound >= end else { return false }
+            end = extent.upperBound
+        }
+        return end <= inside.upperBound
+    }
+
+    /// Whether `iref`, where there is one, is of version 0, and each of its entries from and to something.
+    private static func referencesAreWell(of file: [UInt8], in parts: [Box]) -> Bool {
+        guard parts.contains(where: { $0.type == "iref" }) else { return true }
+        guard let range = only("iref", in: parts), range.count >= 12, file[range.lowerBound + 8] == 0,
+            let entries = boxes(of: file, in: range.lowerBound + 12..<range.upperBound)
+        else { return false }
+        return entries.allSatisfy { $0.range.count >= 14 }
+    }
+
     private static func boxes(of file: [UInt8], in range: Range<Int>) -> [Box]? {
         var (boxes, offset) = ([Box](), range.lowerBound)
         while offset < range.upperBound {
@@ -126,21 +156,20 @@ private struct HEIFItems {
         guard box.count >= 16, file[box.lowerBound + 8..<box.lowerBound + 14] == [0, 0, 0, 0, 0x44, 0x40] else { return nil }
         var (places, offset) = ([Place](), box.lowerBound + 16)
         for _ in 0..<number(file, box.lowerBound + 14, 2) {
-            guard offset + 10 <= box.upperBound else { return nil }
+            guard offset + 10 <= box.upperBound, number(file, offset + 2, 2) == 0 else { return nil }
             let (base, count) = (number(file, offset + 4, 4), number(file, offset + 8, 2))
             guard offset + 10 + 8 * count <= box.upperBound else { return nil }
             var extents: [Range<Int>] = []
             for entry in 0..<count {
                 let start = base + number(file, offset + 10 + 8 * entry, 4)
                 let end = start + number(file, offset + 14 + 8 * entry, 4)
-                guard start >= box.upperBound, end <= file.count else { return nil }
                 extents.append(start..<end)
             }
             let place = Place(id: number(file, offset, 2), extents: extents)
             places.append(place)
             offset += place.length
         }
-        return places
+        return offset == box.upperBound ? places : nil
     }
 
     private static func number(_ file: [UInt8], _ offset: Int, _ count: Int) -> Int {

@@ -56,6 +56,15 @@ extension Raster {
         return isOpaque ? try laid.flattened(on: .white) : laid
     }
 
+    /// The same of a picture in its source's colours. It is a by-product: where those can't be converted, there is none.
+    func lookInOwnColours() -> Look {
+        // As many as a look takes: a transform of all would cost more than the look is worth.
+        let step = max(1, max(size.width, size.height) / 128)
+        let (across, down) = (Int32(min(step, size.width)), Int32(min(step, size.height)))
+        let few = try? map { image, out in mz_vips_subsample(image, across, down, out) }.inSRGB()
+        return few?.look() ?? Look()
+    }
+
     /// What a few of its pixels say of it; needs pixels of eight bits in memory.
     func look() -> Look {
         guard format == VIPS_FORMAT_UCHAR else { return Look() }

@@ -86,8 +86,7 @@ package struct VipsEngine: RenderEngine {
             let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
             if isHeld {
-                let seen = try reading { () throws(RasterFailure) in keepsProfile ? try held.inSRGB() : held }
-                looks[LookKey(output, of: request.facts)] = seen.look()
+                looks[LookKey(output, of: request.facts)] = keepsProfile ? held.lookInOwnColours() : held.look()
             }
             results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
         }

@@ -33,6 +33,16 @@ struct DoctorCommandTests {
         #expect(findings["log"]?.says.contains("will be made") == true)
     }
 
+    @Test("A renderer is asked under the limit that the worker gives to its renderers")
+    func limit() throws {
+        let asked = folder.file("asked")
+        let real = Built.program("mezzotint-renderer").path
+        let program = try folder.program("#!/bin/sh\necho \"$@\" >>'\(asked)'\nexec '\(real)' \"$@\"")
+        #expect(try findings(["--set", "data=\(folder.path)", "--set", "render.program=\(program)"]).status == 0)
+        let lines = try String(contentsOfFile: asked, encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains("check memory --data-limit \(512 << 20)"), "\(lines)")
+    }
+
     @Test("A renderer that is missing or is none is named, and nothing is said of its sandbox", arguments: ["/nowhere/r", "/bin/true"])
     func missing(program: String) throws {
         let (status, findings) = try findings(["--set", "data=\(folder.path)", "--set", "render.program=\(program)"])

@@ -106,6 +106,32 @@ struct LogCommandTests {
             ])
     }
 
+    @Test("variants tells of the source what its newest row does, whatever the sizes are")
+    func newest() async throws {
+        let rules = CanonicalRules()
+        let source = try rules.source(of: "http://a.example/b.jpg").key
+        func row(_ spec: String, _ side: Int, _ facts: SourceFacts?, storedAt: Int64) throws -> VariantRow {
+            VariantRow(
+                source: source, spec: try rules.spec(of: spec), version: SourceVersion(word: UInt64(storedAt)),
+                size: PixelSize(width: side, height: side), bytes: 1, digest: SHA256.digest(of: [1]), location: spec,
+                madeFrom: .origin, sourceSize: PixelSize(width: 10 * side, height: 10 * side),
+                region: Region(whole: PixelSize(width: 10 * side, height: 10 * side)), hasAlpha: false,
+                storedAt: storedAt, expires: 4_000_000_000_000, facts: facts)
+        }
+        try await append { log in
+            let partition = source.partition(of: log.partitionCount)
+            return try [
+                row("300x300.webp", 300, SourceFacts(format: .gif), storedAt: 1),
+                row("200x200.webp", 200, SourceFacts(format: .avif, orientation: 6), storedAt: 3),
+                row("100x100.webp", 100, SourceFacts(format: .jpeg), storedAt: 2),
+                row("50x50.webp", 50, nil, storedAt: 4),
+            ].map { $0.newRecord(partition: partition) }
+        }
+        #expect(
+            try run("variants", "http://a.example/b.jpg").lines.first
+                == "The source: 2000×2000, avif, stored in orientation 6.")
+    }
+
     @Test("lag counts what is above the watermark, by topic and partition, with the age of the oldest")
     func lag() async throws {
         _ = try Built.run(

@@ -65,6 +65,8 @@ struct VariantSpecParsingTests {
             ("640x480-q80-q80.webp", "spec.repeated", "quality"),
             ("160y160-axis1_1-axis1_1.webp", "spec.repeated", "axis"),
             ("640x480-enlarge-enlarge.webp", "spec.repeated", "enlarge"),
+            ("640x480-profile-bgff0000.webp", "spec.conflict", "bg is drawn in sRGB. Leave one of them out"),
+            ("640x480-wmlogo-profile.auto", "spec.conflict", "wm is drawn in sRGB. Leave one of them out"),
             ("640x480-q80", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
             ("640x480.", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
             ("640x480.bmp", "spec.format", ".jpg, .png, .webp, .avif, .gif or .auto"),
@@ -94,6 +96,16 @@ struct VariantSpecParsingTests {
                 extras: Self.extras(using: &random))
             #expect(try VariantSpec(spec.description) == spec)
         }
+    }
+
+    @Test("A spec made in code keeps no profile beside what is drawn in sRGB", arguments: [
+        (nil, nil, "64x64-q80-profile.webp"), (RGB(255, 0, 0), nil, "64x64-q80-bgff0000.webp"),
+        (nil, Watermark(key: "logo"), "64x64-q80-wmlogo_10_10_100_20.webp"),
+    ] as [(RGB?, Watermark?, String)])
+    func profile(background: RGB?, watermark: Watermark?, text: String) throws {
+        var extras = SpecExtras()
+        (extras.keepsProfile, extras.background, extras.watermark) = (true, background, watermark)
+        #expect(VariantSpec(width: 64, height: 64, format: .webp, extras: extras).description == text)
     }
 
     private static func extras(using random: inout SeededRandom) -> SpecExtras {

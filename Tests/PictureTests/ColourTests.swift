@@ -160,6 +160,44 @@ struct ColourTests {
         }
     }
 
+    /// Its profile exchanges red and green: seen to fail, with green, while a red background or mark went in among its numbers.
+    @Test("What is drawn has its own colours, also where the source's profile was to be kept", arguments: [ImageFormat.png, .webp, .avif])
+    func drawn(format: ImageFormat) async throws {
+        let folder = try TemporaryFolder()
+        try Data(Sources.flat([240, 20, 20, 255]).png).write(to: folder.url.appending(path: "logo.png"))
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.watermarks = folder.path
+        let pool = RendererPool(configuration)
+        let file = try Workshop.file(
+            Sources.png(Sources.flat([0, 0, 0, 0]), with: [Sources.profileChunk(Sources.exchangedProfile)]))
+        for (background, mark) in [(RGB(240, 20, 20), nil), (RGB.white, Watermark(key: "logo", scale: 100))] as [(RGB, Watermark?)] {
+            var extras = SpecExtras()
+            (extras.keepsProfile, extras.background, extras.watermark) = (true, background, mark)
+            let spec = VariantSpec(width: 0, height: 0, quality: 95, format: format, extras: extras)
+            let made = try await Workshop.render(file, in: pool) { facts in
+                [RenderOrder(spec: spec, output: facts.size, cut: Region(whole: facts.size))]
+            }
+            let pixels = try await Workshop.pixels(of: try made[0].content.bytes())
+            #expect(pixels[30, 20, 0] > 220 && pixels[30, 20, 1] < 40, "\(spec): \(pixels[30, 20, 0]), \(pixels[30, 20, 1])")
+        }
+        await pool.stop()
+    }
+
+    @Test("The look of what keeps its profile is the look that it has, in any size", arguments: ["full", "300x0", "1x1"])
+    func look(size: String) async throws {
+        let picture = Pixels(
+            width: 600, height: 400, channels: 3,
+            bytes: (0..<600 * 400).flatMap { $0 % 600 < 400 ? [200, 60, 30] : [20, 40, 90] as [UInt8] })
+        let file = try Workshop.file(Sources.png(picture, with: [Sources.profileChunk(Sources.exchangedProfile)]))
+        let kept = try await Workshop.make("\(size)-profile.png", of: file).rendition
+        let plain = try await Workshop.make("\(size).png", of: file).rendition
+        let (own, other) = (try #require(kept.colour), try #require(plain.colour))
+        for (one, two) in [(own.red, other.red), (own.green, other.green), (own.blue, other.blue)] {
+            #expect(abs(Int(one) - Int(two)) < 12, "\(own.hex), \(other.hex)")
+        }
+        #expect(kept.placeholder.count == plain.placeholder.count)
+    }
+
     private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
         // PNG and others hold profiles packed; their chunks have names.
         let names = text == "acsp" ? ["acsp", "iCCP"] : [text]

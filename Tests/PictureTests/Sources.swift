@@ -141,12 +141,20 @@ enum Sources {
         for _ in 0..<left / 258 { put(0b0_0000_1010_0011, 13) }
         put(0, 7)
         put(0, 7)
-        return bytes + big((count % 65_521) << 16 | 1, 4)
+        var (a, b) = (1, 0)
+        for byte in first {
+            a = (a + Int(byte)) % 65_521
+            b = (b + a) % 65_521
+        }
+        return bytes + big(((b + count % 65_521 * a) % 65_521) << 16 | a, 4)
     }
 
     /// A black PNG of any size, kind and interlacing.
+    ///
+    /// - Parameter first: what its rows begin with, filters included; bytes below 144.
     static func blackPNG(
-        width: Int, height: Int, depth: Int = 8, channels: Int = 3, isInterlaced: Bool = false, chunks: [[UInt8]] = []
+        width: Int, height: Int, depth: Int = 8, channels: Int = 3, isInterlaced: Bool = false, chunks: [[UInt8]] = [],
+        first: [UInt8] = []
     ) -> [UInt8] {
         let kind: [UInt8] = [0, 0, 4, 2, 6]
         let header = big(width, 4) + big(height, 4) + [UInt8(depth), kind[channels], 0, 0, isInterlaced ? 1 : 0]
@@ -162,7 +170,7 @@ enum Sources {
         var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         bytes += Pixels.chunk("IHDR", header)
         for chunk in chunks { bytes += chunk }
-        bytes += Pixels.chunk("IDAT", zeros(length))
+        bytes += Pixels.chunk("IDAT", zeros(length - first.count, after: first))
         return bytes + Pixels.chunk("IEND", [])
     }
 

@@ -24,7 +24,8 @@ enum VariantsCommand {
                 Console.print("Nothing is stored for \(arguments.positionals[0]).")
             } else {
                 let now = SystemTime.wallMilliseconds
-                if let row = rows.last(where: { $0.facts != nil }), let facts = row.facts {
+                // What an older row tells may be of what the origin had before.
+                if let row = rows.filter({ $0.facts != nil }).max(by: { $0.storedAt < $1.storedAt }), let facts = row.facts {
                     Console.print("The source: \(row.sourceSize), \(facts.notes.joined(separator: ", ")).")
                 }
                 let cells = rows.map { row in

@@ -37,7 +37,7 @@ struct RendererCommand {
     func run() -> Never {
         switch words.first {
         case "serve" where PacketSocket.isSocket(Self.socket): serve()
-        case "check" where words.count == 2 && RendererCheck(rawValue: words[1]) != nil:
+        case "check" where words.count > 1 && RendererCheck(rawValue: words[1]) != nil:
             RendererCheck(rawValue: words[1])?.run(confine: confine, dataBytes: dataLimit)
             exit(2)
         case "bench": BareBenchmark.run(Array(words.dropFirst()))
@@ -77,7 +77,9 @@ struct RendererCommand {
             mz_exit_when_refused(RenderReply.memoryStatus)
             try confine()
             let greeting = filtered()
-            switch value(of: "--engine").flatMap(EngineChoice.init) ?? .direct {
+            // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
+            let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct
+            switch formats.contains(.jpeg) ? asked : .libvips {
             case .libvips: try serve(engine, greeting)
             case .direct: try serve(DirectEngine(before: engine), greeting)
             case .portable: try serve(DirectEngine(before: engine, isPortable: true), greeting)
@@ -114,7 +116,7 @@ struct RendererCommand {
         return Set(names.split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) })
     }
 
-    private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? 512 << 20 }
+    private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? RendererConfiguration.usualDataBytes }
 
     private func value(of option: String) -> String? {
         guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }

@@ -162,6 +162,9 @@ static inline int mz_vips_scale_last(VipsImage *in, double factor, VipsImage **o
     return vips_linear(in, out, scale, offset, 4, "uchar", TRUE, NULL);
 }
 static inline int mz_vips_add_alpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
+static inline int mz_vips_subsample(VipsImage *in, int across, int down, VipsImage **out) {
+    return vips_subsample(in, out, across, down, NULL);
+}
 static inline int mz_vips_shrink_to(VipsImage *in, int width, int height, VipsImage **out) {
     return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL);
 }

@@ -9,6 +9,8 @@ package enum SpecFault: Error, Sendable, Hashable {
     case value(String, meant: String)
     case option(String, meant: String?)
     case repeated(String)
+    /// `profile` beside what is drawn in sRGB.
+    case profileBeside(String)
     case format(String, meant: String?)
     /// A picture format, but not one that is written.
     case unwritten(ImageFormat)
@@ -25,6 +27,7 @@ package enum SpecFault: Error, Sendable, Hashable {
         case .value: Self.codes.value
         case .option: Self.codes.option
         case .repeated: Self.codes.repeated
+        case .profileBeside: Self.codes.conflict
         case .format, .unwritten: Self.codes.format
         }
     }
@@ -40,6 +43,8 @@ package enum SpecFault: Error, Sendable, Hashable {
         case .value(let text, let meant): "\(text) is not what the option takes: \(meant)."
         case .option(let text, let meant): "it has no option \(text).\(Self.hint(meant, "There are \(Self.options)."))"
         case .repeated(let option): "\(option) is given twice. Give it once."
+        case .profileBeside(let option):
+            "profile keeps the source's own colours, and \(option) is drawn in sRGB. Leave one of them out."
         case .format(let text, let meant):
             (text.isEmpty ? "it does not end with a format." : "\(text) is no picture format.")
                 + Self.hint(meant, "End it with \(Self.endings).")
@@ -75,10 +80,12 @@ package enum SpecFault: Error, Sendable, Hashable {
         value: CodeEntry("spec.value", "An option of the variant has a value that it does not take.", .deadLetter),
         option: CodeEntry("spec.option", "The variant has an option that does not exist.", .deadLetter),
         repeated: CodeEntry("spec.repeated", "The variant has an option twice.", .deadLetter),
+        conflict: CodeEntry("spec.conflict", "The variant has two options that exclude each other.", .deadLetter),
         format: CodeEntry("spec.format", "The variant's format is missing, unknown, or not written.", .deadLetter)
     )
 
     static let catalogue = [
-        codes.unreadable, codes.size, codes.quality, codes.axis, codes.value, codes.option, codes.repeated, codes.format,
+        codes.unreadable, codes.size, codes.quality, codes.axis, codes.value, codes.option, codes.repeated,
+        codes.conflict, codes.format,
     ]
 }

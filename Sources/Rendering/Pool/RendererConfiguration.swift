@@ -18,8 +18,10 @@ package struct RendererConfiguration: Sendable, Hashable {
     package var keepsBelowSource = true
     /// The folder of the pictures that specs name by key: `logo.png` for `-wmlogo`; nil: there are none.
     package var watermarks: String?
-    /// Heap that one child may have; an ordinary picture of 50 Mpx needs 320 MiB.
+    /// Heap that one child may have.
     package var dataBytes: Int
+    /// An ordinary picture of 50 Mpx needs 320 MiB.
+    package static let usualDataBytes = 512 << 20
     /// What all children together may need, by estimate.
     package var memoryBytes: Int
     /// Whether a child goes on where the kernel has no filter for system calls; it says so on stderr.
@@ -32,7 +34,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     package init(
         program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
         limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
-        dataBytes: Int = 512 << 20, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
+        dataBytes: Int = RendererConfiguration.usualDataBytes, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
         recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
     ) {
         (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
