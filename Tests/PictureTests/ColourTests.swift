@@ -160,7 +160,7 @@ struct ColourTests {
         }
     }
 
-    /// Its profile exchanges red and green: seen to fail, with green, while a red background or mark went in among its numbers.
+    /// The profile exchanges red and green: a red background or mark that goes in among its numbers is shown green.
     @Test("What is drawn has its own colours, also where the source's profile was to be kept", arguments: [ImageFormat.png, .webp, .avif])
     func drawn(format: ImageFormat) async throws {
         let folder = try TemporaryFolder()
