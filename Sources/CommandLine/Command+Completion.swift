@@ -5,7 +5,7 @@ extension Command {
         func visit(_ command: Command, path: String, inherited: [Option]) {
             let options = (inherited + command.options).filter { !$0.isHidden }
             let listed = command.subcommands.filter { !$0.isHidden }
-            let words = listed.map(\.name) + (options + [.help]).map { "--\($0.name)" }
+            let words = listed.map(\.name) + (options + (inherited.isEmpty && path == name ? [.help, .version] : [.help])).map { "--\($0.name)" }
             cases.append("        \"\(path)\") words=\"\(words.joined(separator: " "))\" ;;")
             for option in options where !option.values.isEmpty {
                 cases.append(

@@ -9,7 +9,7 @@ extension Command {
             parts.append(section("ARGUMENTS", command.arguments.map { ("<\($0.name)>", $0.help) }))
         }
         parts.append(
-            section("OPTIONS", options.map { (($0.short.map { "-\($0), " } ?? "") + $0.spelling, $0.help) }))
+            section("OPTIONS", options.map { $0 == .help && path.count == 1 ? about : (label($0), $0.help) }))
         let listed = command.subcommands.filter { !$0.isHidden }
         if !listed.isEmpty { parts.append(section("SUBCOMMANDS", listed.map { ($0.name, $0.abstract) })) }
         if !command.examples.isEmpty {
@@ -19,6 +19,11 @@ extension Command {
         }
         return parts.joined(separator: "\n\n") + "\n"
     }
+
+    /// Any command tells the version; the program's own screen says so, in one line with its help.
+    private static var about: (String, String) { (label(.help) + ", --version", "Show this help, or the version.") }
+
+    private static func label(_ option: Option) -> String { (option.short.map { "-\($0), " } ?? "") + option.spelling }
 
     private static func usage(_ name: String, _ command: Command, _ options: [Option]) -> String {
         let own = options.filter { $0 != .help && !Option.configuration.contains($0) }.map(\.usage)

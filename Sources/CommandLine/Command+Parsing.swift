@@ -2,6 +2,7 @@
 enum Invocation: Sendable {
     case run(Command, ParsedArguments)
     case help(path: [Command])
+    case version
     case completion(shell: String)
 }
 
@@ -10,7 +11,7 @@ extension Command {
     func parse(_ words: [String]) throws(UsageError) -> Invocation {
         if words.first == "help" && !subcommands.isEmpty { return try parse(words.dropFirst() + ["--help"]) }
         var path = [self]
-        var known = options + [.help, .completion]
+        var known = options + [.help, .version, .completion]
         var given: [String: [String]] = [:]
         var positionals: [String] = []
         var rest = words[...]
@@ -21,6 +22,7 @@ extension Command {
             } else if !optionsEnded, word.hasPrefix("-"), word != "-" {
                 let (option, value) = try Self.option(word, among: known, next: &rest)
                 if option == .help { return .help(path: Self.deepest(path, rest)) }
+                if option == .version { return .version }
                 given[option.name, default: []].append(value)
             } else if let command = path.last, !command.subcommands.isEmpty {
                 guard let next = command.subcommands.first(where: { $0.name == word }) else {

@@ -8,6 +8,9 @@ extension Command {
             case .help(let path):
                 Console.write(Command.helpScreen(path: path))
                 return .success
+            case .version:
+                Console.print("\(name) \(Command.version)")
+                return .success
             case .completion(let shell):
                 Console.write(completionScript(shell: shell))
                 return .success

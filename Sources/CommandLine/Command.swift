@@ -3,6 +3,9 @@
 /// A program is a tree of these, and the one table that feeds parsing, help and completion. The words are
 /// swift-argument-parser's, so that it could be swapped in.
 package struct Command: Sendable {
+    /// Of all programs, which are built together.
+    package static let version = "0.1.0"
+
     package typealias Body = @Sendable (ParsedArguments) async throws -> ExitCode
 
     package let name: String
@@ -96,6 +99,7 @@ extension Option {
     ]
     package static let json = Option(flag: "json", help: "Print JSON instead of text.")
     static let help = Option(flag: "help", short: "h", help: "Show this help.")
+    static let version = Option(flag: "version", help: "Show the version.")
     static let completion = Option(
         "generate-completion-script", value: "shell", help: "Print a completion script.", oneOf: ["bash", "zsh"],
         isHidden: true)

@@ -12,6 +12,8 @@ package enum Topic: String, Sendable, Hashable, CaseIterable {
     package var isCompacted: Bool { self == .variants }
     /// Topics whose records a worker takes up and finishes: those with watermarks.
     package static let consumed: [Topic] = [.jobsFast, .jobsSlow, .control, .retry]
+    /// Those of them whose records are taken up: what lag, metrics and progress tell of. `control` is not read yet.
+    package static let worked: [Topic] = [.jobsFast, .jobsSlow, .retry]
 
     /// Dense from 0, for arrays by topic.
     package var ordinal: Int {

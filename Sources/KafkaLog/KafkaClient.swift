@@ -94,14 +94,14 @@ struct KafkaEvent: ~Copyable {
     var isFatal: Bool { rd_kafka_event_error_is_fatal(pointer) != 0 }
     var text: String { rd_kafka_event_error_string(pointer).map { String(cString: $0) } ?? "" }
 
-    /// A line of librdkafka's log; nil for other events.
-    var logLine: String? {
+    /// A line of librdkafka's log, and what it is about; nil for other events.
+    var logLine: (facility: String, text: String)? {
         var facility: UnsafePointer<CChar>?
         var line: UnsafePointer<CChar>?
         var level: Int32 = 0
         guard kind == RD_KAFKA_EVENT_LOG, rd_kafka_event_log(pointer, &facility, &line, &level) == 0, let line else {
             return nil
         }
-        return String(cString: line)
+        return (facility.map { String(cString: $0) } ?? "", String(cString: line))
     }
 }

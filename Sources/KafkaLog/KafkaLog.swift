@@ -14,6 +14,7 @@ package final class KafkaLog: Log {
     package let clusterID: String
     let configuration: KafkaConfiguration
     let notice: @Sendable (String) -> Void
+    let detail: @Sendable (String) -> Void
     /// For threads of ours: it blocks.
     let questions: KafkaQuestions
     /// Closed while an owner in this process can't be sure that it still is one.
@@ -23,19 +24,24 @@ package final class KafkaLog: Log {
 
     /// Connects, and checks that the topics are there; blocks for up to some seconds.
     ///
-    /// - Parameter notice: hears what a person who looks for trouble should know: lost brokers, librdkafka's warnings.
+    /// - Parameters:
+    ///   - notice: hears what a person who looks for trouble should know: lost brokers, librdkafka's warnings.
+    ///   - detail: hears librdkafka's words on what a notice tells in ours.
     package init(
-        _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in }
+        _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in },
+        detail: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(LogFailure) {
         let wrong = configuration.problems
         guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
-        (self.configuration, self.notice) = (configuration, notice)
+        (self.configuration, self.notice, self.detail) = (configuration, notice, detail)
         questions = try KafkaQuestions(configuration)
         let topics = try questions.topics()
         let problems = KafkaTopics.shapeProblems(topics, configuration)
         guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else {
             throw .topics(
-                problems: problems, remedy: "Run mezzotint topics create, or ask who keeps the cluster.")
+                problems: problems,
+                remedy: KafkaTopics.isAnyMissing(topics, configuration)
+                    ? "Run mezzotint topics create, or ask who keeps the cluster." : "No worker starts before they are alike.")
         }
         partitionCount = anchor.partitions
         clusterID = try questions.clusterID()
@@ -45,9 +51,12 @@ package final class KafkaLog: Log {
 
     /// The same for callers that must not block.
     package static func open(
-        _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in }
+        _ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void = { _ in },
+        detail: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(LogFailure) -> KafkaLog {
-        try await OwnThread.result("kafka open") { () throws(LogFailure) in try KafkaLog(configuration, notice: notice) }
+        try await OwnThread.result("kafka open") { () throws(LogFailure) in
+            try KafkaLog(configuration, notice: notice, detail: detail)
+        }
     }
 
     /// A day less than the topics keep them: the clocks of brokers and workers differ.

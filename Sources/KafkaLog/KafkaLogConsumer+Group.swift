@@ -13,7 +13,10 @@ extension KafkaLogConsumer {
             switch event.kind {
             case RD_KAFKA_EVENT_REBALANCE: decide(event, member)
             case RD_KAFKA_EVENT_ERROR: hear(event)
-            default: if let line = event.logLine { log.notice(line) }
+            default:
+                guard let line = event.logLine else { break }
+                // `lose` and `giveUpAfterStall` say so.
+                if line.facility == "SESSTMOUT" { log.detail(line.text) } else { log.notice(line.text) }
             }
         }
         while let event = KafkaEvent(from: member.commits) {
@@ -41,11 +44,21 @@ extension KafkaLogConsumer {
         {
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
+            guard partitions.allSatisfy({ $0 < log.partitionCount }) else { return outgrow() }
             phase = .preparing
             prepare(number, partitions.map { PartitionID($0) }, member)
         } else {
             revoke(member)
         }
+    }
+
+    /// The number of partitions decides where a source belongs, and was read at the start: with another one, jobs would be
+    /// sent to and fro between workers.
+    private func outgrow() {
+        listener?.failed(
+            .topics(
+                problems: ["\(log.configuration.name(.anchor)) has more than the \(log.partitionCount) partitions that this worker began with."],
+                remedy: "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
     }
 
     /// Asks for bounds and watermarks on a thread of its own; the group waits, polling goes on.
@@ -71,7 +84,7 @@ extension KafkaLogConsumer {
                         consumer.prepared.withLock { $0 = .failure(error) }
                         return consumer.thread.wake()
                     }
-                    log.notice("partitions wait for their bounds: \(error)")
+                    log.notice("Partitions wait for their bounds: \(error)")
                 }
                 // Most failures waited for an answer already; some are known at once.
                 usleep(Self.pauseMicroseconds)
@@ -129,6 +142,7 @@ extension KafkaLogConsumer {
 
     /// No commits: the partitions have another owner, who may be further.
     private func lose(_ partitions: [PartitionID]) {
+        log.notice("The group did not hear of this worker for too long: its partitions are given up, and it joins again")
         tellLost(partitions)
         giveUp()
     }
@@ -160,7 +174,7 @@ extension KafkaLogConsumer {
     /// This process or its poll thread was away for so long that others own its partitions, or should.
     func giveUpAfterStall() {
         guard let member else { return }
-        log.notice("this worker was away for too long: its partitions are given up, and it joins the group again")
+        log.notice("This worker was away for too long: its partitions are given up, and it joins the group again")
         switch phase {
         case .owning(let held): tellLost(held)
         case .revoking(_, let waiting, _): tellLost(waiting)

@@ -68,7 +68,7 @@ package actor KafkaLogConsumer: LogConsumer {
             do throws(LogFailure) {
                 for problem in try KafkaTopics.problems(log.questions, log.configuration) { log.notice(problem) }
             } catch {
-                log.notice("the topics could not be checked: \(error)")
+                log.notice("The topics could not be checked: \(error)")
             }
         }
         thread.poll([member.wake.readable]) { [weak self] in self?.assumeIsolated { $0.turn() } }

@@ -128,7 +128,7 @@ final class KafkaProducer: Sendable {
             let next = try ProducerClient(configuration)
             state.withLock { if case .rebuilding = $0 { $0 = .open(next) } }
         } catch {
-            notice("the producer could not be made anew: \(error)")
+            notice("The producer could not be made anew: \(error)")
         }
     }
 }

@@ -6,15 +6,14 @@ internal import Posix
 
 /// The topics of a cluster: what `mezzotint topics create` and `topics check` do.
 package enum KafkaTopics {
-    /// Makes the topics that are missing; what is there stays as it is. Returns every problem that is left, a sentence
-    /// each, as `check` does.
+    /// Makes the topics that are missing; what is there stays as it is.
     ///
     /// - Parameters:
     ///   - partitions: nil: as configured, and topics that are there may have another number.
     ///   - replication: nil: three replicas, or as many as there are brokers.
     package static func create(
         _ configuration: KafkaConfiguration, partitions: Int?, replication: Int? = nil
-    ) async throws(LogFailure) -> [String] {
+    ) async throws(LogFailure) -> TopicsMade {
         try await OwnThread.result("kafka topics") { () throws(LogFailure) in
             try createBlocking(configuration, partitions: partitions, replication: replication)
         }
@@ -45,7 +44,7 @@ package enum KafkaTopics {
 
     private static func createBlocking(
         _ configuration: KafkaConfiguration, partitions wanted: Int?, replication: Int?
-    ) throws(LogFailure) -> [String] {
+    ) throws(LogFailure) -> TopicsMade {
         let questions = try KafkaQuestions(configuration)
         let cluster = try questions.cluster()
         let there = cluster.topics
@@ -56,7 +55,7 @@ package enum KafkaTopics {
         }
         let plans = TopicPlan.all(
             configuration, partitions: wanted ?? configuration.partitions,
-            replication: replication ?? min(3, max(1, cluster.brokers)))
+            replication: replication ?? min(TopicsMade.copies, max(1, cluster.brokers)))
         let missing = plans.filter { there[$0.name] == nil }
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
         let refused = failures.sorted { $0.key < $1.key }.map { "\($0.key) could not be made: \($0.value)." }
@@ -70,7 +69,10 @@ package enum KafkaTopics {
             knowing = isKnown ? knowing + 1 : 0
             if !isKnown { usleep(20_000) }
         }
-        return try wrongCounts(there, plans, wanted) + problems(questions, configuration)
+        return TopicsMade(
+            topics: missing, isFewer: replication == nil && cluster.brokers < TopicsMade.copies,
+            problems: wrongCounts(there, plans, wanted) + tooFewCopies(there, plans, replication)
+                + (try problems(questions, configuration)))
     }
 
     /// Topics that were there before, with another number of partitions than is wanted now.
@@ -79,6 +81,15 @@ package enum KafkaTopics {
         return plans.compactMap { plan in
             guard let fact = there[plan.name], fact.partitions > 0, fact.partitions != wanted else { return nil }
             return "\(plan.name) has \(fact.partitions) partitions, not \(wanted): their number is fixed when a topic is made. Take another kafka.prefix for more."
+        }
+    }
+
+    /// Topics that were there before, with fewer copies than are asked for now.
+    private static func tooFewCopies(_ there: [String: TopicFacts], _ plans: [TopicPlan], _ asked: Int?) -> [String] {
+        guard let asked else { return [] }
+        return plans.compactMap { plan in
+            guard let fact = there[plan.name], fact.partitions > 0, fact.replicas < asked else { return nil }
+            return "\(plan.name) has \(fact.replicas) of \(asked) copies: Kafka's own tools make more of what is there (kafka-reassign-partitions)."
         }
     }
 
@@ -99,6 +110,10 @@ package enum KafkaTopics {
         return problems
     }
 
+    static func isAnyMissing(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> Bool {
+        Topic.allCases.contains { facts[configuration.name($0)]?.partitions ?? 0 == 0 }
+    }
+
     /// What keeps a log from being opened: topics that are missing, or whose partitions are not as many as the others'.
     static func shapeProblems(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> [String] {
         var problems: [String] = []
@@ -115,7 +130,8 @@ package enum KafkaTopics {
             let list = counts.sorted { $0.key < $1.key }.map { "\($0.value.joined(separator: ", ")): \($0.key)" }
             problems.append(
                 "Every topic needs as many partitions as the others, or the lanes of a source come apart: "
-                    + list.joined(separator: "; ") + ".")
+                    + list.joined(separator: "; ")
+                    + ". Give all the highest number with kafka-topics --alter, which sends sources elsewhere, or take another kafka.prefix.")
         }
         return problems
     }

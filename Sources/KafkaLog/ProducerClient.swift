@@ -91,7 +91,7 @@ final class ProducerClient: @unchecked Sendable {
         case RD_KAFKA_EVENT_ERROR:
             notice(event.text)
             return !event.isFatal
-        default: if let line = event.logLine { notice(line) }
+        default: if let line = event.logLine { notice(line.text) }
         }
         return true
     }

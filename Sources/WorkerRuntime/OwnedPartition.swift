@@ -30,6 +30,8 @@ final class OwnedPartition {
     private(set) var stale: [RecordKey: Int64] = [:]
     /// The index holds every row before it, whatever its position.
     private(set) var folded: Int64
+    /// Changelog records to be taken in before jobs may run: at most, since offsets have gaps.
+    var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
     var isRestating = false
     /// Rows that were read and that the index has not taken yet.
     var unfolded: RowSlice?

@@ -21,6 +21,9 @@ package struct RestoreProgress: Sendable {
 
     package mutating func add(_ count: Int) { rows += count }
 
+    /// A partition went before it was restored, or is restored anew: so many of its records are not waited for any more.
+    package mutating func leave(_ records: Int64) { expected = max(0, expected - max(0, records)) }
+
     /// What to say now; nil if it is too soon, or nothing has to be restored.
     package mutating func text(at now: Int64) -> String? {
         guard rows > 0, now - told >= Self.interval else { return nil }
@@ -28,7 +31,7 @@ package struct RestoreProgress: Sendable {
         return "Restoring from the changelog: \(rows) rows of at most \(expected) records in \(pace(now))."
     }
 
-    /// Everything is there, and what is restored next begins anew. nil if nothing had to be restored.
+    /// Nothing restores any more, and what is restored next begins anew. nil if nothing had to be restored.
     package mutating func end(at now: Int64) -> (text: String, rows: Int)? {
         defer { self = RestoreProgress() }
         return rows > 0 ? ("Restored \(rows) rows from the changelog in \(pace(now)).", rows) : nil

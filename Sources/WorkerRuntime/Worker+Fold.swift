@@ -81,9 +81,14 @@ extension Worker {
         lookUpWaiters(of: owned)
         logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
         turnSoon()
-        guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: now) else { return }
+        if let text = endRestore() { logger.info("\(text)") }
+    }
+
+    /// Ends the progress once nothing restores; what there is to say then.
+    func endRestore() -> String? {
+        guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: now) else { return nil }
         tally.restoredRows += end.rows
-        logger.info("\(end.text)")
+        return end.text
     }
 
     private var partitionsToRestore: Int { partitions.values.count { !$0.isRestored } }

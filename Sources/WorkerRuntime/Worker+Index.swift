@@ -33,7 +33,9 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         do {
             owned.index.close()
+            if !owned.isRestored { restore.leave(owned.rowsLeft) }
             owned.restart(try ports.indexes.open(owned.id).index)
+            restore.begin(owned.rowsLeft, at: now)
             try ports.consumer.rewind(.variants, owned.id, to: owned.changelogStart)
             owned.readable.insert(.variants)
             turnSoon()

@@ -108,7 +108,7 @@ extension Worker: LogListener {
 
     /// Whether the log holds nothing more for the partitions of this worker, which is quiet.
     func isFinished() async -> Bool {
-        guard let standings = try? await ports.log.standings([.jobsFast, .jobsSlow, .retry], Array(partitions.keys)) else {
+        guard let standings = try? await ports.log.standings(Topic.worked, Array(partitions.keys)) else {
             return false
         }
         for standing in standings {

@@ -20,7 +20,7 @@ extension Worker {
             state.reduce(.folded(start), at: now, into: &none)
             let owned = OwnedPartition(partition, epoch: epoch, index: index, state: state, changelog: changelog)
             partitions[partition] = owned
-            restore.begin(changelog.upperBound - start, at: now)
+            restore.begin(owned.rowsLeft, at: now)
             // Nothing to read means that nothing is said to be readable.
             if start >= changelog.upperBound { beginMark(owned) }
             return start
@@ -109,6 +109,10 @@ extension Worker {
         }
         keptWatermarks[partition] = owned.state.watermarks
         keptIndexes[partition] = owned.index
+        if !owned.isRestored {
+            restore.leave(owned.rowsLeft)
+            _ = endRestore()
+        }
         ports.consumer.release(partition)
     }
 

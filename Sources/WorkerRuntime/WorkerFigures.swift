@@ -75,8 +75,3 @@ extension Worker {
         .nanoseconds(SystemTime.monotonicNanoseconds - ticked.load(ordering: .relaxed))
     }
 }
-
-extension OwnedPartition {
-    /// Changelog records to be taken in before jobs may run: at most, since offsets have gaps.
-    fileprivate var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
-}

@@ -73,6 +73,16 @@ struct CommandLineTests {
         #expect(throws: UsageError(sentence)) { try program.parse(words) }
     }
 
+    @Test("The version is told wherever it is asked for, and the program's own help names it", arguments: [[], ["dead"], ["publish", "u"]])
+    func version(words: [String]) throws {
+        guard case .version = try program.parse(words + ["--version"]) else {
+            Issue.record("--version asks for something else")
+            return
+        }
+        #expect(Command.helpScreen(path: [program]).contains("  -h, --help, --version Show this help, or the version.\n"))
+        #expect(!Command.helpScreen(path: [program, program.subcommands[0]]).contains("--version"))
+    }
+
     @Test("A number outside its range is refused with the range", arguments: ["0", "11", "many", "1.5", ""])
     func number(text: String) throws {
         let parsed = try arguments("publish", "--count", text)

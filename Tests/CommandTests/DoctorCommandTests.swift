@@ -29,6 +29,7 @@ struct DoctorCommandTests {
         for library in ["libvips 8", "libjpeg-turbo 2", "libwebp 1", "LittleCMS 2"] {
             #expect(findings["renderer"]?.says.contains(library) == true)
         }
+        #expect(findings["version"]?.says == "0.1.0")
         #expect(findings["data directory"]?.says.contains("is writable") == true)
         #expect(findings["log"]?.says.contains("will be made") == true)
     }

@@ -22,6 +22,10 @@ struct HelpTests {
                     && ended.output.contains("USAGE: \(([program] + path).joined(separator: " "))"))
             let commands = Self.commands(lines)
             #expect(ended.output.contains("EXAMPLE"), "\(path) has no example")
+            if path.isEmpty {
+                #expect(ended.output.contains("--version"))
+                #expect(try Built.run(program, ["--version"]).output == "\(program) 0.1.0\n")
+            }
             paths += commands.map { path + [$0] }
             seen += 1
         }

@@ -30,11 +30,13 @@ struct KafkaBench {
         configuration.timing.answer = .seconds(30)
         change(&configuration)
         self.configuration = configuration
-        #expect(try await KafkaTopics.create(configuration, partitions: partitions, replication: 1) == [])
+        #expect(try await KafkaTopics.create(configuration, partitions: partitions, replication: 1).problems == [])
     }
 
-    func log(_ notice: @escaping @Sendable (String) -> Void = { _ in }) async throws -> KafkaLog {
-        try await KafkaLog.open(configuration, notice: notice)
+    func log(
+        _ notice: @escaping @Sendable (String) -> Void = { _ in }, detail: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> KafkaLog {
+        try await KafkaLog.open(configuration, notice: notice, detail: detail)
     }
 
     func worker() async throws -> (log: KafkaLog, owner: Owner) {

@@ -8,12 +8,13 @@ import Testing
 extension KafkaTests {
     @Suite("Topics")
     struct Topics {
-        @Test("Made once, they fit, and making them again changes nothing; another number of partitions is named")
+        @Test("Made once, they fit, and making them again changes nothing; other numbers than are asked for are named")
         func created() async throws {
             let bench = try await KafkaBench(partitions: 3)
             #expect(try await KafkaTopics.check(bench.configuration) == [])
-            #expect(try await KafkaTopics.create(bench.configuration, partitions: nil, replication: 1) == [])
-            let problems = try await KafkaTopics.create(bench.configuration, partitions: 5, replication: 1)
+            let again = try await KafkaTopics.create(bench.configuration, partitions: nil, replication: 1)
+            #expect(again.problems == [] && again.text == nil)
+            let problems = try await KafkaTopics.create(bench.configuration, partitions: 5, replication: 1).problems
             #expect(problems.count == Topic.allCases.count && problems.allSatisfy { $0.contains("has 3 partitions, not 5") })
             let log = try await bench.log()
             #expect(log.partitionCount == 3)
@@ -32,7 +33,7 @@ extension KafkaTests {
             try await eventually { try await KafkaTopics.check(bench.configuration).count == 5 }
             let problems = try await KafkaTopics.check(bench.configuration)
             #expect(problems[0] == "\(prefix)dead is missing.")
-            #expect(problems[1].hasSuffix("\(prefix)control: 4."))
+            #expect(problems[1].contains("\(prefix)control: 4. Give all the highest number with kafka-topics --alter"))
             #expect(problems[2] == "\(prefix)variants has cleanup.policy=delete, and needs compact.")
             #expect(problems[3] == "\(prefix)variants has delete.retention.ms=1000, and needs 604800000.")
             #expect(problems[4] == "\(prefix)variants has min.compaction.lag.ms=0, and needs 3600000.")
@@ -65,6 +66,35 @@ extension KafkaTests {
             } catch {
                 #expect(error.code == "log.unavailable" && error.description.contains("127.0.0.1:1"), "\(error)")
             }
+        }
+
+        @Test("What is made is said, and that there are fewer copies than are wanted")
+        func made() async throws {
+            var configuration = try await KafkaBench(partitions: 1).configuration
+            configuration.prefix += "said."
+            let made = try await KafkaTopics.create(configuration, partitions: 2)
+            #expect(made.text == "Made 7 topics of 2 partitions in 1 copy, fewer than 3: the cluster has no more brokers.")
+            #expect(made.problems == [])
+        }
+
+        @Test("Where numbers differ the remedy is another than to make topics; a worker whose topic grew ends, and says why")
+        func grown() async throws {
+            let bench = try await KafkaBench(partitions: 2)
+            let name = bench.configuration.prefix + "jobs.fast"
+            let (log, owner) = try await bench.worker()
+            _ = try await bench.broker.tool("topics", "--alter", "--topic", name, "--partitions", "4")
+            try await eventually { try await KafkaTopics.check(bench.configuration).count == 1 }
+            do throws(LogFailure) {
+                _ = try await KafkaLog.open(bench.configuration)
+                Issue.record("a log of differing topics was opened")
+            } catch {
+                #expect(error.description.hasSuffix("or take another kafka.prefix. No worker starts before they are alike."))
+            }
+            try await owner.start()
+            await owner.listener.until { $0.contains { if case .failed(.topics) = $0 { true } else { false } } }
+            #expect(owner.listener.all.held.isEmpty)
+            await owner.stop()
+            await log.close()
         }
 
         @Test("More replicas than brokers are refused, with the number to give")

@@ -51,7 +51,7 @@ private actor TopicsOnce {
 
     func make(_ configuration: KafkaConfiguration) async throws {
         let task = made[configuration.prefix] ?? Task {
-            try await KafkaTopics.create(configuration, partitions: 6, replication: 1)
+            try await KafkaTopics.create(configuration, partitions: 6, replication: 1).problems
         }
         made[configuration.prefix] = task
         let problems = try await task.value

@@ -41,7 +41,7 @@ package final class Workplace: Sendable {
         kafka.prefix = "t\(UInt32.random(in: 0 ... .max))."
         kafka.group = kafka.prefix + "workers"
         kafka.timing.answer = .seconds(30)
-        let problems = try await KafkaTopics.create(kafka, partitions: partitions, replication: replication)
+        let problems = try await KafkaTopics.create(kafka, partitions: partitions, replication: replication).problems
         #expect(problems == [])
         let own = [
             "kafka.bootstrap=\(kafka.bootstrap)", "kafka.prefix=\(kafka.prefix)", "kafka.group=\(kafka.group)",

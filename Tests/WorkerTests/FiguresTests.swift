@@ -36,6 +36,66 @@ struct FiguresTests {
         #expect(figures.owned.count == 4 && figures.assignments == 4)
         #expect(tally.restoredRows == 2)
     }
+
+    @Test("An index that is found damaged at work is restored as one that came: it is known how much is to be taken in")
+    func rebuilding() async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
+        for isFirst in [true, false] {
+            let log = try bench.log
+            try await bench.publish([(url: bench.url("/a.png"), variants: ["64x64-q80.webp"], lane: .fast)], to: log)
+            guard !isFirst else {
+                try await bench.work(log: log)
+                continue
+            }
+            let full = Full()
+            let seen = Mutex<[WorkerFigures]>([])
+            let tally = try await bench.work(
+                log: log,
+                indexes: {
+                    FullIndexes(FailingIndexes($0, folder: bench.folder.file("index"), .lookUp), full, sparing: 4)
+                },
+                watching: { worker in
+                    await full.refusals(3)
+                    let figures = await worker.figures
+                    seen.withLock { $0.append(figures) }
+                    full.end()
+                })
+            let figures = try #require(seen.withLock { $0.first })
+            // Two rows, and the epochs of both runs.
+            #expect(figures.restoring == 1 && figures.restore.expected >= 4)
+            #expect(tally.unchanged == 1 && tally.restoredRows == 2)
+        }
+    }
+
+    @Test("Partitions that are lost before they are restored are not waited for")
+    func losing() async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["64x64-q80.webp"], lane: .fast)], to: log)
+        try await bench.work(log: log)
+        try FileManager.default.removeItem(atPath: bench.folder.file("index"))
+        let full = Full()
+        let again = try bench.log
+        let moving = MovingLog(again)
+        let seen = Mutex<[WorkerFigures]>([])
+        let tally = try await bench.work(
+            { $0.untilIdle = false }, log: again, moving: moving, indexes: { FullIndexes($0, full) },
+            watching: { worker in
+                await full.refusals(3)
+                let before = await worker.figures
+                for partition in before.owned { await moving.lose(partition) }
+                let after = await worker.figures
+                seen.withLock { $0 = [before, after] }
+                full.end()
+                await worker.drain()
+            })
+        let figures = seen.withLock { $0 }
+        try #require(figures.count == 2)
+        #expect(figures[0].restore.expected >= 4 && figures[1].owned.isEmpty)
+        #expect(figures[1].restore.expected == 0 && figures[1].restore.rows == 0 && tally.restoredRows == 0)
+    }
 }
 
 @Suite("Whether a worker lives", .timeLimit(.minutes(2)))
@@ -89,14 +149,21 @@ private final class Full: Sendable {
     }
 }
 
-private struct FullIndexes: VariantIndexes {
-    let inner: any VariantIndexes
-    let full: Full
-    init(_ inner: any VariantIndexes, _ full: Full) { (self.inner, self.full) = (inner, full) }
+private final class FullIndexes: VariantIndexes {
+    private let inner: any VariantIndexes
+    private let full: Full
+    private let spared: Mutex<Int>
+
+    /// `sparing`: so many are opened first that take every row.
+    init(_ inner: any VariantIndexes, _ full: Full, sparing count: Int = 0) {
+        (self.inner, self.full) = (inner, full)
+        spared = Mutex(count)
+    }
 
     func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let (index, rebuilt) = try inner.open(partition)
-        return (FullIndex(index, full), rebuilt)
+        let left = spared.withLock { $0 -= 1; return $0 }
+        return (left >= 0 ? index : FullIndex(index, full), rebuilt)
     }
 }
 

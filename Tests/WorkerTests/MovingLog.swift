@@ -38,6 +38,9 @@ final class MovingLog: Log, LogConsumer {
         }
     }
 
+    /// The partition goes to another worker, as one does that was away for too long.
+    func lose(_ partition: PartitionID) async { await Turn(self).do { $0?.lost(partition) } }
+
     /// On the consumer's thread, where all that a listener hears is said.
     private actor Turn {
         private nonisolated let log: MovingLog

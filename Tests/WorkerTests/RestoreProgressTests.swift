@@ -22,6 +22,25 @@ struct RestoreProgressTests {
         #expect(progress.rows == 0 && progress.expected == 0)
     }
 
+    @Test("What is not waited for any more is out of what is expected, and what comes after the end has its own pace")
+    func leaving() {
+        var progress = RestoreProgress()
+        progress.begin(600, at: 0)
+        progress.begin(400, at: 0)
+        progress.add(200)
+        progress.leave(400)
+        progress.leave(-3)
+        #expect(progress.expected == 600)
+        progress.leave(400)
+        #expect(progress.expected == 200 && progress.rows == 200)
+        let (end, silence) = (progress.end(at: 9_000), progress.text(at: 60_000))
+        #expect(end?.rows == 200 && silence == nil)
+        progress.begin(100, at: 70_000)
+        progress.add(50)
+        let text = progress.text(at: 75_000)
+        #expect(text == "Restoring from the changelog: 50 rows of at most 100 records in 5.0 s (10 a second).")
+    }
+
     @Test("Where nothing had to be restored nothing is said")
     func nothing() {
         var progress = RestoreProgress()

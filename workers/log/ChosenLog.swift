@@ -22,12 +22,15 @@ package struct ChosenLog: Sendable {
 
     /// Connects, or opens the file and makes it if it is not there.
     ///
-    /// - Parameter notice: hears what a person who looks for trouble should know.
+    /// - Parameters:
+    ///   - notice: hears what a person who looks for trouble should know.
+    ///   - detail: hears more words on that.
     package static func open(
-        _ settings: Settings, notice: @escaping @Sendable (String) -> Void = { _ in }
+        _ settings: Settings, notice: @escaping @Sendable (String) -> Void = { _ in },
+        detail: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> ChosenLog {
         guard let configuration = settings.kafkaConfiguration else { return try embedded(settings, notice) }
-        let log = try await KafkaLog.open(configuration, notice: notice)
+        let log = try await KafkaLog.open(configuration, notice: notice, detail: detail)
         return ChosenLog(
             log: log, indexDirectory: "\(settings.indexDirectory)/kafka-\(log.clusterID)-\(configuration.prefix)",
             isShared: true, makeConsumer: { KafkaLogConsumer(log) })

@@ -19,7 +19,7 @@ enum DoctorCommand {
             settings.render.program.isEmpty
             ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program
         let renderer = libraries(program)
-        var findings = [renderer]
+        var findings = [Finding(what: "version", isWell: true, says: Command.version), renderer]
         // A program that is no renderer ends well whatever it is asked.
         if renderer.isWell { findings += sandbox(program, settings) }
         findings += [

@@ -20,7 +20,7 @@ enum LagCommand {
             while true {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
-                let lags = try await log.lags(Topic.consumed, log.partitions)
+                let lags = try await log.lags(Topic.worked, log.partitions)
                 show(lags, owners, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
@@ -41,7 +41,7 @@ enum LagCommand {
             }
         }
         var text = onOneScreen && Console.outputIsTerminal ? "\u{1B}[H\u{1B}[2J" : ""
-        let totals = Topic.consumed.map { topic in
+        let totals = Topic.worked.map { topic in
             let own = lags.filter { $0.topic == topic }
             return [
                 topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map { $0.seconds(at: now) }.max() ?? 0), "",

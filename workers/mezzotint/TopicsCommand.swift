@@ -30,7 +30,9 @@ enum TopicsCommand {
         let partitions = try arguments.number("partitions", in: 1...1024)
         let replication = try arguments.number("replication", in: 1...100)
         return try await show(arguments, configuration) {
-            try await KafkaTopics.create(configuration, partitions: partitions, replication: replication)
+            let made = try await KafkaTopics.create(configuration, partitions: partitions, replication: replication)
+            if !arguments.flag("json") { Console.print(made.text ?? "No topic was missing.") }
+            return made.problems
         }
     }
 

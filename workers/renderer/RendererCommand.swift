@@ -28,6 +28,7 @@ struct RendererCommand {
         OPTIONS:
           --config <file>  Accepted, not read: what it needs comes with each job.
           --help           Show this help.
+          --version        Show the version.
 
         EXAMPLES (pictures are rendered by publishing jobs and running the worker):
           mezzotint publish --variants 640x480-q80.webp https://example.org/a.jpg
@@ -42,6 +43,9 @@ struct RendererCommand {
             exit(2)
         case "bench": BareBenchmark.run(Array(words.dropFirst()))
         case "--help", "-h": explain()
+        case "--version":
+            Console.print("mezzotint-renderer \(Command.version)")
+            exit(0)
         // Every program takes it; there is nothing in it for this one.
         case "--config" where words.count == 2: explain()
         case let word? where words.count == 1 && word.hasPrefix("--config="): explain()

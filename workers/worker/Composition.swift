@@ -24,7 +24,8 @@ struct Composition {
     init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
-        let chosen = try await ChosenLog.open(settings) { logger.notice("\($0)") }
+        let chosen = try await ChosenLog.open(
+            settings, notice: { logger.notice("\($0)") }, detail: { logger.debug("\($0)") })
         log = chosen.log
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes = chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)

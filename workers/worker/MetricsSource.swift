@@ -34,7 +34,7 @@ final class MetricsSource: Sendable {
             let figures = await worker.figures
             let last = lags.withLock { $0 } ?? []
             // What the worker has taken up it knows, and a watermark that stands still was read before.
-            let found = try? await log.lags([.jobsFast, .jobsSlow, .retry], figures.owned) { standing in
+            let found = try? await log.lags(Topic.worked, figures.owned) { standing in
                 figures.oldestTimes[standing.partition]?[standing.topic]
                     ?? last.first {
                         ($0.topic, $0.partition, $0.start) == (standing.topic, standing.partition, standing.start)
@@ -104,9 +104,9 @@ final class MetricsSource: Sendable {
         case .renders: return [Sample(tally.renders)]
         case .failures: return Self.byCode(tally.failures, Self.stageCodes)
         case .recordsUnfinished:
-            return Topic.consumed.map { Sample(figures.unfinished[$0] ?? 0, $0.rawValue) }
+            return Topic.worked.map { Sample(figures.unfinished[$0] ?? 0, $0.rawValue) }
         case .recordsFinishedAhead:
-            return Topic.consumed.map { Sample(figures.finishedAhead[$0] ?? 0, $0.rawValue) }
+            return Topic.worked.map { Sample(figures.finishedAhead[$0] ?? 0, $0.rawValue) }
         case .answersWaiting: return [Sample(figures.answers)]
         case .workUnderWay: return [Sample(figures.underWay)]
         case .permits: return PermitKind.allCases.map { Sample(figures.permits[$0]?.all ?? 0, "\($0)") }

@@ -7,13 +7,14 @@ internal import WorkerRuntime
 struct Summary {
     private let rows: [(name: String, value: String)]
 
-    init(_ tally: Tally, seconds: Double, renderers: Int) {
+    init(_ figures: WorkerFigures, seconds: Double, renderers: Int) {
+        let tally = figures.tally
         rows = [
             ("jobs", "\(tally.jobs)"), ("stored", "\(tally.stored)"), ("reused", "\(tally.reused)"),
             ("unchanged", "\(tally.unchanged)"), ("failed", "\(tally.failed)"), ("expired", "\(tally.expired)"),
             ("cancelled", "\(tally.cancelled)"), ("dead", "\(tally.dead)"), ("fetches", "\(tally.fetches)"),
             ("fetchedBytes", "\(tally.fetchedBytes)"), ("renders", "\(tally.renders)"),
-            ("restoredRows", "\(tally.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
+            ("restoredRows", "\(figures.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
             ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
             ("rendererPeakMemoryBytes", "\(renderers)"),
         ]

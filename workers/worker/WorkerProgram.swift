@@ -91,14 +91,14 @@ struct WorkerProgram {
             }
             return ended
         }
-        let tally = await worker.tally
+        let figures = await worker.figures
         let summary = Summary(
-            tally, seconds: (ContinuousClock.now - started) / .seconds(1),
+            figures, seconds: (ContinuousClock.now - started) / .seconds(1),
             renderers: composition.renderers.peakMemoryBytes)
         await composition.renderers.stop()
         await composition.log.close()
         // A worker that never began has nothing to sum up.
-        if let failure, tally.jobs == 0, tally.fetches == 0 { throw failure }
+        if let failure, figures.tally.jobs == 0, figures.tally.fetches == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
         return .success
