@@ -9,16 +9,22 @@ import WorkerRuntime
 
 @Suite("A worker's figures while it restores", .timeLimit(.minutes(2)))
 struct FiguresTests {
-    @Test(
-        "Rows that an index does not take are left to be restored, and what it fails by is counted, until it takes them"
-    )
-    func restoring() async throws {
+    /// One source with one variant is stored, and no index knows of it.
+    private func unindexed() async throws -> Bench {
         let bench = try Bench()
         bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
         let log = try bench.log
         try await bench.publish([(url: bench.url("/a.png"), variants: ["64x64-q80.webp"], lane: .fast)], to: log)
         try await bench.work(log: log)
         try FileManager.default.removeItem(atPath: bench.folder.file("index"))
+        return bench
+    }
+
+    @Test(
+        "Rows that an index does not take are left to be restored, and what it fails by is counted, until it takes them"
+    )
+    func restoring() async throws {
+        let bench = try await unindexed()
         let full = Full()
         let seen = Mutex<[WorkerFigures]>([])
         let tally = try await bench.work(
@@ -70,12 +76,7 @@ struct FiguresTests {
 
     @Test("Partitions that are lost before they are restored are not waited for")
     func losing() async throws {
-        let bench = try Bench()
-        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
-        let log = try bench.log
-        try await bench.publish([(url: bench.url("/a.png"), variants: ["64x64-q80.webp"], lane: .fast)], to: log)
-        try await bench.work(log: log)
-        try FileManager.default.removeItem(atPath: bench.folder.file("index"))
+        let bench = try await unindexed()
         let full = Full()
         let again = try bench.log
         let moving = MovingLog(again)
