@@ -66,6 +66,19 @@ package actor EmbeddedLogConsumer: LogConsumer {
         log.writer.commit(watermark, of: TablePlace(topic: topic, partition: partition))
     }
 
+    package nonisolated func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? {
+        assumeIsolated { consumer in
+            try? consumer.reader?.watermark(TablePlace(topic: topic, partition: partition))
+        }
+    }
+
+    package nonisolated func restart(
+        _ topic: Topic, _ partition: PartitionID, at offset: Int64
+    ) throws(LogFailure) {
+        try rewind(topic, partition, to: offset)
+        commit(topic, partition, watermark: offset)
+    }
+
     /// Nothing is revoked here, so there is nothing that waits for the answer.
     package nonisolated func release(_ partition: PartitionID) {}
 

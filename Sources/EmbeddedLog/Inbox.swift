@@ -44,7 +44,7 @@ final class Inbox: Sendable {
     /// Returns whether the writer must be told when the watermarks are due.
     func add(_ watermark: Int64, of place: TablePlace, now: Int64) -> Bool {
         content.withLock { content in
-            content.watermarks[place] = max(watermark, content.watermarks[place] ?? watermark)
+            content.watermarks[place] = watermark
             guard content.watermarksDue == nil else { return false }
             content.watermarksDue = now + Self.watermarkNanoseconds
             return true
@@ -79,7 +79,7 @@ final class Inbox: Sendable {
     /// Watermarks of a group that failed: they are tried again, unless newer ones came.
     func putBack(_ watermarks: [TablePlace: Int64], due: Int64) {
         content.withLock { content in
-            content.watermarks.merge(watermarks) { max($0, $1) }
+            content.watermarks.merge(watermarks) { newer, _ in newer }
             if !content.watermarks.isEmpty { content.watermarksDue = content.watermarksDue ?? due }
         }
     }

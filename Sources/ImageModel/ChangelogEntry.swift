@@ -1,9 +1,10 @@
 internal import JSONText
 
-/// One record of `variants`, read: a step of the index, or who owned the partition.
+/// One record of `variants`, read: a step of the index, who owned the partition, or how far its owners came.
 package enum ChangelogEntry: Sendable, Hashable {
     case change(IndexChange)
     case epoch(EpochRow)
+    case progress(ProgressRow)
 
     package init(_ record: Record) throws(RecordFailure) {
         guard let key = RecordKey(record.key) else {
@@ -17,7 +18,9 @@ package enum ChangelogEntry: Sendable, Hashable {
             case (.source(let source), nil): self = .change(.dropSource(source))
             case (.source(let source), let value?): self = .change(.source(try SourceRow(source: source, json: value)))
             case (.epoch(let partition), let value?): self = .epoch(try EpochRow(partition: partition, json: value))
-            case (.epoch, nil), (.job, _):
+            case (.progress(let partition), let value?):
+                self = .progress(try ProgressRow(partition: partition, json: value))
+            case (.epoch, nil), (.progress, nil), (.job, _):
                 throw JSONFailure.syntax("its key is not that of a row", at: 0)
             }
         } catch {

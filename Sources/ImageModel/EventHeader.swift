@@ -44,9 +44,11 @@ package enum EventHeader {
     static let variantStored = kind("variant.stored")
     static let sourceFetched = kind("source.fetched")
     static let partitionOwned = kind("partition.owned")
+    static let partitionProgressed = kind("partition.progressed")
     /// Every type of event, for the reference page.
     package static let types = [
         jobRequested, jobRetried, jobFinished, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
+        partitionProgressed,
     ].compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }
 
     private static let type = "ce_type"

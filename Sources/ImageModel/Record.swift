@@ -2,7 +2,12 @@
 package struct RecordPlace: Sendable, Hashable {
     package let topic: Topic
     package let offset: Int64
-    package init(_ topic: Topic, _ offset: Int64) { (self.topic, self.offset) = (topic, offset) }
+    /// Which log of the topic: see `Record.incarnation`.
+    package let incarnation: Int32
+    package init(_ topic: Topic, _ offset: Int64, incarnation: Int32 = 0) {
+        (self.topic, self.offset, self.incarnation) = (topic, offset, incarnation)
+    }
+    package init(_ record: Record) { self.init(record.topic, record.offset, incarnation: record.incarnation) }
 }
 
 /// What is appended to the log.
@@ -30,6 +35,9 @@ package struct Record: Sendable, Hashable {
     package var key: [UInt8]
     package var value: [UInt8]?
     package var headers: RecordHeaders
+    /// Counts the logs that the topic has had under this owner: another one, where the topic was recreated, gives the same
+    /// offsets to other records.
+    package var incarnation: Int32 = 0
 
     package init(
         topic: Topic, partition: PartitionID, offset: Int64, timestamp: Int64, key: [UInt8], value: [UInt8]?,

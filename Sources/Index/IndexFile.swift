@@ -13,6 +13,7 @@ final class IndexFile {
     var update: Statement
     var delete: Statement
     var setPosition: Statement
+    var setProgress: Statement
 
     /// Counts up when the tables or the rows' bytes change: another version is rebuilt, never converted.
     private static let version: Int64 = 2
@@ -24,11 +25,12 @@ final class IndexFile {
         update = try connection.prepare("UPDATE sources SET body = ?2 WHERE id = ?1")
         delete = try connection.prepare("DELETE FROM sources WHERE id = ?1")
         setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3)")
+        setProgress = try connection.prepare("INSERT OR REPLACE INTO progress VALUES (0, ?1)")
     }
 
     enum Opened {
-        /// With the checkpoint that the file holds.
-        case sound(IndexFile, IndexCheckpoint?)
+        /// With the checkpoint and the progress row (JSON) that the file holds.
+        case sound(IndexFile, IndexCheckpoint?, progress: [UInt8]?)
         /// Not to be read, for this reason.
         case unfit(String)
     }
@@ -45,13 +47,19 @@ final class IndexFile {
         case let other: return .unfit("its version is \(other), not \(version)")
         }
         do throws(SQLiteFailure) {
+            // Files of 454fb1b are without it, and are as good.
+            try connection.execute("CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL)")
             var row = try connection.prepare("SELECT position, inverse, epoch, at FROM position")
             let file = try IndexFile(connection)
-            guard try row.step() else { return .sound(file, nil) }
+            guard try row.step() else { return .sound(file, nil, progress: nil) }
             let (position, inverse) = (row.integer(0), row.integer(1))
             let checkpoint = IndexCheckpoint(position: position, epoch: row.integer(2), at: row.integer(3))
             row.reset()
-            return position == ~inverse ? .sound(file, checkpoint) : .unfit("its position is damaged")
+            guard position == ~inverse else { return .unfit("its position is damaged") }
+            var progress = try connection.prepare("SELECT body FROM progress")
+            let body = try progress.step() ? progress.bytes(0) : nil
+            progress.reset()
+            return .sound(file, checkpoint, progress: body)
         } catch {
             guard error.isMisfit else { throw error }
             return .unfit("its tables are not those of version \(version): \(error.message)")

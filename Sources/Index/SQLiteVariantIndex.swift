@@ -10,16 +10,19 @@ final class SQLiteVariantIndex: VariantIndex {
     private let path: String
     private var file: IndexFile?
     private(set) var checkpoint: IndexCheckpoint?
+    private(set) var progress: ProgressRow?
 
-    init(_ path: String, _ file: IndexFile, _ checkpoint: IndexCheckpoint?) {
-        (self.path, self.file, self.checkpoint) = (path, file, checkpoint)
+    init(_ path: String, _ file: IndexFile, _ checkpoint: IndexCheckpoint?, _ progress: ProgressRow?) {
+        (self.path, self.file, self.checkpoint, self.progress) = (path, file, checkpoint, progress)
     }
 
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
         try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }
 
-    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure) {
+    func apply(
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+    ) throws(IndexFailure) {
         let checkpoint = IndexCheckpoint(position: position, epoch: epoch, at: SystemTime.wallMilliseconds)
         _ = try using { (file) throws(SQLiteFailure) in
             try file.connection.transaction { () throws(SQLiteFailure) -> Bool? in
@@ -28,6 +31,10 @@ final class SQLiteVariantIndex: VariantIndex {
                     guard try batch.apply(change, file) else { return nil }
                 }
                 for (source, found) in batch.found { try file.save(found, of: source) }
+                if let progress {
+                    file.setProgress.bind(1, progress.json)
+                    try file.setProgress.run()
+                }
                 file.setPosition.bind(1, position)
                 file.setPosition.bind(2, epoch)
                 file.setPosition.bind(3, checkpoint.at)
@@ -35,16 +42,16 @@ final class SQLiteVariantIndex: VariantIndex {
                 return true
             }
         }
-        self.checkpoint = checkpoint
+        (self.checkpoint, self.progress) = (checkpoint, progress ?? self.progress)
     }
 
     func wipe() throws(IndexFailure) {
         _ = try using { (file) throws(SQLiteFailure) in
             try file.connection.transaction { () throws(SQLiteFailure) in
-                try file.connection.execute("DELETE FROM sources; DELETE FROM position")
+                try file.connection.execute("DELETE FROM sources; DELETE FROM position; DELETE FROM progress")
             }
         }
-        checkpoint = nil
+        (checkpoint, progress) = (nil, nil)
     }
 
     func close() { file = nil }

@@ -19,7 +19,8 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         let reason: String
         do throws(SQLiteFailure) {
             switch try IndexFile.open(path, cacheBytes: cacheBytes) {
-            case .sound(let file, let checkpoint): return (SQLiteVariantIndex(path, file, checkpoint), nil)
+            case .sound(let file, let checkpoint, let progress):
+                return (SQLiteVariantIndex(path, file, checkpoint, Self.row(progress, partition)), nil)
             case .unfit(let why): reason = why
             }
         } catch {
@@ -28,11 +29,16 @@ package struct SQLiteVariantIndexes: VariantIndexes {
         }
         IndexFile.setAside(path)
         do throws(SQLiteFailure) {
-            if case .sound(let file, let checkpoint) = try IndexFile.open(path, cacheBytes: cacheBytes) {
+            if case .sound(let file, let checkpoint, _) = try IndexFile.open(path, cacheBytes: cacheBytes) {
                 let rebuilt = "\(path) was set aside as \(path).damaged and is rebuilt from the changelog: \(reason)"
-                return (SQLiteVariantIndex(path, file, checkpoint), rebuilt)
+                return (SQLiteVariantIndex(path, file, checkpoint, nil), rebuilt)
             }
         } catch { throw .unavailable(path: path, reason: error.description) }
         throw .unavailable(path: path, reason: "it cannot be made anew (\(reason))")
+    }
+
+    /// A damaged one is as none: what it would spare is done again.
+    private static func row(_ json: [UInt8]?, _ partition: PartitionID) -> ProgressRow? {
+        json.flatMap { ProgressRow(partition: partition, stored: $0) }
     }
 }

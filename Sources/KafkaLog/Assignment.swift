@@ -13,10 +13,10 @@ struct Assignment: Sendable {
     let generation: Int64
     /// By partition, as in `partitions`.
     let changelogs: [Range<Int64>]
-    /// Where to begin to read each topic that is finished.
+    /// The group's offset of each topic that is finished, where there is one.
+    let committed: [KafkaPlace: Int64]
+    /// Where to begin to read them: there, as far as the log has it.
     let positions: [KafkaPlace: Int64]
-    /// Those of them that were never committed: lag is told from committed offsets, so they are committed at once.
-    let firstPositions: [KafkaPlace: Int64]
 
     /// Asks the cluster; blocks, never on the poll thread. Without partitions (more workers than there are) it asks
     /// nothing.
@@ -26,16 +26,15 @@ struct Assignment: Sendable {
         (self.number, self.generation, self.partitions) = (number, generation, partitions)
         changelogs = try questions.bounds(partitions.map { KafkaPlace(.variants, $0) })
         let places = Topic.consumed.flatMap { topic in partitions.map { KafkaPlace(topic, $0) } }
-        let committed = try questions.watermarks(places)
-        var positions: [KafkaPlace: Int64] = [:]
-        for (place, watermark) in zip(places, committed) { positions[place] = watermark }
-        let fresh = places.filter { positions[$0] == nil }
-        var firstPositions: [KafkaPlace: Int64] = [:]
-        // A new group takes up everything that is there.
-        for (place, bounds) in zip(fresh, try questions.bounds(fresh)) {
-            firstPositions[place] = bounds.lowerBound
+        let watermarks = try questions.watermarks(places)
+        let bounds = try questions.bounds(places)
+        var (committed, positions): ([KafkaPlace: Int64], [KafkaPlace: Int64]) = ([:], [:])
+        for (index, place) in places.enumerated() {
+            committed[place] = watermarks[index]
+            // A new group takes up everything that is there.
+            positions[place] = min(max(watermarks[index] ?? 0, bounds[index].lowerBound), bounds[index].upperBound)
         }
-        (self.positions, self.firstPositions) = (positions.merging(firstPositions) { old, _ in old }, firstPositions)
+        (self.committed, self.positions) = (committed, positions)
     }
 
     /// The epoch in which the partition at `index` is owned: above every earlier one of the partition, whoever held it.

@@ -66,15 +66,27 @@ final class GroupMember {
 
     /// Offsets for the next commit. Those of partitions that are not ours any more are left out by librdkafka.
     func store(_ watermarks: [KafkaPlace: Int64]) {
-        let list = PartitionList(capacity: watermarks.count)
-        for (place, offset) in watermarks {
-            list.add(configuration.name(place.topic), place.partition.number, offset: offset)
-        }
+        let list = list(watermarks)
         rd_kafka_offsets_store(client.handle, list.pointer)
     }
 
-    /// Begins to commit what was stored; the answer comes on `commits`. False if nothing was begun.
+    private func list(_ offsets: [KafkaPlace: Int64]) -> PartitionList {
+        let list = PartitionList(capacity: offsets.count)
+        for (place, offset) in offsets {
+            list.add(configuration.name(place.topic), place.partition.number, offset: offset)
+        }
+        return list
+    }
+
+    /// Begins to commit these offsets, lower ones too; the answer comes on `commits`. False if nothing was begun.
     ///
-    /// Never a list of our own: an explicit commit after the partitions are gone is accepted now and then.
+    /// Only while the partitions are held, and for what `commitStored` cannot do: an explicit commit after they are gone
+    /// is accepted now and then.
+    func commit(_ offsets: [KafkaPlace: Int64]) -> Bool {
+        let list = list(offsets)
+        return rd_kafka_commit_queue(client.handle, list.pointer, commits, nil, nil).isNone
+    }
+
+    /// Begins to commit what was stored; the answer comes on `commits`. False if nothing was begun.
     func commitStored() -> Bool { rd_kafka_commit_queue(client.handle, nil, commits, nil, nil).isNone }
 }

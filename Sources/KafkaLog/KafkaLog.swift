@@ -106,6 +106,8 @@ package final class KafkaLog: Log {
         return try await outside.standings(places)
     }
 
+    package func sights(at points: [LogPoint]) async -> [Result<LogSight, LogFailure>] { await outside.sights(at: points) }
+
     package func read(
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) async throws(LogFailure) -> [Record] {
@@ -185,6 +187,27 @@ private actor Outside {
         let start = max(offset, bounds.lowerBound)
         guard limit > 0, start < bounds.upperBound else { return [] }
         return try opened().records(place, start..<bounds.upperBound, limit: limit)
+    }
+
+    /// Records before bounds: what retention removes between the two is not taken for another log's. Bounds of all places
+    /// are asked together; where that fails, one by one, so that a leader that is away harms no other place.
+    func sights(at points: [LogPoint]) -> [Result<LogSight, LogFailure>] {
+        let places = points.map { KafkaPlace($0.topic, $0.partition) }
+        var anchors: [KafkaPlace: Int64] = [:]
+        for (point, place) in zip(points, places) { anchors[place] = point.offset }
+        do throws(LogFailure) {
+            let timestamps = anchors.isEmpty ? [:] : try opened().timestamps(at: anchors)
+            let all = try? questions.bounds(places)
+            return places.enumerated().map { index, place in
+                do throws(LogFailure) {
+                    let timestamp = try timestamps[place]?.get() ?? nil
+                    if let bounds = all?[index] { return .success(LogSight(bounds: bounds, timestamp: timestamp)) }
+                    return .success(LogSight(bounds: try bounds(place), timestamp: timestamp))
+                } catch { return .failure(error) }
+            }
+        } catch {
+            return points.map { _ in .failure(error) }
+        }
     }
 
     func latest(_ place: KafkaPlace, keyPrefix: [UInt8]) throws(LogFailure) -> [Record] {

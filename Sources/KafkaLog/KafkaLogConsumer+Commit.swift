@@ -1,11 +1,25 @@
+internal import CRdkafka
+internal import ImageModel
 internal import KafkaSetup
+internal import Ports
 internal import Posix
 
 /// Watermarks on their way to the group's committed offsets.
 extension KafkaLogConsumer {
     func note(_ watermark: Int64, of place: KafkaPlace) {
         guard queue(place) != nil else { return }
-        pending[place] = max(watermark, pending[place] ?? watermark)
+        pending[place] = watermark
+        commitSoon()
+    }
+
+    /// The offset goes back. A commit without a list would leave it out, since librdkafka has stored a higher one.
+    func noteRestart(at offset: Int64, of place: KafkaPlace) {
+        (pending[place], committed[place]) = (nil, nil)
+        restarted[place] = offset
+        commitSoon()
+    }
+
+    private func commitSoon() {
         guard commitDue == nil else { return }
         commitDue = SystemTime.monotonicNanoseconds + log.configuration.timing.commit.nanoseconds
         thread.wake()
@@ -19,6 +33,12 @@ extension KafkaLogConsumer {
         }
         storePending()
         guard let member, case .owning = phase else { return }
+        guard restarted.isEmpty else {
+            // First, and alone: librdkafka takes lower offsets for committed until the answer is there.
+            commit(restarted, by: member)
+            commitDue = now + log.configuration.timing.commit.nanoseconds
+            return
+        }
         if member.commitStored() { commitsUnderWay += 1 }
     }
 
@@ -28,10 +48,49 @@ extension KafkaLogConsumer {
         if let member, member.commitStored() { commitsUnderWay += 1 }
     }
 
+    /// Offsets of idle topics once more, or the brokers forget them while the group is healthy. By name, since a commit
+    /// without a list skips what is stored already; only while the partitions are held, and what is committed as it is.
+    func recommit(at now: Int64) {
+        nextRecommit = now + log.configuration.timing.recommit.nanoseconds
+        guard let member, case .owning = phase, commitsUnderWay == 0 else {
+            nextRecommit = min(nextRecommit, now + Self.sweepNanoseconds)
+            return
+        }
+        let still = committed.filter { pending[$0.key] == nil && restarted[$0.key] == nil }
+        if !still.isEmpty { commit(still, by: member) }
+    }
+
+    private func commit(_ offsets: [KafkaPlace: Int64], by member: GroupMember) {
+        if member.commit(offsets) { commitsUnderWay += 1 }
+    }
+
+    /// Which offsets the answer to a commit says are durable.
+    func noteCommitted(_ event: borrowing KafkaEvent) {
+        guard event.error.isNone, let list = rd_kafka_event_topic_partition_list(event.pointer) else { return }
+        for index in 0..<Int(list.pointee.cnt) {
+            let entry = list.pointee.elems[index]
+            guard entry.err.isNone, entry.offset >= 0, let place = log.configuration.place(entry), queue(place) != nil
+            else { continue }
+            // The answer to an older commit tells nothing of a log that was replaced since.
+            if let offset = restarted[place] {
+                guard offset == entry.offset else { continue }
+                restarted[place] = nil
+            }
+            committed[place] = entry.offset
+        }
+    }
+
     private func storePending() {
         commitDue = nil
         if pending.isEmpty { return }
         member?.store(pending)
         pending.removeAll(keepingCapacity: true)
+    }
+}
+
+extension KafkaConfiguration {
+    fileprivate func place(_ entry: rd_kafka_topic_partition_t) -> KafkaPlace? {
+        let text = String(cString: entry.topic)
+        return Topic.owned.first { name($0) == text }.map { KafkaPlace($0, PartitionID(entry.partition)) }
     }
 }

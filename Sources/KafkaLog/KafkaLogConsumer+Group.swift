@@ -21,6 +21,7 @@ extension KafkaLogConsumer {
         }
         while let event = KafkaEvent(from: member.commits) {
             commitsUnderWay = max(0, commitsUnderWay - 1)
+            noteCommitted(event)
             // Nothing to commit is no failure; what failed is still stored and goes with the next.
             let isDone = event.error.isNone || event.error == RD_KAFKA_RESP_ERR__NO_OFFSET
             if !isDone, case .owning = phase { commitDue = SystemTime.monotonicNanoseconds + Self.sweepNanoseconds }
@@ -98,6 +99,8 @@ extension KafkaLogConsumer {
     func adopt(_ assignment: Assignment) {
         guard case .preparing = phase, assignment.number == decision.load(ordering: .relaxed), let member, let listener
         else { return }
+        committed = assignment.committed
+        nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
         let list = PartitionList(capacity: assignment.partitions.count * Topic.owned.count)
         for (index, partition) in assignment.partitions.enumerated() {
             let changelog = assignment.changelogs[index]
@@ -119,7 +122,6 @@ extension KafkaLogConsumer {
         let error = member.assign(list)
         guard error.isNone else { return listener.failed(LogFailure(error, "taking up partitions")) }
         phase = .owning(assignment.partitions)
-        for (place, offset) in assignment.firstPositions { note(offset, of: place) }
         for slot in queues.indices { tellReadable(slot) }
     }
 
@@ -167,7 +169,8 @@ extension KafkaLogConsumer {
         log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
-        (pending, commitDue, commitsUnderWay) = ([:], nil, 0)
+        (pending, restarted, committed) = ([:], [:], [:])
+        (commitDue, commitsUnderWay) = (nil, 0)
         phase = .idle
     }
 

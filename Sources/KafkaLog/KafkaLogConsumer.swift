@@ -26,6 +26,12 @@ package actor KafkaLogConsumer: LogConsumer {
     var queues: [PartitionQueue?] = []
     /// Watermarks since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
+    /// Offsets that went back, to be committed by name.
+    var restarted: [KafkaPlace: Int64] = [:]
+    /// The group's offsets, as far as they were acknowledged.
+    var committed: [KafkaPlace: Int64] = [:]
+    /// When offsets that did not move are committed again.
+    var nextRecommit = Int64.max
     var commitDue: Int64?
     var commitsUnderWay = 0
     private var nextSweep: Int64 = 0
@@ -107,6 +113,17 @@ package actor KafkaLogConsumer: LogConsumer {
         assumeIsolated { $0.note(watermark, of: KafkaPlace(topic, partition)) }
     }
 
+    package nonisolated func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? {
+        assumeIsolated { $0.committed[KafkaPlace(topic, partition)] }
+    }
+
+    package nonisolated func restart(
+        _ topic: Topic, _ partition: PartitionID, at offset: Int64
+    ) throws(LogFailure) {
+        try rewind(topic, partition, to: offset)
+        assumeIsolated { $0.noteRestart(at: offset, of: KafkaPlace(topic, partition)) }
+    }
+
     package nonisolated func release(_ partition: PartitionID) {
         assumeIsolated { consumer in
             guard case .revoking(let held, var waiting, let deadline) = consumer.phase else { return }
@@ -166,6 +183,7 @@ package actor KafkaLogConsumer: LogConsumer {
     /// What waits for time: commits, the end of a revocation, the end of all.
     private func advance(at now: Int64) {
         if let due = commitDue, now >= due { commitPending(at: now) }
+        if now >= nextRecommit { recommit(at: now) }
         switch phase {
         case .revoking(let held, let waiting, let deadline) where waiting.isEmpty || now >= deadline:
             tellLost(waiting)
@@ -192,7 +210,7 @@ package actor KafkaLogConsumer: LogConsumer {
         case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
         case .idle, .preparing, .owning: .max
         }
-        return min(nextSweep, pulse, own, commitDue ?? .max)
+        return min(nextSweep, pulse, own, commitDue ?? .max, nextRecommit)
     }
 
     private func end(_ member: GroupMember, _ done: CheckedContinuation<Void, Never>) {

@@ -31,6 +31,40 @@ final class KafkaReader {
         return records
     }
 
+    /// When the records at these offsets were appended, all asked at once: nil in place of a time where there is no record.
+    func timestamps(at points: [KafkaPlace: Int64]) -> [KafkaPlace: Result<Int64?, LogFailure>] {
+        var found: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
+        let list = PartitionList(capacity: points.count)
+        for (place, offset) in points { list.add(configuration.name(place.topic), place.partition.number, offset: offset) }
+        let error = rd_kafka_assign(client.handle, list.pointer)
+        defer { rd_kafka_assign(client.handle, nil) }
+        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        while error.isNone, found.count < points.count, SystemTime.monotonicNanoseconds < deadline {
+            guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
+            defer { rd_kafka_message_destroy(message) }
+            guard let name = rd_kafka_topic_name(message.pointee.rkt).map({ String(cString: $0) }),
+                let place = points.keys.first(where: {
+                    $0.partition.number == message.pointee.partition && configuration.name($0.topic) == name
+                }), found[place] == nil
+            else { continue }
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                let isThere = message.pointee.offset == points[place]
+                found[place] = .success(isThere ? Record(message, place).timestamp : nil)
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: found[place] = .success(nil)
+            default: found[place] = .failure(LogFailure(message.pointee.err, "reading \(name), partition \(place.partition)"))
+            }
+        }
+        for place in points.keys where found[place] == nil {
+            let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
+            found[place] = .failure(
+                error.isNone
+                    ? .unavailable(reason: "\(subject): no answer within \(configuration.timing.answer)")
+                    : LogFailure(error, subject))
+        }
+        return found
+    }
+
     /// The newest record of each key, in the keys' order, without tombstones.
     func latest(_ place: KafkaPlace, _ range: Range<Int64>, keyPrefix prefix: [UInt8]) throws(LogFailure) -> [Record] {
         var newest: [[UInt8]: Record] = [:]

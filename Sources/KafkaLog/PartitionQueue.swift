@@ -17,6 +17,9 @@ final class PartitionQueue {
     /// Where the partition ended when that was last reached: the changelog's last records may be compacted away.
     private var end: Int64 = 0
     private var failure: LogFailure?
+    /// Reading went back: librdkafka begins again by itself where the log does not hold its offset any more. Nothing is
+    /// handed out until it was decided where reading goes on.
+    private var hasGoneBack = false
 
     /// To be called before the assignment: what is fetched must find the queue unforwarded.
     init?(_ client: KafkaClient, _ place: KafkaPlace, name: String, from position: Int64, slot: Int, wake: Int32) {
@@ -66,7 +69,7 @@ final class PartitionQueue {
         // No limit: librdkafka 2.0.2 takes milliseconds for microseconds, and its own thread answers, no broker.
         try check(rd_kafka_seek_partitions(client.handle, list.pointer, -1), subject)
         try list.error(0).check(subject)
-        (early, failure, end, position) = ([], nil, 0, offset)
+        (early, failure, end, position, hasGoneBack) = ([], nil, 0, offset, false)
     }
 
     /// One call of librdkafka; false if that emptied the queue. A timeout of 0, since any other waits until the buffer
@@ -78,6 +81,11 @@ final class PartitionQueue {
         for index in 0..<count {
             guard let message = buffer.messages[index] else { continue }
             switch message.pointee.err {
+            case _ where isBehind(message.pointee, records.last):
+                failure = .recreated(
+                    topic: place.topic, partition: place.partition,
+                    .wentBack(from: position, to: message.pointee.offset))
+                hasGoneBack = true
             case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place))
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = max(end, message.pointee.offset)
             case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
@@ -88,6 +96,8 @@ final class PartitionQueue {
                             + "this worker has read: the topic was made anew, or lost records."
                     ],
                     remedy: "Start the worker again: it reads what is there.")
+            // What is known of the log already says more.
+            case _ where hasGoneBack: break
             default:
                 failure = LogFailure(
                     message.pointee.err, "reading \(place.topic.rawValue), partition \(place.partition)")
@@ -95,5 +105,14 @@ final class PartitionQueue {
             rd_kafka_message_destroy(message)
         }
         return count == room
+    }
+
+    /// Whether a record, or the end of the log, stands before what was read. The changelog's reader has no such thing: it
+    /// never begins again by itself.
+    private func isBehind(_ message: rd_kafka_message_t, _ last: Record?) -> Bool {
+        guard place.topic != .variants,
+            message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF
+        else { return false }
+        return hasGoneBack || message.offset < max(position, last.map { $0.offset + 1 } ?? 0)
     }
 }

@@ -59,6 +59,9 @@ package struct KafkaConfiguration: Sendable, Equatable {
         package var revoke = Duration.seconds(3)
         /// Watermarks are committed together, this long after the first of them.
         package var commit = Duration.milliseconds(200)
+        /// Offsets that did not move are committed again so often: brokers forget those of topics that the group does not
+        /// subscribe to `offsets.retention.minutes` (7 days) after the last commit.
+        package var recommit = Duration.seconds(24 * 3600)
         /// An append that is not acknowledged by then is refused or unknown.
         package var append = Duration.seconds(30)
         /// Of questions: bounds, watermarks, topics.

@@ -89,7 +89,7 @@ extension PartitionState {
         while let first = delayed.first, first.due <= now, let due = delayed.pop() { effects.append(.lookUp(due.waiter)) }
         for topic in [Topic.jobsFast, .jobsSlow] {
             guard let mark = watermarks[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
-            moveAside(RecordPlace(topic, offset), now, &effects)
+            moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)
         }
     }
 

@@ -10,7 +10,7 @@ package struct PartitionState: Sendable {
     package let rules: PartitionRules
     var flights: [FlightID: Flight] = [:]
     var bySource: [SourceKey: FlightID] = [:]
-    package internal(set) var watermarks: [Topic: Watermark]
+    package internal(set) var watermarks: [Topic: Watermark] = [:]
     var recentAnswers = RecentAnswers()
     var delayed = Heap<Delayed>()
     /// Flights whose answers wait for the index, by the position they wait for.
@@ -24,14 +24,25 @@ package struct PartitionState: Sendable {
 
     /// - Parameters:
     ///   - firstFlight: above every flight of an earlier ownership, whose tasks may still bring results.
-    ///   - earlier: what an earlier ownership of the same worker left.
-    package init(
-        _ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0,
-        after earlier: [Topic: Watermark] = [:]
-    ) {
+    package init(_ partition: PartitionID, rules: PartitionRules, seed: UInt64, firstFlight: Int = 0) {
         (self.partition, self.rules, flightCount) = (partition, rules, firstFlight)
-        watermarks = earlier.mapValues(Watermark.init(after:))
         random = SplitMix64(state: seed)
+    }
+
+    /// A topic is read from a position on: when the partition comes, and again where its log turns out to be another one.
+    /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
+    package mutating func begin(_ topic: Topic, at position: Int64, finished: [Int64] = []) {
+        let incarnation = watermarks[topic].map { $0.incarnation &+ 1 } ?? 0
+        watermarks[topic] = Watermark(from: position, finished: finished, incarnation: incarnation)
+    }
+
+    /// Counts the logs that the topic has had under this owner.
+    package func incarnation(_ topic: Topic) -> Int32 { watermarks[topic]?.incarnation ?? 0 }
+
+    /// What is finished of a topic, less what only the log knows; nil if it was not begun.
+    package func progress(_ topic: Topic) -> TopicProgress? {
+        guard let mark = watermarks[topic], let next = mark.value else { return nil }
+        return TopicProgress(next: next, finished: mark.finishedOffsets)
     }
 
     /// Records taken up and not finished: reading goes on while there is room.
@@ -57,6 +68,7 @@ package struct PartitionState: Sendable {
     /// Whether a flight that has had a permit is not over.
     package var isUnderWay: Bool { flights.values.contains { $0.started != nil } }
     package func isInFlight(_ source: SourceKey) -> Bool { bySource[source] != nil }
+    package var hasFlights: Bool { !flights.isEmpty }
     package var flightIDs: some Sequence<FlightID> { flights.keys }
 
     package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
@@ -84,6 +96,8 @@ package struct PartitionState: Sendable {
     }
 
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
+        // Read before its log was replaced: its job is done like any other, and no offset waits for it.
+        guard record.incarnation == incarnation(record.topic) else { return true }
         if watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp) { return true }
         // Finished in an earlier ownership, and so is all before it.
         if unfinished(record.topic) == 0, let value = watermark(record.topic) { effects.append(.commit(record.topic, value)) }
@@ -107,7 +121,9 @@ package struct PartitionState: Sendable {
 
     private mutating func settled(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
         var moved: Set<Topic> = []
-        for place in places where watermarks[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
+        for place in places where place.incarnation == incarnation(place.topic) {
+            if watermarks[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
+        }
         for topic in Topic.consumed where moved.contains(topic) {
             if let value = watermarks[topic]?.value { effects.append(.commit(topic, value)) }
         }

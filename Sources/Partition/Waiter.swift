@@ -20,5 +20,5 @@ package final class Waiter: Sendable {
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
-    package var place: RecordPlace { RecordPlace(record.topic, record.offset) }
+    package var place: RecordPlace { RecordPlace(record) }
 }

@@ -14,26 +14,30 @@ package struct Watermark: Sendable, Equatable {
 
     /// Finished in an earlier ownership, and not received since.
     private var known: Set<Int64> = []
-    /// Where that ownership's watermark stood.
-    private var knownFrom: Int64 = 0
+    /// Where reading began; nil if that is not known.
+    private let start: Int64?
+    /// Which log of the topic it is of.
+    package let incarnation: Int32
 
-    package init() {}
+    package init() { (start, incarnation) = (nil, 0) }
 
-    /// Of a partition that comes back to the same worker: what was finished ahead of the watermark is so for good, and need
-    /// not be done again when it is read again.
-    package init(after earlier: Watermark) {
-        known = earlier.known
-        for place in earlier.head..<earlier.offsets.count where earlier.finished[place] {
-            known.insert(earlier.offsets[place])
-        }
-        knownFrom = earlier.value ?? earlier.knownFrom
+    /// Of a topic that is read from `start`: what earlier owners finished above it is so for good.
+    package init(from start: Int64, finished: [Int64] = [], incarnation: Int32 = 0) {
+        (self.start, known, self.incarnation) = (start, Set(finished), incarnation)
+    }
+
+    /// Finished above `value`, ascending: what an owner leaves to the next.
+    package var finishedOffsets: [Int64] {
+        var ahead = Array(known)
+        for place in head..<offsets.count where finished[place] { ahead.append(offsets[place]) }
+        return ahead.sorted()
     }
 
     /// Received and not finished.
     package private(set) var unfinished = 0
 
-    /// nil until a record was received.
-    package var value: Int64? { head < offsets.count ? offsets[head] : next }
+    /// nil until a record was received, where it is not known where reading began.
+    package var value: Int64? { head < offsets.count ? offsets[head] : next ?? start }
 
     /// Received since the record that holds the watermark back, itself and finished ones included: what a successor would
     /// read again, and what is kept in memory here.
@@ -54,8 +58,6 @@ package struct Watermark: Sendable, Equatable {
     /// A record came; false if it came before (a log repeats after a reconnect), or was finished in an earlier ownership.
     package mutating func receive(_ offset: Int64, appended: Int64 = 0) -> Bool {
         if let next, offset < next { return false }
-        // Read from further back than it was left: whoever wants that wants it done again.
-        if next == nil, offset < knownFrom { known = [] }
         if !known.isEmpty, known.remove(offset) != nil {
             next = offset + 1
             // With nothing unfinished before it, the watermark is behind it already.

@@ -49,6 +49,9 @@ package protocol Log: Sendable {
     /// The newest record of each key that begins with `prefix`, tombstones left out.
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure) -> [Record]
 
+    /// What the log shows at each of these places; each has a result of its own.
+    func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]
+
     /// Who holds the partitions now, for people; nil if nobody.
     func owner(of partition: PartitionID) async throws(LogFailure) -> String?
 
@@ -76,7 +79,47 @@ extension Log {
         return standings
     }
 
+    package func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>] {
+        var sights: [Result<LogSight, LogFailure>] = []
+        for place in places { sights.append(await sight(at: place)) }
+        return sights
+    }
+
+    /// The record before the bounds: what retention removes between the two is not taken for another log's.
+    private func sight(at place: LogPoint) async -> Result<LogSight, LogFailure> {
+        do throws(LogFailure) {
+            var timestamp: Int64?
+            if let offset = place.offset {
+                let record = try await read(place.topic, place.partition, from: offset, limit: 1).first
+                timestamp = record.flatMap { $0.offset == offset ? $0.timestamp : nil }
+            }
+            return .success(LogSight(bounds: try await bounds(place.topic, place.partition), timestamp: timestamp))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     package var partitions: [PartitionID] { (0..<Int32(partitionCount)).map { PartitionID($0) } }
+}
+
+/// A partition of a topic, and an offset to look at; nil for none.
+package struct LogPoint: Sendable, Hashable {
+    package let topic: Topic
+    package let partition: PartitionID
+    package let offset: Int64?
+
+    package init(_ topic: Topic, _ partition: PartitionID, _ offset: Int64?) {
+        (self.topic, self.partition, self.offset) = (topic, partition, offset)
+    }
+}
+
+/// What a log shows of one partition of a topic: enough to tell it from another log of the same name.
+package struct LogSight: Sendable, Hashable {
+    package let bounds: Range<Int64>
+    /// When the record at the offset asked for was appended, milliseconds since 1970; nil if there is none.
+    package let timestamp: Int64?
+
+    package init(bounds: Range<Int64>, timestamp: Int64?) { (self.bounds, self.timestamp) = (bounds, timestamp) }
 }
 
 /// How far one partition of a topic has come.
@@ -127,6 +170,12 @@ package protocol LogConsumer: Sendable {
 
     /// Every record below `watermark` is finished. Made durable soon, together with others.
     func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64)
+
+    /// The watermark that is durable, as far as it is known here; nil if there is none.
+    func committed(_ topic: Topic, _ partition: PartitionID) -> Int64?
+
+    /// The topic's log is another one now: reading and the watermark begin again at `offset`, below where they were.
+    func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws(LogFailure)
 
     /// Answer to `revoked`: nothing of the partition runs any more, and its last commits were handed in.
     func release(_ partition: PartitionID)

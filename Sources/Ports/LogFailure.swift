@@ -12,6 +12,10 @@ package enum LogFailure: CodedFailure, Hashable {
     case misconfigured(problems: [String])
     /// `remedy`: what to do about them, a sentence.
     case topics(problems: [String], remedy: String)
+    /// The topic's log is not the one that was read: it was recreated, or truncated.
+    case recreated(topic: Topic, partition: PartitionID, LogBreak)
+    /// Retention removed records that nobody had taken up.
+    case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
     case closed
 
     package var kind: Code {
@@ -24,6 +28,8 @@ package enum LogFailure: CodedFailure, Hashable {
         case .denied: .denied
         case .misconfigured: .misconfigured
         case .topics: .topics
+        case .recreated: .recreated
+        case .expired: .expired
         case .closed: .closed
         }
     }
@@ -49,6 +55,10 @@ package enum LogFailure: CodedFailure, Hashable {
             "The log cannot be used as configured. \(problems.joined(separator: " "))"
         case .topics(let problems, let remedy):
             "The topics do not fit. \(problems.joined(separator: " ")) \(remedy)"
+        case .recreated(let topic, let partition, let why):
+            "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. It is read from its beginning; jobs that were deleted with the old log must be published again."
+        case .expired(let topic, let partition, let count, let first):
+            "Retention removed \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
         case .closed:
             "The log is closed. The worker is stopping."
         }
@@ -63,6 +73,8 @@ package enum LogFailure: CodedFailure, Hashable {
         case denied = "log.denied"
         case misconfigured = "log.misconfigured"
         case topics = "log.topics"
+        case recreated = "log.recreated"
+        case expired = "log.expired"
         case closed = "log.closed"
 
         package var meaning: String {
@@ -75,13 +87,17 @@ package enum LogFailure: CodedFailure, Hashable {
             case .denied: "The log does not let this client in, or not do this."
             case .misconfigured: "The log cannot be used as configured."
             case .topics: "A topic is missing, or is not as it must be."
+            case .recreated: "A topic was recreated or truncated; it is read from its beginning."
+            case .expired: "Retention removed records that no worker had taken up."
             case .closed: "The log was closed while something was under way."
             }
         }
 
         package var verdict: Verdict {
             switch self {
-            case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .closed: .wait
+            case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
+                .closed:
+                .wait
             case .tooLarge: .fail
             }
         }

@@ -58,6 +58,9 @@ extension Settings {
             "kafka.timing.commit", \.kafka.timing.commit, .duration(.milliseconds(1) ... .seconds(60)),
             "Watermarks are committed together, this long after the first of them."),
         SettingKey(
+            "kafka.timing.recommit", \.kafka.timing.recommit, .duration(.seconds(1) ... .seconds(7 * 86_400)),
+            "Offsets that did not move are committed again so often. Less than half of the brokers' offsets.retention.minutes."),
+        SettingKey(
             "kafka.timing.append", \.kafka.timing.append, .duration(.milliseconds(100) ... .seconds(600)),
             "An append that is not acknowledged by then has failed, or may have."),
         SettingKey(

@@ -60,7 +60,7 @@ extension Outbox {
             }
             entries.append(
                 Entry(
-                    place: RecordPlace(record.topic, record.offset), records: records.count - first, count: count))
+                    place: RecordPlace(record), records: records.count - first, count: count))
         }
     }
 }

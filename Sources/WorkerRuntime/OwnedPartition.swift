@@ -43,14 +43,22 @@ final class OwnedPartition {
     var readable: Set<Topic> = []
     /// Topics of which a slice of records is being decoded.
     var decoding: Set<Topic> = []
+    /// By topic: whether its log is still the one that is read.
+    var watches: [Topic: LogWatch] = Dictionary(uniqueKeysWithValues: Topic.worked.map { ($0, LogWatch()) })
+    var ledger: ProgressLedger
+    /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
+    let kept: KeptProgress?
     /// By topic: each has its own while a slice of it is being decoded.
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
     /// The record that opens our ownership in the changelog.
     enum Mark { case none, underWay, set }
 
-    init(_ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>) {
-        (self.id, self.epoch, self.index, self.state) = (id, epoch, index, state)
+    init(
+        _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>,
+        kept: KeptProgress?, ledger: ProgressLedger
+    ) {
+        (self.id, self.epoch, self.index, self.state, self.kept, self.ledger) = (id, epoch, index, state, kept, ledger)
         (changelogStart, restoreEnd) = (changelog.lowerBound, changelog.upperBound)
         folded = index.position ?? 0
     }
@@ -63,8 +71,10 @@ final class OwnedPartition {
     }
 
     /// Rows into the index, which holds all before `end` then.
-    func apply(_ changes: [IndexChange], upTo end: Int64, epoch: Int64) throws(IndexFailure) {
-        try index.apply(changes, upTo: min(end, stale.values.min() ?? end), epoch: epoch)
+    func apply(
+        _ changes: [IndexChange], progress: ProgressRow?, upTo end: Int64, epoch: Int64
+    ) throws(IndexFailure) {
+        try index.apply(changes, progress: progress, upTo: min(end, stale.values.min() ?? end), epoch: epoch)
         folded = end
     }
 

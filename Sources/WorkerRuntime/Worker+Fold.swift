@@ -20,8 +20,9 @@ extension Worker {
             return restate(owned)
         }
         var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0)
-        let changes = slice.rows.compactMap { change($0, &epochs, owned) }
-        try owned.apply(changes, upTo: slice.end, epoch: epochs.epoch)
+        var progress: ProgressRow?
+        let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
+        try owned.apply(changes, progress: progress, upTo: slice.end, epoch: epochs.epoch)
         for change in changes { owned.looks.forget(change.source) }
         owned.unfolded = nil
         owned.isStuck = false
@@ -48,9 +49,11 @@ extension Worker {
         turnSoon()
     }
 
-    /// The step of the index that a changelog record is; nil for epochs, for what cannot be read, and for what an owner
-    /// wrote whose time was over: a later one's record stands before it.
-    private func change(_ row: RowSlice.Row, _ epochs: inout EpochFold, _ owned: OwnedPartition) -> IndexChange? {
+    /// The step of the index that a changelog record is; nil for epochs and progress, for what cannot be read, and for
+    /// what an owner wrote whose time was over: a later one's record stands before it.
+    private func change(
+        _ row: RowSlice.Row, _ epochs: inout EpochFold, _ progress: inout ProgressRow?, _ owned: OwnedPartition
+    ) -> IndexChange? {
         let entry: ChangelogEntry
         switch row.entry {
         case .success(let read): entry = read
@@ -64,6 +67,7 @@ extension Worker {
             if let key = RecordKey(row.key) { owned.noteStale(key, at: row.offset) }
             return nil
         }
+        if case .progress(let row) = entry { progress = row }
         return if case .change(let change) = entry { change } else { nil }
     }
 
@@ -78,6 +82,8 @@ extension Worker {
         guard isRead || owned.folded >= end else { return }
         guard owned.mark == .set else { return beginMark(owned) }
         owned.isRestored = true
+        owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
+        look(at: owned)
         lookUpWaiters(of: owned)
         logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
         turnSoon()
@@ -147,6 +153,9 @@ extension Worker {
         let record: NewRecord
         switch key {
         case .epoch, .job: return epochRow(of: owned, isClean: false)
+        case .progress:
+            let row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
+            record = row.newRecord()
         case .source(let source):
             let row = try owned.index.snapshot(of: source).source
             record = row?.newRecord(partition: owned.id) ?? SourceRow.drop(source, partition: owned.id)
@@ -162,7 +171,7 @@ extension RecordKey {
     fileprivate var source: SourceKey? {
         switch self {
         case .job(let source), .source(let source), .variant(let source, _): source
-        case .epoch: nil
+        case .epoch, .progress: nil
         }
     }
 }

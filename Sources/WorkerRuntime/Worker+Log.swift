@@ -36,14 +36,14 @@ extension Worker: LogListener {
             if owned.readable.contains(.variants) { try fold(owned) }
             // While draining or leaving, rows only: answers wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
-            for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) {
-                try take(topic, owned)
+            for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) && owned.isOpen(topic) {
+                do throws(LogFailure) { try take(topic, owned) } catch {
+                    if error.endsWorker { throw error }
+                    suspect(topic, owned, error)
+                }
             }
         } catch let failure as LogFailure {
-            switch failure {
-            case .unreadable, .topics: return end(failure)
-            default: break
-            }
+            if failure.endsWorker { return end(failure) }
             tally.countFailure(failure.code)
             logger.error("\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
@@ -56,12 +56,13 @@ extension Worker: LogListener {
         } catch {}
     }
 
-    private func take(_ topic: Topic, _ owned: OwnedPartition) throws {
+    private func take(_ topic: Topic, _ owned: OwnedPartition) throws(LogFailure) {
         let room = owned.room(topic, readAhead: configuration.readAhead, retryHeap: configuration.partition.retryHeap)
         let limit = min(256, room)
         guard limit > 0, !owned.decoding.contains(topic), owned.state.takes(topic, at: now) else { return }
-        let records = try ports.consumer.drain(topic, owned.id, limit: limit)
+        var records = try ports.consumer.drain(topic, owned.id, limit: limit)
         if records.isEmpty { owned.readable.remove(topic) } else { turnSoon() }
+        owned.note(&records, of: topic, at: monotonic)
         guard records.count > Self.decodedAtOnce else {
             for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
             return
@@ -69,9 +70,9 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
         owned.decoding.insert(topic)
-        tasks.yield { [partition = owned.id, epoch = owned.epoch, readings = owned.readings[topic.ordinal]] in
+        tasks.yield { [taken = records, partition = owned.id, epoch = owned.epoch, readings = owned.readings[topic.ordinal]] in
             var readings = readings
-            let events = records.map { self.takeUp($0, &readings) }
+            let events = taken.map { self.takeUp($0, &readings) }
             await self.arrive(events, readings, topic, partition, epoch)
         }
     }
@@ -102,7 +103,8 @@ extension Worker: LogListener {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.stale.isEmpty && !$0.isRestating && $0.readable.isEmpty && $0.decoding.isEmpty
-                && $0.state.unfinished == 0
+                && $0.state.unfinished == 0 && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen)
+                && $0.ledger.isIdle
         }
     }
 
@@ -118,5 +120,15 @@ extension Worker: LogListener {
             guard max(watermark, read) >= standing.bounds.upperBound else { return false }
         }
         return true
+    }
+}
+
+extension LogFailure {
+    /// Nothing more would ever come of reading.
+    fileprivate var endsWorker: Bool {
+        switch self {
+        case .unreadable, .topics: true
+        default: false
+        }
     }
 }

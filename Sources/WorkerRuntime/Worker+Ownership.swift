@@ -15,10 +15,12 @@ extension Worker {
             var state = PartitionState(
                 partition, rules: configuration.partition,
                 seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
-                firstFlight: assignments << 32, after: keptWatermarks.removeValue(forKey: partition) ?? [:])
+                firstFlight: assignments << 32)
             var none: [PartitionEffect] = []
             state.reduce(.folded(start), at: now, into: &none)
-            let owned = OwnedPartition(partition, epoch: epoch, index: index, state: state, changelog: changelog)
+            let owned = OwnedPartition(
+                partition, epoch: epoch, index: index, state: state, changelog: changelog,
+                kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(at: monotonic))
             partitions[partition] = owned
             restore.begin(owned.rowsLeft, at: now)
             // Nothing to read means that nothing is said to be readable.
@@ -89,11 +91,11 @@ extension Worker {
         settle()
     }
 
-    /// Lets go of the partitions that have nothing under way any more.
+    /// Lets go of the partitions that have nothing under way any more, with a last word on how far they came.
     func finishLeaving() {
         for owned in partitions.values
-        where owned.isLeaving && !owned.state.isUnderWay && owned.outbox.isEmpty {
-            giveUp(owned.id)
+        where owned.isLeaving && !owned.state.isUnderWay && owned.outbox.isEmpty && owned.ledger.isIdle {
+            if !writeProgress(of: owned, isLast: true) { giveUp(owned.id) }
         }
     }
 
@@ -107,7 +109,7 @@ extension Worker {
             fetched[flight] = nil
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
-        keptWatermarks[partition] = owned.state.watermarks
+        keptProgress[partition] = KeptProgress(topics: progress(of: owned), row: owned.index.progress)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
             restore.leave(owned.rowsLeft)

@@ -23,7 +23,10 @@ package actor Worker {
     var partitions: [PartitionID: OwnedPartition] = [:]
     /// Of partitions that went, should they come back.
     var keptIndexes: [PartitionID: any VariantIndex] = [:]
-    var keptWatermarks: [PartitionID: [Topic: Partition.Watermark]] = [:]
+    var keptProgress: [PartitionID: KeptProgress] = [:]
+    /// Looks at the log that are asked for and not begun: they go together.
+    var looks: [LogLook] = []
+    var isLooking = false
     var restore = RestoreProgress()
     var scheduler: PermitScheduler
     /// Bodies that were fetched and wait for their render permit.
@@ -106,6 +109,8 @@ package actor Worker {
     private static let storingLimit = 128
 
     nonisolated var now: Int64 { SystemTime.wallMilliseconds }
+    /// Milliseconds, for durations.
+    nonisolated var monotonic: Int64 { SystemTime.monotonicNanoseconds / 1_000_000 }
 
     /// Asks for a turn; asked many times, there is one.
     func turnSoon() {
@@ -151,13 +156,15 @@ package actor Worker {
             restate(owned)
             // An index that could not be asked for what the mark needs is asked again, though nothing comes to be folded.
             noteRestored(owned)
+            look(at: owned)
+            if !owned.isLeaving { writeProgress(of: owned) }
         }
         tellRestore()
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = SystemTime.monotonicNanoseconds > deadline
-        guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered) else { return }
+        guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered && isCommitted) else { return }
         if isLate {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",
@@ -165,11 +172,14 @@ package actor Worker {
         }
         phase = .ended(nil)
         // It takes the mark's place, by which rows that came too late are known: not before what holds is said again.
-        let flags = isLate ? [] : partitions.values.filter { $0.isRestored && $0.stale.isEmpty && !$0.isLeaving }
-            .map { (owner: $0.ownership, row: epochRow(of: $0, isClean: true)) }
+        let last = partitions.values.filter { !$0.isLeaving }.map { owned in
+            let isClean = !isLate && owned.isRestored && owned.stale.isEmpty
+            let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
+            return (owner: owned.ownership, rows: rows.compactMap { $0 })
+        }
         tasks.yield { [ports] in
-            // For people who read the changelog; the next owner restores alike without it, so a refusal here costs nothing.
-            for flag in flags { _ = await ports.log.append([flag.row], as: flag.owner) }
+            // What is refused here costs the next owner work, and nothing else.
+            for last in last where !last.rows.isEmpty { _ = await ports.log.append(last.rows, as: last.owner) }
             self.tasks.finish()
         }
     }

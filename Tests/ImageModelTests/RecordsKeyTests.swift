@@ -12,6 +12,7 @@ struct RecordsKeyTests {
         #expect(Fixture.text(RecordKey.source(Fixture.source).bytes) == "\(Self.hex)/@source")
         #expect(Fixture.text(RecordKey.variant(Fixture.source, Fixture.spec).bytes) == "\(Self.hex)/640x480-q80.webp")
         #expect(Fixture.text(RecordKey.epoch(PartitionID(12)).bytes) == "@epoch/12")
+        #expect(Fixture.text(RecordKey.progress(PartitionID(12)).bytes) == "@progress/12")
     }
 
     @Test("Every key reads back as itself")
@@ -23,7 +24,7 @@ struct RecordsKeyTests {
             #expect(RecordKey(key.bytes) == key)
             #expect(Fixture.text(key.bytes).hasSuffix("/" + spec.description), "two writers of one spelling")
         }
-        for key in [RecordKey.job(Fixture.source), .source(Fixture.source), .epoch(PartitionID(0)), .epoch(PartitionID(.max))] {
+        for key in [RecordKey.job(Fixture.source), .source(Fixture.source), .epoch(PartitionID(0)), .epoch(PartitionID(.max)), .progress(PartitionID(7))] {
             #expect(RecordKey(key.bytes) == key)
         }
     }
@@ -37,7 +38,8 @@ struct RecordsKeyTests {
             "\(hex)/640y0-q80.webp", "\(hex)/640x480-q80-axis5_5.webp", "\(hex)/640x480-q80-axis2_5.webp", "\(hex)/640x480-q0.webp",
             "\(hex)/640x480-q101.webp", "\(hex)/640y480-q80-axis11_5.webp", "\(hex)/640x480-q80.png", "\(hex)/640X480-q80.webp",
             "\(hex)/999999x1-q80.webp", "\(hex)/99999999999999999999x1-q80.webp", "\(hex)/640x480-q80.exe", "@epoch/",
-            "@epoch/-1", "@epoch/01", "@epoch/+1", "@epoch/2147483648", "@epoch", "@other/1",
+            "@epoch/-1", "@epoch/01", "@epoch/+1", "@epoch/2147483648", "@epoch", "@other/1", "@progress/",
+            "@progress/-1", "@progress/01",
         ])
     func noKey(text: String) { #expect(RecordKey(Array(text.utf8)) == nil) }
 

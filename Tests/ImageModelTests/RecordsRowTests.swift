@@ -45,6 +45,30 @@ struct RecordsRowTests {
         #expect(try entry(source.newRecord(partition: Fixture.partition)) == .change(.source(source)))
         let epoch = EpochRow(partition: PartitionID(5), epoch: 9, owner: "host pid 1", isClean: true, at: 7)
         #expect(try entry(epoch.newRecord()) == .epoch(epoch))
+        let progress = ProgressRow(
+            partition: PartitionID(5),
+            topics: [
+                .jobsFast: TopicProgress(
+                    next: 7, committed: 6, finished: [9, 10, 40_000 - 8], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000)),
+                .retry: TopicProgress(next: 0),
+            ], at: 8)
+        var read = progress
+        // Beyond the bitmap's end: finished again by the next owner.
+        read.topics[.jobsFast]?.finished = [9, 10]
+        #expect(try entry(progress.newRecord()) == .progress(read))
+    }
+
+    @Test(
+        "A progress row with numbers or a bitmap that no owner writes is refused",
+        arguments: [
+            #"{"topics":{"jobs.fast":{"next":-1}},"at":1}"#, #"{"topics":{"jobs.fast":{"next":9223372036854775807}},"at":1}"#,
+            #"{"topics":{"jobs.fast":{}},"at":1}"#, #"{"topics":{"jobs.fast":{"next":1,"finished":"?"}},"at":1}"#,
+            #"{"topics":{"retry":{"next":1,"finished":"\#(Base64.text([UInt8](repeating: 1, count: 4_097)))"}},"at":1}"#,
+            #"{"topics":{"retry":{"next":1,"anchor":{"offset":1}}},"at":1}"#, #"{"at":1}"#, #"{"topics":{}}"#,
+        ])
+    func damagedProgress(json: String) throws {
+        let record = Fixture.record(.variants, value: Array(json.utf8), key: RecordKey.progress(PartitionID(1)).bytes)
+        #expect(throws: RecordFailure.self) { try ChangelogEntry(record) }
     }
 
     @Test(
@@ -94,6 +118,8 @@ struct RecordsRowTests {
         }
         let tombstone = Fixture.record(.variants, value: nil, key: RecordKey.epoch(PartitionID(1)).bytes)
         #expect(throws: RecordFailure.self) { try ChangelogEntry(tombstone) }
+        let gone = Fixture.record(.variants, value: nil, key: RecordKey.progress(PartitionID(1)).bytes)
+        #expect(throws: RecordFailure.self) { try ChangelogEntry(gone) }
     }
 
     @Test("100,000 damaged records trap nowhere: each is an entry or a refusal")
@@ -101,6 +127,11 @@ struct RecordsRowTests {
         let seeds = [
             Fixture.variant.newRecord(partition: Fixture.partition), Fixture.sourceRow.newRecord(partition: Fixture.partition),
             EpochRow(partition: Fixture.partition, epoch: 9, owner: "host", isClean: true, at: 7).newRecord(),
+            ProgressRow(
+                partition: Fixture.partition,
+                topics: [.retry: TopicProgress(next: 1, committed: 1, finished: [3], anchor: LogAnchor(offset: 0, timestamp: 5))],
+                at: 7
+            ).newRecord(),
         ].map { Fixture.read($0) }
         var random = SeededRandom(seed: 7)
         var entries = 0

@@ -107,13 +107,15 @@ struct IndexTests {
     func restart() throws {
         let rows = Rows(1)
         let first = try indexes.open(Self.partition).index
-        try first.apply(rows.changes, upTo: 5, epoch: 9)
+        let progress = ProgressRow(partition: Self.partition, topics: [.retry: TopicProgress(next: 3, finished: [5])], at: 1)
+        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9)
+        try first.apply([], progress: nil, upTo: 5, epoch: 9)
         first.close()
         #expect(first.checkpoint?.epoch == 9)
         #expect(throws: IndexFailure.self) { try first.snapshot(of: rows.key) }
         let (again, rebuilt) = try indexes.open(Self.partition)
         #expect(rebuilt == nil)
-        #expect(again.position == 5 && again.checkpoint == first.checkpoint)
+        #expect(again.position == 5 && again.checkpoint == first.checkpoint && again.progress == progress)
         #expect(try again.snapshot(of: rows.key).variants.count == 3)
         #expect(try indexes.open(PartitionID(4)).index.position == nil)
     }

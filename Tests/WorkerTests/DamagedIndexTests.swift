@@ -83,6 +83,7 @@ private final class FailingIndex: VariantIndex {
     private let inner: any VariantIndex
     private let isDamaged: (FailingIndexes.Part) -> Bool
     var checkpoint: IndexCheckpoint? { inner.checkpoint }
+    var progress: ProgressRow? { inner.progress }
 
     init(_ inner: any VariantIndex, isDamaged: @escaping (FailingIndexes.Part) -> Bool) {
         (self.inner, self.isDamaged) = (inner, isDamaged)
@@ -93,9 +94,11 @@ private final class FailingIndex: VariantIndex {
         return try inner.snapshot(of: source)
     }
 
-    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure) {
+    func apply(
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+    ) throws(IndexFailure) {
         if isDamaged(.apply) { throw damage }
-        try inner.apply(changes, upTo: position, epoch: epoch)
+        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

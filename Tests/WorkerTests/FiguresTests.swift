@@ -172,14 +172,17 @@ private final class FullIndex: VariantIndex {
     private let inner: any VariantIndex
     private let full: Full
     var checkpoint: IndexCheckpoint? { inner.checkpoint }
+    var progress: ProgressRow? { inner.progress }
 
     init(_ inner: any VariantIndex, _ full: Full) { (self.inner, self.full) = (inner, full) }
 
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
 
-    func apply(_ changes: [IndexChange], upTo position: Int64, epoch: Int64) throws(IndexFailure) {
+    func apply(
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+    ) throws(IndexFailure) {
         if full.refuses() { throw .unavailable(path: "index", reason: "the test says so") }
-        try inner.apply(changes, upTo: position, epoch: epoch)
+        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

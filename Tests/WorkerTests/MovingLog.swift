@@ -105,6 +105,12 @@ final class MovingLog: Log, LogConsumer {
         consumer.commit(topic, partition, watermark: watermark)
     }
 
+    func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.committed(topic, partition) }
+
+    func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws(LogFailure) {
+        try consumer.restart(topic, partition, at: offset)
+    }
+
     func release(_ partition: PartitionID) { consumer.release(partition) }
     func stop() async { await consumer.stop() }
 }

@@ -1,0 +1,127 @@
+internal import JSONText
+
+/// How far a partition's owners have come in its topics, as a row of the changelog.
+///
+/// Committed offsets alone make a new owner answer again what was finished above them. A row survives a hand-over, is
+/// fenced like every other row, and tells a topic that was recreated from the one that was read.
+package struct ProgressRow: Sendable, Hashable {
+    package var partition: PartitionID
+    package var topics: [Topic: TopicProgress]
+    /// Milliseconds since 1970.
+    package var at: Int64
+
+    package init(partition: PartitionID, topics: [Topic: TopicProgress], at: Int64) {
+        (self.partition, self.topics, self.at) = (partition, topics, at)
+    }
+
+    package func newRecord() -> NewRecord {
+        NewRecord(
+            topic: .variants, partition: partition, key: RecordKey.progress(partition).bytes, value: json,
+            headers: EventHeader.event(
+                EventHeader.partitionProgressed, id: "@progress/\(partition)/\(at)", at: at, traceparent: nil))
+    }
+
+    package var json: [UInt8] {
+        var json = JSONWriter(reserving: 512)
+        json.beginObject()
+        json.key("topics")
+        json.beginObject()
+        for topic in Topic.worked {
+            guard let progress = topics[topic] else { continue }
+            json.key(named: topic.rawValue)
+            json.progress(progress)
+        }
+        json.endObject()
+        json.field("at", at)
+        json.endObject()
+        return json.bytes
+    }
+
+    /// As an index keeps it; nil if the bytes are damaged.
+    package init?(partition: PartitionID, stored json: [UInt8]) {
+        guard let row = try? ProgressRow(partition: partition, json: json) else { return nil }
+        self = row
+    }
+
+    init(partition: PartitionID, json: [UInt8]) throws(JSONFailure) {
+        self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
+            var topics: [Topic: TopicProgress]?, at: Int64?
+            try reader.openObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "topics":
+                    var read: [Topic: TopicProgress] = [:]
+                    try reader.openObject()
+                    while let name = try reader.nextKey() {
+                        // A newer version may have topics that this one does not read.
+                        if let topic = Topic(rawValue: name.text), Topic.worked.contains(topic) {
+                            read[topic] = try reader.progress()
+                        } else {
+                            try reader.skip()
+                        }
+                    }
+                    topics = read
+                case "at": at = try reader.integer()
+                default: try reader.skip()
+                }
+            }
+            return ProgressRow(partition: partition, topics: try topics.field("topics"), at: try at.field("at"))
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func progress(_ progress: TopicProgress) {
+        beginObject()
+        field("next", progress.next)
+        if let committed = progress.committed { field("committed", committed) }
+        let bitmap = OffsetBitmap.bytes(progress.finished, from: progress.next)
+        if !bitmap.isEmpty { field("finished", Base64.text(bitmap)) }
+        if let anchor = progress.anchor {
+            key("anchor")
+            beginObject()
+            field("offset", anchor.offset)
+            field("timestamp", anchor.timestamp)
+            endObject()
+        }
+        endObject()
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func progress() throws(JSONFailure) -> TopicProgress {
+        var next: Int64?, committed: Int64?, bitmap: [UInt8] = [], anchor: LogAnchor?
+        try openObject()
+        while let key = try nextKey() {
+            switch key {
+            case "next": next = try logOffset()
+            case "committed": committed = try logOffset()
+            case "finished":
+                bitmap = try value("a bitmap in base 64") { text in
+                    Base64.bytes(text).flatMap { $0.count <= OffsetBitmap.byteLimit ? $0 : nil }
+                }
+            case "anchor": anchor = try self.anchor()
+            default: try skip()
+            }
+        }
+        let start = try next.field("next")
+        return TopicProgress(
+            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), anchor: anchor)
+    }
+
+    private mutating func anchor() throws(JSONFailure) -> LogAnchor {
+        var place: Int64?, timestamp: Int64?
+        try openObject()
+        while let key = try nextKey() {
+            switch key {
+            case "offset": place = try logOffset()
+            case "timestamp": timestamp = try integer()
+            default: try skip()
+            }
+        }
+        return LogAnchor(offset: try place.field("offset"), timestamp: try timestamp.field("timestamp"))
+    }
+
+    /// What is far above every real log's end leaves room for sums.
+    private mutating func logOffset() throws(JSONFailure) -> Int64 { Int64(try integer(in: 0...1 << 60)) }
+}

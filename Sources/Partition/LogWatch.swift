@@ -1,0 +1,80 @@
+package import ImageModel
+
+/// Whether the log of an owned topic is still the one that is read: when to look, and at which record.
+///
+/// A topic that was recreated goes on under its name, and Kafka's clients go on at their offset in silence. So the log is
+/// looked at when its partition comes, soon after the first record, four times a minute, and at once where reading failed
+/// or went back. An anchor counts only if it was received before a look that found the earlier anchor in place: then no
+/// other log came between.
+///
+/// Times are monotonic milliseconds.
+package struct LogWatch: Sendable {
+    private var isSuspected = true
+    /// Why the log is known to be another one.
+    package private(set) var proof: LogBreak?
+    private var isLooking = false
+    /// Suspected during the look under way: it may have come too early.
+    private var looksAgain = false
+    private var due: Int64 = 0
+    /// Found by a look.
+    private var verified: LogAnchor?
+    /// The last record that was received.
+    private var latest: LogAnchor?
+    /// The last one when the latest look began.
+    private var candidate: LogAnchor?
+
+    private static let firstLook: Int64 = 1_000
+    private static let interval: Int64 = 15_000
+    /// After a look without an answer.
+    private static let pause: Int64 = 1_000
+
+    package init() {}
+
+    /// Where to look; nil before there was a record. One that was not verified yet is better than none.
+    package var anchor: LogAnchor? { verified ?? latest }
+
+    /// Whether the record at the anchor is to be read: a log without a new record shows by its end that it is another one,
+    /// and to read costs the brokers more.
+    package var readsAnchor: Bool { isSuspected || candidate != verified }
+
+    /// Whether records may be taken up.
+    package var isOpen: Bool { !isSuspected }
+
+    package mutating func receive(_ offset: Int64, appended timestamp: Int64, at now: Int64) {
+        if anchor == nil { due = min(due, now + Self.firstLook) }
+        latest = LogAnchor(offset: offset, timestamp: timestamp)
+    }
+
+    /// Reading failed, or showed another log. What was received before is of the old one.
+    package mutating func suspect(_ proof: LogBreak? = nil) {
+        self.proof = self.proof ?? proof
+        verified = anchor
+        (isSuspected, looksAgain, due) = (true, isLooking, 0)
+    }
+
+    /// Whether to look now; a look that began ends with `begin`, `found` or `failed`.
+    package mutating func beginLook(at now: Int64) -> Bool {
+        guard !isLooking, now >= due else { return false }
+        (isLooking, candidate) = (true, latest)
+        return true
+    }
+
+    /// The look could not be made.
+    package mutating func failed(at now: Int64) {
+        (isLooking, looksAgain) = (false, false)
+        due = now + Self.pause
+    }
+
+    /// The log is the one that was read.
+    package mutating func found(at now: Int64) {
+        isLooking = false
+        if looksAgain { return looksAgain = false }
+        (isSuspected, verified, due) = (false, candidate ?? verified, now + Self.interval)
+    }
+
+    /// Reading begins in a log that has this anchor.
+    package mutating func begin(anchor: LogAnchor?, at now: Int64) {
+        self = LogWatch()
+        (isSuspected, verified, due) = (false, anchor, now + Self.interval)
+    }
+}

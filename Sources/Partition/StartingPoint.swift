@@ -1,0 +1,75 @@
+package import ImageModel
+
+/// Where an owner begins to read a topic, and what it need not do again.
+///
+/// The group's offset is for Kafka's own tools; the progress row knows more. The higher of the two counts, with one
+/// exception: an offset below the one that was known to be durable was set by an operator, and wins. A log that is not
+/// the one of the progress is read from its beginning (`LogBreak`). Brokers delete the group's offsets together with a
+/// topic: where there is none, and no anchor to know the log by, the progress does not count.
+package struct StartingPoint: Sendable, Equatable {
+    package let position: Int64
+    /// Finished above `position`, ascending.
+    package let finished: [Int64]
+    /// Known to be of this log.
+    package let anchor: LogAnchor?
+    package let finding: Finding
+
+    /// What an operator should hear.
+    package enum Finding: Sendable, Equatable {
+        case none
+        case anotherLog(LogBreak)
+        /// The group's offset was set back, from the one that the progress row recorded as committed.
+        case reset(from: Int64)
+        /// Retention removed so many offsets that were not finished.
+        case expired(Int64)
+    }
+
+    /// - Parameters:
+    ///   - progress: what earlier owners left; nil if none did.
+    ///   - committed: the group's offset; nil if there is none.
+    ///   - bounds: the first offset still there, and the next one.
+    ///   - anchored: when the record at the anchor's offset was appended; nil if there is none.
+    ///   - proof: why the log is another one, where that is known already.
+    package init(
+        after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: Int64?,
+        proof: LogBreak? = nil
+    ) {
+        let trusted = committed == nil && progress?.anchor == nil ? nil : progress
+        let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
+        if let why = proof ?? known.breakIn(bounds, anchored: anchored) ?? committed.flatMap({
+            $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
+        }) {
+            self.init(bounds.lowerBound, [], nil, .anotherLog(why))
+            return
+        }
+        var position = max(committed ?? known.next, known.next)
+        var finished = known.finished
+        var finding = Finding.none
+        if let committed, let durable = known.committed, committed < durable {
+            (position, finished, finding) = (committed, [], .reset(from: durable))
+        }
+        if position < bounds.lowerBound {
+            let done = finished.count { $0 >= position && $0 < bounds.lowerBound }
+            let lost = bounds.lowerBound - position - Int64(done)
+            if lost > 0 { finding = .expired(lost) }
+            position = bounds.lowerBound
+        }
+        self.init(position, finished.filter { $0 >= position }, known.anchor, finding)
+    }
+
+    private init(_ position: Int64, _ finished: [Int64], _ anchor: LogAnchor?, _ finding: Finding) {
+        (self.position, self.finished, self.anchor, self.finding) = (position, finished, anchor, finding)
+    }
+}
+
+extension TopicProgress {
+    /// Why a log with these bounds is not the one that this is the progress in; nil if nothing speaks against it.
+    ///
+    /// An anchor that retention has removed tells nothing. The log's end is compared with what was finished, too.
+    package func breakIn(_ bounds: Range<Int64>, anchored: Int64?) -> LogBreak? {
+        let read = max(next, finished.last.map { $0 + 1 } ?? 0, anchor.map { $0.offset + 1 } ?? 0)
+        if bounds.upperBound < read { return .shorter(end: bounds.upperBound, read: read) }
+        guard let anchor, anchor.offset >= bounds.lowerBound, anchored != anchor.timestamp else { return nil }
+        return .otherRecord(at: anchor.offset)
+    }
+}

@@ -1,0 +1,204 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Telemetry
+
+/// How far partitions have come outlives their owner: where reading begins, whether a topic's log is still the one that
+/// was read, and the progress rows for the next owner.
+extension Worker {
+    /// Asks what the log shows of the topics whose time it is.
+    func look(at owned: OwnedPartition) {
+        guard owned.isRestored, !owned.isLeaving else { return }
+        for topic in Topic.worked where owned.watches[topic]?.beginLook(at: monotonic) == true {
+            let isFirst = owned.state.progress(topic) == nil
+            var progress = isFirst ? owned.inherited(topic) : progress(topic, owned)
+            if !isFirst, owned.watches[topic]?.readsAnchor == false { progress?.anchor = nil }
+            looks.append(
+                LogLook(
+                    owner: owned.ownership, progress: progress, isFirst: isFirst,
+                    point: LogPoint(topic, owned.id, progress?.anchor?.offset)))
+        }
+        beginLooks()
+    }
+
+    /// One question for all that wait: each costs the brokers a round trip.
+    private func beginLooks() {
+        guard !isLooking, !looks.isEmpty else { return }
+        isLooking = true
+        let asked = looks
+        looks = []
+        tasks.yield {
+            let sights = await self.ports.log.sights(at: asked.map(\.point))
+            await self.looked(zip(asked, sights))
+        }
+    }
+
+    private func looked(_ found: Zip2Sequence<[LogLook], [Result<LogSight, LogFailure>]>) {
+        isLooking = false
+        for (look, sight) in found {
+            guard let owned = partitions[look.owner.partition], owned.ownership == look.owner else { continue }
+            do throws(LogFailure) { try looked(look, try sight.get(), owned) } catch {
+                owned.watches[look.point.topic]?.failed(at: monotonic)
+                note(error, ["code": .string(error.code), "partition": .string("\(owned.id)")])
+            }
+        }
+        beginLooks()
+        turnSoon()
+    }
+
+    private func looked(_ look: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
+        let topic = look.point.topic
+        let proof = owned.watches[topic]?.proof
+        if !look.isFirst, proof == nil, look.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
+            owned.watches[topic]?.found(at: monotonic)
+            return
+        }
+        let committed = ports.consumer.committed(topic, owned.id)
+        let start = StartingPoint(
+            after: look.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp, proof: proof)
+        tell(start, topic, owned)
+        if case .anotherLog = start.finding {
+            try ports.consumer.restart(topic, owned.id, at: start.position)
+        } else {
+            // The log's own reading began at the group's offset.
+            if start.position != committed ?? sight.bounds.lowerBound {
+                try ports.consumer.rewind(topic, owned.id, to: start.position)
+            }
+            // Lag is told from committed offsets, so there is one from the beginning.
+            if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, watermark: start.position) }
+        }
+        owned.state.begin(topic, at: start.position, finished: start.finished)
+        owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
+        owned.readable.insert(topic)
+    }
+
+    private func tell(_ start: StartingPoint, _ topic: Topic, _ owned: OwnedPartition) {
+        func error(_ failure: LogFailure) {
+            tally.countFailure(failure.code)
+            logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        }
+        switch start.finding {
+        case .none: break
+        case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
+        case .expired(let count):
+            error(.expired(topic: topic, partition: owned.id, count: count, first: start.position))
+        case .reset(let from):
+            logger.warning(
+                "The committed offset of \(topic.rawValue), partition \(owned.id), was set back from \(from) to \(start.position): its jobs are done again.",
+                ["partition": .string("\(owned.id)")])
+        }
+    }
+
+    /// Reading failed: nothing more is taken up before the log was looked at.
+    func suspect(_ topic: Topic, _ owned: OwnedPartition, _ failure: LogFailure) {
+        if case .recreated(_, _, let why) = failure {
+            owned.watches[topic]?.suspect(why)
+        } else {
+            owned.watches[topic]?.suspect()
+            note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        }
+        look(at: owned)
+    }
+
+    /// What is finished of every topic, with what only the log knows; of topics that wait for a look, what was before.
+    func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
+        var topics: [Topic: TopicProgress] = [:]
+        for topic in Topic.worked {
+            let isKnown = owned.isOpen(topic) && owned.state.progress(topic) != nil
+            topics[topic] = isKnown ? progress(topic, owned) : owned.inherited(topic)
+        }
+        return topics
+    }
+
+    private func progress(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
+        var progress = owned.state.progress(topic)
+        progress?.committed = ports.consumer.committed(topic, owned.id)
+        progress?.anchor = owned.watches[topic]?.anchor
+        return progress
+    }
+
+    /// Writes the progress row if it is due; true if that began.
+    @discardableResult
+    func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
+        guard owned.canTellProgress,
+            let topics = owned.ledger.beginWrite(at: monotonic, isLast: isLast, { progress(of: owned) })
+        else { return false }
+        tasks.yield { [ports, owner = owned.ownership, row = progressRow(topics, owned)] in
+            let result = await ports.log.append([row], as: owner)
+            await self.wroteProgress(topics, owner, result.lazy.compactMap(\.failure).first)
+        }
+        return true
+    }
+
+    private func wroteProgress(_ topics: [Topic: TopicProgress], _ owner: Ownership, _ failure: LogFailure?) {
+        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        if let failure {
+            tally.countFailure(failure.code)
+            owned.ledger.failed(at: monotonic)
+            // It goes without: its successor does again what was finished ahead.
+            if owned.isLeaving { return giveUp(owned.id) }
+        } else {
+            owned.ledger.wrote(topics, at: monotonic)
+        }
+        settle()
+    }
+
+    /// Whether what is finished is committed, too: the last progress rows say what is, so that an operator's reset while no
+    /// worker runs is known as one.
+    var isCommitted: Bool {
+        partitions.values.allSatisfy { owned in
+            Topic.worked.allSatisfy { topic in
+                owned.state.watermark(topic).map { $0 <= ports.consumer.committed(topic, owned.id) ?? 0 } ?? true
+            }
+        }
+    }
+
+    /// For the end of a drain; nil if there is nothing new to say.
+    func lastProgressRow(of owned: OwnedPartition) -> NewRecord? {
+        guard owned.canTellProgress,
+            let topics = owned.ledger.beginWrite(at: monotonic, isLast: true, { progress(of: owned) })
+        else { return nil }
+        return progressRow(topics, owned)
+    }
+
+    private func progressRow(_ topics: [Topic: TopicProgress], _ owned: OwnedPartition) -> NewRecord {
+        ProgressRow(partition: owned.id, topics: topics, at: now).newRecord().announced(in: owned.epoch)
+    }
+}
+
+/// What a worker knows of a partition that it lost, and the row that the changelog had then.
+struct KeptProgress {
+    let topics: [Topic: TopicProgress]
+    let row: ProgressRow?
+}
+
+/// One topic of one partition, to be looked at in the log.
+struct LogLook: Sendable {
+    let owner: Ownership
+    let progress: TopicProgress?
+    /// The partition has just come: reading begins by what the look finds.
+    let isFirst: Bool
+    let point: LogPoint
+}
+
+extension OwnedPartition {
+    func isOpen(_ topic: Topic) -> Bool { watches[topic]?.isOpen ?? true }
+
+    /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away.
+    var canTellProgress: Bool { isRestored && watches.values.allSatisfy(\.isOpen) }
+
+    /// What earlier owners left of a topic.
+    func inherited(_ topic: Topic) -> TopicProgress? {
+        let topics = kept.flatMap { $0.row == index.progress ? $0.topics : nil } ?? index.progress?.topics
+        return topics?[topic]
+    }
+
+    /// Records came: they belong to the log that is read now.
+    func note(_ records: inout [Record], of topic: Topic, at now: Int64) {
+        guard let last = records.last else { return }
+        watches[topic]?.receive(last.offset, appended: last.timestamp, at: now)
+        let incarnation = state.incarnation(topic)
+        guard incarnation > 0 else { return }
+        for place in records.indices { records[place].incarnation = incarnation }
+    }
+}

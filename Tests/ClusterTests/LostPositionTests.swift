@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import ImageModel
+import KafkaSetup
+import Ports
+import TestSupport
+import TestWorkplace
+import Testing
+
+/// Positions that a cluster takes away: topics recreated, offsets expired or set back. No job is lost by it.
+@Suite(
+    "Positions that are lost on a real Kafka", .timeLimit(.minutes(4)),
+    .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
+struct LostPositionTests {
+    private static let variants = ["24x24.png"]
+
+    private func publish(_ urls: some Collection<String>, _ lane: Lane, _ id: String, to place: Workplace) throws {
+        try place.publish(urls.map { ($0, Self.variants, lane) }, id: id)
+    }
+
+    /// Ids of the jobs that were answered, each answer once.
+    private func answered(_ place: Workplace) async throws -> [String] { try await place.outcomes().map(\.job) }
+
+    private func recreate(_ topic: String, partitions: Int = 12, of place: Workplace, on broker: KafkaBroker) async throws {
+        let name = try #require(place.kafka).prefix + topic
+        _ = try await broker.tool("topics", "--delete", "--topic", name)
+        // The old one's files go meanwhile.
+        try await eventually {
+            do {
+                _ = try await broker.tool(
+                    "topics", "--create", "--topic", name, "--partitions", "\(partitions)", "--replication-factor", "1")
+                return true
+            } catch { return false }
+        }
+    }
+
+    @Test("A topic that is recreated under a running worker is named, and its jobs are all done", arguments: ["jobs.slow", "jobs.fast"])
+    func recreated(topic: String) async throws {
+        let broker = try await KafkaBroker.shared.value
+        let place = try await Workplace.onKafka(broker, partitions: 1)
+        let urls = place.draw(25)
+        let lane = topic == "jobs.slow" ? Lane.slow : .fast
+        try publish(urls[..<10], lane, "old", to: place)
+        let worker = try place.worker(untilIdle: false)
+        try await eventually { try await self.answered(place).count == 10 }
+        try await recreate(topic, partitions: 1, of: place, on: broker)
+        try publish(urls[10...], lane, "new", to: place)
+        try await eventually { try await Set(self.answered(place)).count == 25 }
+        worker.signal(SIGTERM)
+        let ended = try await worker.ended()
+        #expect(ended.status == 0 && ended.errors.contains("log.recreated"), "\(ended.errors)")
+        let log = try await place.open()
+        #expect(try await log.watermark(Topic(lane), PartitionID(0)) == 15)
+        await log.close()
+        #expect(try await place.work()["jobs"] == 0)
+        #expect(place.origin.requestCount == 25)
+    }
+
+    @Test("A topic that was recreated while no worker ran, and is longer by now, is read from its beginning")
+    func recreatedMeanwhile() async throws {
+        let broker = try await KafkaBroker.shared.value
+        let place = try await Workplace.onKafka(broker, partitions: 1)
+        let urls = place.draw(25)
+        try publish(urls[..<10], .slow, "old", to: place)
+        #expect(try await place.work()["jobs"] == 10)
+        try await recreate("jobs.slow", partitions: 1, of: place, on: broker)
+        try publish(urls[10...], .slow, "new", to: place)
+        let again = try place.worker()
+        let ended = try await again.ended()
+        #expect(ended.status == 0)
+        #expect(try Summary(ended)["jobs"] == 15, "\(ended.errors)")
+        // The next start finds the log that it knows.
+        let last = try await place.worker().ended()
+        #expect(try Summary(last)["jobs"] == 0 && !last.errors.contains("log.recreated"), "\(last.errors)")
+    }
+
+    @Test("An operator's reset to the earliest offset is named, and does the jobs again")
+    func reset() async throws {
+        let broker = try await KafkaBroker.shared.value
+        let place = try await Workplace.onKafka(broker, partitions: 2)
+        let urls = place.draw(10)
+        try publish(urls, .fast, "job", to: place)
+        #expect(try await place.records(.jobsFast).count == 10)
+        let first = try await place.worker().ended()
+        #expect(try Summary(first)["jobs"] == 10, "\(first.errors)")
+        let kafka = try #require(place.kafka)
+        try await eventually {
+            do {
+                _ = try await broker.tool(
+                    "groups", "--reset-offsets", "--to-earliest", "--execute", "--group", kafka.group, "--topic",
+                    kafka.prefix + "jobs.fast")
+                return true
+            } catch { return false }
+        }
+        let ended = try await place.worker().ended()
+        let summary = try Summary(ended)
+        #expect(summary["jobs"] == 10 && summary["unchanged"] == 10, "\(ended.errors)")
+        #expect(ended.errors.contains("was set back"))
+        #expect(try await place.work()["jobs"] == 0)
+    }
+
+    @Test("Offsets of an idle lane outlive the brokers' retention; where they do not, the progress row does")
+    func retention() async throws {
+        let broker = try await KafkaBroker.start { _ in
+            [
+                "offsets.retention.minutes=1", "offsets.retention.check.interval.ms=1000",
+                "group.min.session.timeout.ms=500",
+            ]
+        }
+        let kept = try await Workplace.onKafka(broker, partitions: 2, "kafka.timing.recommit=5s")
+        let lost = try await Workplace.onKafka(broker, partitions: 2, "kafka.timing.recommit=7d")
+        var workers: [RunningProgram] = []
+        for place in [kept, lost] {
+            try publish(place.draw(6), .slow, "job", to: place)
+            workers.append(try place.worker(untilIdle: false))
+        }
+        for place in [kept, lost] { try await eventually { try await self.answered(place).count == 6 } }
+        let (keptLog, lostLog) = (try await kept.open(), try await lost.open())
+        let held = try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.watermark)
+        try await eventually {
+            try await lostLog.standings([.jobsSlow], lostLog.partitions).allSatisfy { $0.watermark == nil }
+        }
+        #expect(try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.watermark) == held)
+        #expect(!held.contains(nil))
+        for log in [keptLog, lostLog] { await log.close() }
+        for worker in workers {
+            worker.signal(SIGTERM)
+            #expect(try await worker.ended().status == 0)
+        }
+        for place in [kept, lost] {
+            #expect(try await place.work()["jobs"] == 0)
+            #expect(try await answered(place).count == 6 && place.origin.requestCount == 6)
+        }
+    }
+}

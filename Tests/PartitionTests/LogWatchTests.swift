@@ -1,0 +1,76 @@
+import ImageModel
+import Partition
+import Testing
+
+@Suite("When the log of an owned topic is looked at", .timeLimit(.minutes(1)))
+struct LogWatchTests {
+    private func open(_ anchor: LogAnchor? = nil, at now: Int64 = 0) -> LogWatch {
+        var watch = LogWatch()
+        let looks = watch.beginLook(at: now)
+        #expect(looks && !watch.isOpen)
+        watch.begin(anchor: anchor, at: now)
+        return watch
+    }
+
+    @Test("Nothing is taken up before the first look has ended")
+    func first() {
+        var watch = LogWatch()
+        #expect(!watch.isOpen)
+        do { let looks = watch.beginLook(at: 5); #expect(looks) }
+        do { let looks = watch.beginLook(at: 5); #expect(!looks, "one look at a time") }
+        watch.failed(at: 5)
+        do { let looks = watch.beginLook(at: 900); #expect(!looks && !watch.isOpen, "after a pause") }
+        do { let looks = watch.beginLook(at: 1_005); #expect(looks) }
+        watch.begin(anchor: nil, at: 1_005)
+        #expect(watch.isOpen)
+    }
+
+    @Test("A second after the first record there is an anchor, and after that a look every 15 s")
+    func anchors() {
+        var watch = open()
+        watch.receive(3, appended: 300, at: 100)
+        do { let looks = watch.beginLook(at: 1_099); #expect(!looks) }
+        do { let looks = watch.beginLook(at: 1_100); #expect(looks && watch.isOpen) }
+        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        // It came after the look began: another log may have come between.
+        watch.receive(9, appended: 900, at: 1_101)
+        watch.found(at: 1_102)
+        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        do { let looks = watch.beginLook(at: 16_101); #expect(!looks) }
+        do { let looks = watch.beginLook(at: 16_102); #expect(looks) }
+        #expect(watch.readsAnchor)
+        watch.found(at: 16_103)
+        #expect(watch.anchor == LogAnchor(offset: 9, timestamp: 900))
+        // Nothing came since: its end is enough.
+        do { let looks = watch.beginLook(at: 40_000); #expect(looks && !watch.readsAnchor) }
+        watch.suspect()
+        #expect(watch.readsAnchor)
+    }
+
+    @Test("A failure to read shuts the topic until a look, at what was read before it")
+    func suspicion() {
+        var watch = open()
+        watch.receive(3, appended: 300, at: 100)
+        watch.suspect()
+        #expect(!watch.isOpen && watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        do { let looks = watch.beginLook(at: 101); #expect(looks) }
+        // The look may have come before the failure.
+        watch.suspect()
+        watch.found(at: 102)
+        #expect(!watch.isOpen)
+        do { let looks = watch.beginLook(at: 103); #expect(looks) }
+        watch.found(at: 104)
+        #expect(watch.isOpen && watch.proof == nil)
+    }
+
+    @Test("A proof stays until reading begins again")
+    func proof() {
+        var watch = open(LogAnchor(offset: 1, timestamp: 1))
+        let proof = LogBreak.wentBack(from: 9, to: 0)
+        watch.suspect(proof)
+        watch.suspect()
+        #expect(watch.proof == proof)
+        watch.begin(anchor: nil, at: 10)
+        #expect(watch.isOpen && watch.proof == nil && watch.anchor == nil)
+    }
+}
