@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// GETs over libcurl's multi interface on one thread of ours, bridged to `async`.
 ///
-/// libcurl follows no redirect, asks for no compression, and takes no proxy, cookie or password from the environment.
+/// libcurl follows no redirect, asks for no compression and undoes none (`HeadReader`), and takes no proxy, cookie or password from the environment.
 /// Connections are shared by all transfers of a client, so traffic that is trusted has a client of its own.
 ///
 /// - Ownership: the thread ends, and connections close, after the client is let go.

@@ -17,10 +17,12 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case deadline(HTTPPhase)
     /// The body ended before its declared length.
     case truncated
-    /// Status line and headers are over the limit, in bytes.
+    /// Status line, headers and trailers are over the limit, in bytes.
     case headTooLarge(limit: Int)
     /// What came is not HTTP.
     case malformed(reason: String)
+    /// A coding was named, with its header, that was not asked for.
+    case encoded(String)
     /// The sink wanted no more.
     case ended
     case cancelled
@@ -35,6 +37,7 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
         case .truncated: "The body ended before its length. Try again."
         case .headTooLarge(let limit): "The headers are over \(limit) bytes. Correct the server."
         case .malformed(let reason): "The answer is not proper HTTP: \(reason). Correct the server."
+        case .encoded(let coding): "The answer has \(coding), which was not asked for. Correct the server."
         case .ended: "The receiver wanted no more of the body."
         case .cancelled: "The transfer was given up."
         }

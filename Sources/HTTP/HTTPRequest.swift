@@ -20,7 +20,7 @@ package struct HTTPRequest: Sendable {
     /// `Name: value`.
     package var headers: [String] = []
     package var deadlines = HTTPDeadlines()
-    /// Status line and headers together, in bytes.
+    /// Status line, headers and trailers together, in bytes.
     package var headLimit = 32 << 10
     /// Asked before a socket is opened and before a connection is reused, on the client's thread, with the address in
     /// network order: 4 or 16 bytes, none if it is of another kind. False refuses it.

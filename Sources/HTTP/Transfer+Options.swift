@@ -15,6 +15,9 @@ extension Transfer {
         mz_set_long(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         mz_set_str(easy, CURLOPT_USERAGENT, request.userAgent)
         handle.set(headers: ["Accept-Encoding: identity"] + request.headers)
+        // What `HeadReader` refuses is not undone either: despite its name this turns the decoders of transfer encodings off
+        // too, but for chunks. `CURLOPT_HTTP_TRANSFER_DECODING` would leave chunks as they are, and decode.
+        mz_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
 
         // Nothing of the environment, and no step that the address check does not see.
         mz_set_long(easy, CURLOPT_NOSIGNAL, 1)

@@ -25,8 +25,7 @@ final class Transfer: @unchecked Sendable {
     private(set) var head: HTTPHead?
     /// Where the answer points, if it is a redirect; known from the head on, since its body need not end.
     private var redirect: String?
-    private var headers: [(name: String, value: String)] = []
-    private var headBytes = 0
+    private var reader: HeadReader
     /// How many more bytes of an unwanted body are read; nil while the body is wanted.
     private var discardable: Int?
     /// The sink asked for a pause at the head, where libcurl has none: the first bytes of the body are held.
@@ -43,6 +42,7 @@ final class Transfer: @unchecked Sendable {
         answer: @escaping (Result<HTTPResponse, HTTPFailure>) -> Void
     ) {
         (self.id, self.request, self.sink, self.mailbox, self.answer) = (id, request, sink, mailbox, answer)
+        reader = HeadReader(limit: request.headLimit)
     }
 
     func reached(_ next: Stage) {
@@ -58,40 +58,34 @@ final class Transfer: @unchecked Sendable {
         return false
     }
 
-    /// One line of the head, its end included; false ends the transfer.
+    /// One line of the head, or of the trailers, its end included; false ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
-        guard head == nil else { return true }  // Trailers.
         if stage != .flowing { reached(.flowing) }
-        headBytes += line.count
-        guard headBytes <= request.headLimit else {
-            ownFailure = .headTooLarge(limit: request.headLimit)
+        do throws(HTTPFailure) {
+            guard try reader.take(line), head == nil else { return true }
+        } catch {
+            ownFailure = error
             return false
-        }
-        if line.starts(with: "HTTP/".utf8) {
-            headers.removeAll(keepingCapacity: true)  // The head of a 1xx answer came before.
-            return true
-        }
-        guard line.first == 13 || line.first == 10 else {
-            if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-                headers.append((text(line[..<colon]).lowercased(), text(line[(colon + 1)...])))
-            }
-            return true
         }
         var status = 0
         mz_get_long(handle?.pointer, CURLINFO_RESPONSE_CODE, &status)
         guard status >= 200 else { return true }
-        let head = HTTPHead(status: status, headers: headers)
+        let head = HTTPHead(status: status, headers: reader.headers)
         self.head = head
         if (300..<400).contains(status), let location = head.header("location") {
             redirect = LinkTarget.absolute(location, from: request.url)
         }
         let id = id
         switch sink?.begin(head, resume: { [mailbox] in mailbox.post(.resume(id)) }) {
+        case .take where reader.fault != nil, .pause where reader.fault != nil:
+            ownFailure = reader.fault
+            return false
         case .take: break
         case .discard:
             discardable = Self.discardLimit
-            // Too long to be read only for its connection's sake: it ends here, and `settled` lets the answer stand.
-            if head.contentLength ?? 0 > Self.discardLimit { return false }
+            // Too long to be read only for its connection's sake, or none to be read: it ends here, and `settled` lets the
+            // answer stand.
+            if head.contentLength ?? 0 > Self.discardLimit || reader.fault != nil { return false }
         case .pause: pauseNext = true
         case .end, nil:
             ownFailure = .ended
@@ -178,11 +172,4 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func elapsed(_ now: Int64) -> Duration { .nanoseconds(now - takenUp - paused) }
-
-    private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-        let blank: (UInt8) -> Bool = { $0 <= 32 }
-        guard let first = bytes.firstIndex(where: { !blank($0) }), let last = bytes.lastIndex(where: { !blank($0) })
-        else { return "" }
-        return String(decoding: bytes[first...last], as: UTF8.self)
-    }
 }

@@ -10,7 +10,6 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     /// Why the body was not taken.
     enum Refusal {
         case tooLarge
-        case encoded(String)
         case noSpace(String)
     }
 
@@ -32,7 +31,6 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> SinkAnswer {
         guard head.status == 200 else { return .discard }
         self.resume = resume
-        if let encoding = Self.encoding(of: head) { return refuse(.encoded(encoding)) }
         guard let length = head.contentLength else { return .take }
         if length > limit { return refuse(.tooLarge) }
         return lease.grow(to: length, granted: resume) ? .take : .pause
@@ -64,10 +62,5 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     private func refuse(_ why: Refusal) -> SinkAnswer {
         refusal = why
         return .end
-    }
-
-    private static func encoding(of head: HTTPHead) -> String? {
-        let named = ["content-encoding", "transfer-encoding"].compactMap { head.header($0)?.lowercased() }
-        return named.first { !["", "identity", "chunked"].contains($0) }
     }
 }

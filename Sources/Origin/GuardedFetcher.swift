@@ -79,11 +79,11 @@ package final class GuardedFetcher: Fetcher {
         case .truncated: .truncated(url: url)
         case .headTooLarge(let limit): .badAnswer(url: url, reason: "its headers are over \(limit) bytes")
         case .malformed(let reason): .badAnswer(url: url, reason: reason)
+        case .encoded(let encoding): .encoded(url: url, encoding: encoding)
         case .cancelled: .cancelled
         case .ended:
             switch intake.refusal {
             case .tooLarge: .tooLarge(url: url, limit: configuration.byteLimit)
-            case .encoded(let encoding): .encoded(url: url, encoding: encoding)
             case .noSpace(let reason): .noSpace(reason: reason)
             case nil: .cancelled
             }

@@ -72,7 +72,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url): "The body of \(url) ended before its length. It is tried as often as retry.attempts says."
         case .encoded(let url, let encoding):
-            "\(url) came with content encoding \(encoding), though none was accepted. Correct the origin."
+            "\(url) came with \(encoding), though no coding was asked for. Correct the origin."
         case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
         case .noSpace(let reason): "There was no room for a body: \(reason). It is tried again."
         case .cancelled: "The fetch was given up because the worker is stopping. It is tried again."
@@ -119,8 +119,8 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .tooLarge: "The body is over the byte limit."
             case .empty: "The body is empty."
             case .truncated: "The body ended before its declared length."
-            case .encoded: "The body is compressed, though identity was asked for."
-            case .badAnswer: "The answer is not proper HTTP, or its headers are over 32 KiB."
+            case .encoded: "A coding was named that was not asked for: any content encoding but identity, any transfer encoding but chunked."
+            case .badAnswer: "The answer is not proper HTTP, says in two ways where its body ends, or its headers are over 32 KiB."
             case .noSpace: "There was no memory or disk for the body."
             case .cancelled: "The worker stopped meanwhile."
             }

@@ -1,0 +1,86 @@
+/// Reads an answer's lines before and after its body, and holds them to what this client takes: so many bytes, no coding,
+/// one idea of where the body ends.
+///
+/// libcurl 7.88.1 undoes up to five layers of `Transfer-Encoding` unasked, on the thread that serves all transfers, and
+/// knows their names as soon as their line is there. So a line that names one is refused itself: no byte of a body is
+/// decoded then, though it came in the same packet.
+struct HeadReader {
+    /// Why the body of a whole head cannot be taken, though its status may stand.
+    private(set) var fault: HTTPFailure?
+    /// Of the newest head; names in lower case.
+    private(set) var headers: [(name: String, value: String)] = []
+    private let limit: Int
+    private var bytes = 0
+    private var isOld = false
+    private var isBetweenHeads = true
+
+    /// `limit`: bytes of all lines.
+    init(limit: Int) { self.limit = limit }
+
+    /// One line, its end included; true if it ends a head, of an early answer perhaps.
+    mutating func take(_ line: UnsafeRawBufferPointer) throws(HTTPFailure) -> Bool {
+        bytes += line.count
+        guard bytes <= limit else { throw .headTooLarge(limit: limit) }
+        if isBetweenHeads, line.starts(with: "HTTP/".utf8) {
+            (isBetweenHeads, headers) = (false, [])
+            isOld = line.starts(with: "HTTP/1.0".utf8)
+            return false
+        }
+        switch line.first {
+        case 13, 10:
+            isBetweenHeads = true
+            fault = framingFault ?? contentFault
+            return true
+        case 32, 9:
+            // A value that goes on over lines, which libcurl hands over apart.
+            guard let last = headers.indices.last else { return false }
+            headers[last].value += " " + text(line[...])
+        default:
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
+            headers.append((text(line[..<colon]).lowercased(), text(line[(colon + 1)...])))
+        }
+        if let refusal { throw refusal }
+        return false
+    }
+
+    private func values(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
+
+    /// What the newest line ends the transfer with. Only its own header is looked at, or many lines would cost their square.
+    private var refusal: HTTPFailure? {
+        switch headers.last?.name {
+        case "transfer-encoding":
+            let values = values("transfer-encoding")
+            return values.map { $0.lowercased() } == ["chunked"]
+                ? nil : .encoded("Transfer-Encoding: \(brief(values))")
+        // A trailer comes after the body, whose coding it cannot change: its sender is not to be believed.
+        case "content-encoding" where isBetweenHeads: return .encoded("Content-Encoding among its trailers")
+        default: return nil
+        }
+    }
+
+    private var contentFault: HTTPFailure? {
+        let values = values("content-encoding").filter { !["", "identity"].contains($0.lowercased()) }
+        return values.isEmpty ? nil : .encoded("Content-Encoding: \(brief(values))")
+    }
+
+    private var framingFault: HTTPFailure? {
+        let lengths = Set(values("content-length"))
+        if lengths.count > 1 { return .malformed(reason: "it has more than one length") }
+        if values("transfer-encoding").isEmpty { return nil }
+        if isOld { return .malformed(reason: "HTTP/1.0 has no transfer encodings") }
+        return lengths.isEmpty ? nil : .malformed(reason: "it has a length and a transfer encoding")
+    }
+
+    /// For a message: printable, and short.
+    private func brief(_ values: [String]) -> String {
+        let printable = values.joined(separator: ", ").unicodeScalars.filter { (32..<127).contains($0.value) }
+        return String(String.UnicodeScalarView(printable).prefix(64))
+    }
+
+    private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        let blank: (UInt8) -> Bool = { $0 <= 32 }
+        guard let first = bytes.firstIndex(where: { !blank($0) }), let last = bytes.lastIndex(where: { !blank($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+}
