@@ -2,7 +2,7 @@
 package enum HTTPPhase: String, Sendable, Hashable {
     case resolving = "finding the address"
     case connecting
-    case waiting = "waiting for the first byte"
+    case waiting = "waiting for the head of the answer"
     case whole = "the transfer as a whole"
     case flow = "the body came too slowly"
 }

@@ -2,12 +2,13 @@
 package struct HTTPDeadlines: Sendable, Hashable {
     package var resolve: Duration = .seconds(2)
     package var connect: Duration = .seconds(5)
+    /// Until the head of the answer is whole.
     package var firstByte: Duration = .seconds(10)
     /// From when the transfer is taken up: waiting for a free connection is not counted, nor is a pause of the sink's.
     package var whole: Duration = .seconds(30)
-    /// Bytes a second, over `flowSeconds`, below which a transfer is given up.
-    package var flowFloor = 4096
-    package var flowSeconds = 10
+    /// Bytes a second, on average of a `flowWindow`, below which a body is given up. A pause of the sink's is not counted.
+    package var flowFloor = 16 << 10
+    package var flowWindow: Duration = .seconds(10)
 
     package init() {}
 }
@@ -53,11 +54,18 @@ package struct HTTPResponse: Sendable {
     package let elapsed: Duration
 }
 
-/// What a sink says to a part of a response.
-package enum SinkAnswer: Sendable {
+/// What a sink says to the head of a response.
+package enum HeadAnswer: Sendable {
     case take
     /// The body is of no use: a little of it is read and thrown away, so that the connection can be reused.
     case discard
+    /// No more: the transfer fails as `ended`.
+    case end
+}
+
+/// What a sink says to a part of a body.
+package enum SinkAnswer: Sendable {
+    case take
     /// Later: the same bytes come again once the sink has called `resume`.
     case pause
     /// No more: the transfer fails as `ended`.
@@ -69,6 +77,6 @@ package enum SinkAnswer: Sendable {
 /// - Concurrency: called on the client's one thread, which must not be held up; after `execute` has returned, never.
 package protocol HTTPSink: AnyObject, Sendable {
     /// Status and headers are here. `resume` may be called from any thread, once for each pause.
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> SinkAnswer
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer
     func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer
 }

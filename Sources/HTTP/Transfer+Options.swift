@@ -37,10 +37,6 @@ extension Transfer {
         // libcurl shares this among the addresses of a host, so that one that is silent leaves time for the next.
         let deadlines = request.deadlines
         mz_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (deadlines.resolve + deadlines.connect).milliseconds)
-        mz_set_long(easy, CURLOPT_LOW_SPEED_LIMIT, deadlines.flowFloor)
-        // The floor counts from the start: it must not cut short the wait for a first byte that is allowed to take longer.
-        mz_set_long(
-            easy, CURLOPT_LOW_SPEED_TIME, max(deadlines.flowSeconds, deadlines.firstByte.milliseconds / 1_000 + 1))
 
         setCallbacks(easy, me)
     }

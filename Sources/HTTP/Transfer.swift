@@ -21,6 +21,8 @@ final class Transfer: @unchecked Sendable {
     private var takenUp: Int64 = 0
     private var pausedAt: Int64?
     private var paused: Int64 = 0
+    /// From the end of the head on.
+    private var floor: FlowFloor?
 
     private(set) var head: HTTPHead?
     /// Where the answer points, if it is a redirect; known from the head on, since its body need not end.
@@ -28,8 +30,6 @@ final class Transfer: @unchecked Sendable {
     private var reader: HeadReader
     /// How many more bytes of an unwanted body are read; nil while the body is wanted.
     private var discardable: Int?
-    /// The sink asked for a pause at the head, where libcurl has none: the first bytes of the body are held.
-    private var pauseNext = false
     private var refused: String?
     /// Why a callback of ours ended the transfer.
     private var ownFailure: HTTPFailure?
@@ -60,7 +60,6 @@ final class Transfer: @unchecked Sendable {
 
     /// One line of the head, or of the trailers, its end included; false ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
-        if stage != .flowing { reached(.flowing) }
         do throws(HTTPFailure) {
             guard try reader.take(line), head == nil else { return true }
         } catch {
@@ -72,12 +71,16 @@ final class Transfer: @unchecked Sendable {
         guard status >= 200 else { return true }
         let head = HTTPHead(status: status, headers: reader.headers)
         self.head = head
+        reached(.flowing)
+        floor = FlowFloor(
+            bytesPerSecond: request.deadlines.flowFloor, window: request.deadlines.flowWindow.nanoseconds,
+            from: stageBegan - paused)
         if (300..<400).contains(status), let location = head.header("location") {
             redirect = LinkTarget.absolute(location, from: request.url)
         }
         let id = id
         switch sink?.begin(head, resume: { [mailbox] in mailbox.post(.resume(id)) }) {
-        case .take where reader.fault != nil, .pause where reader.fault != nil:
+        case .take where reader.fault != nil:
             ownFailure = reader.fault
             return false
         case .take: break
@@ -86,7 +89,6 @@ final class Transfer: @unchecked Sendable {
             // Too long to be read only for its connection's sake, or none to be read: it ends here, and `settled` lets the
             // answer stand.
             if head.contentLength ?? 0 > Self.discardLimit || reader.fault != nil { return false }
-        case .pause: pauseNext = true
         case .end, nil:
             ownFailure = .ended
             return false
@@ -97,16 +99,15 @@ final class Transfer: @unchecked Sendable {
     /// Bytes of the body: how many were taken, `CURL_WRITEFUNC_PAUSE`, or 0 to end the transfer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         if let left = discardable {
+            floor?.took(bytes.count)
             discardable = left - bytes.count
             return left < bytes.count ? 0 : bytes.count
         }
-        switch pauseNext ? .pause : sink?.receive(bytes) {
-        case .take: return bytes.count
-        case .discard:
-            discardable = Self.discardLimit
+        switch sink?.receive(bytes) {
+        case .take:
+            floor?.took(bytes.count)
             return bytes.count
         case .pause:
-            pauseNext = false
             // The answer may have come already, in which case the loop hears of it after this returns.
             pausedAt = SystemTime.monotonicNanoseconds
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -117,7 +118,6 @@ final class Transfer: @unchecked Sendable {
     }
 
     func resume(at now: Int64) {
-        pauseNext = false
         if let pausedAt { paused += now - pausedAt }
         pausedAt = nil
     }
@@ -132,6 +132,7 @@ final class Transfer: @unchecked Sendable {
         case .resolving where spent > deadlines.resolve.nanoseconds: .resolving
         case .connecting where spent > deadlines.connect.nanoseconds: .connecting
         case .waiting where spent > deadlines.firstByte.nanoseconds: .waiting
+        case .flowing where floor?.isBroken(at: now - paused) == true: .flow
         default: nil
         }
     }
@@ -151,7 +152,7 @@ final class Transfer: @unchecked Sendable {
         case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: .invalidURL
         case CURLE_COULDNT_RESOLVE_HOST: .unresolved
         case CURLE_PARTIAL_FILE: .truncated
-        case CURLE_OPERATION_TIMEDOUT: .deadline(stage == .flowing ? .flow : .connecting)
+        case CURLE_OPERATION_TIMEDOUT: .deadline(.connecting)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformed(reason: reason)
         default: .connection(reason: reason)
         }

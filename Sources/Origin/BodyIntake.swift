@@ -16,31 +16,40 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     let file: OpenFile
     private(set) var refusal: Refusal?
     private let limit: Int
+    /// As long as the body can become: its declared length, if it has one.
+    private var most: Int
     private let lease: BodyLease
     private let hash = SHA256()
     private var resume: @Sendable () -> Void = {}
 
-    /// What a body enters the budget with: nine pictures in ten are smaller.
-    static let firstShare = 1 << 20
+    /// What a body enters the budget with, and by how much its share grows: so little that those who send nothing keep
+    /// nobody out.
+    static let step = 64 << 10
 
     init(limit: Int, lease: BodyLease) throws(SystemFailure) {
-        (self.limit, self.lease) = (limit, lease)
+        (self.limit, most, self.lease) = (limit, limit, lease)
         file = try OpenFile(anonymous: "source", lease: lease)
     }
 
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> SinkAnswer {
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
         guard head.status == 200 else { return .discard }
         self.resume = resume
-        guard let length = head.contentLength else { return .take }
-        if length > limit { return refuse(.tooLarge) }
-        return lease.grow(to: length, granted: resume) ? .take : .pause
+        if let length = head.contentLength {
+            if length > limit {
+                refusal = .tooLarge
+                return .end
+            }
+            most = length
+        }
+        lease.begin()
+        return .take
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
         let length = file.length + bytes.count
         if length > limit { return refuse(.tooLarge) }
-        // Without a declared length the share doubles, so that a body asks seldom.
-        if length > lease.bytes, !lease.grow(to: min(limit, max(length, 2 * lease.bytes)), granted: resume) {
+        let share = lease.bytes
+        if length > share, !lease.grow(to: max(length, min(most, share + Self.step)), granted: resume) {
             return .pause
         }
         do {

@@ -23,12 +23,12 @@ package final class GuardedFetcher: Fetcher {
 
     package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
         guard Self.isFetchable(request.url) else { throw .invalidURL(request.url) }
-        guard let lease = await budget.enter(with: min(BodyIntake.firstShare, configuration.byteLimit)) else {
-            throw .cancelled
-        }
         var url = request.url
         var deadlines = configuration.deadlines
         for hop in 0...configuration.redirects {
+            // Each hop asks another host, perhaps, and counts as that one's.
+            let share = min(BodyIntake.step, configuration.byteLimit)
+            guard let lease = await budget.enter(for: ServerName.of(url), with: share) else { throw .cancelled }
             let intake: BodyIntake
             do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease) } catch {
                 throw .noSpace(reason: error.description)

@@ -55,7 +55,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .resolution(let url):
             "The host of \(url) has no address now. Check the name and the resolver; it is tried as often as retry.attempts says."
         case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried as often as retry.attempts says."
-        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried as often as retry.attempts says; see fetch.deadlines."
+        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried as often as retry.attempts says; see fetch.deadlines and fetch.slowest."
         case .status(let url, let status) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status) where status == 401 || status == 403:
@@ -107,7 +107,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .refusedAddress: "The address guard refuses the address that the URL leads to."
             case .resolution: "The host name has no address."
             case .connection: "The connection could not be made or broke."
-            case .deadline: "A deadline passed: DNS, connect, first byte, whole, or too slow a flow."
+            case .deadline: "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.slowest."
             case .notFound: "The origin answered 404 or 410."
             case .forbidden: "The origin answered 401 or 403."
             case .tooManyRequests: "The origin answered 429."

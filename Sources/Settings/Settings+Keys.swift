@@ -36,7 +36,12 @@ extension Settings {
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
             "fetch.budget", \.fetch.budget, .size(1024...64 << 30),
-            "Bytes of all sources that the worker holds at once."),
+            "Bytes of all sources that the worker holds at once, counted as they come. One host's take half of it at most. One body may go beyond either, to its end."
+        ),
+        SettingKey(
+            "fetch.slowest", \.fetch.slowest, .size(0...1 << 30),
+            "Bytes a second that a body must come with, on average of every 10s in which it was allowed to come: time in which the worker itself made it wait for fetch.budget does not count. One that is whole within 10s may be as small as it likes. 0B: however slowly."
+        ),
         SettingKey(
             "fetch.redirects", \.fetch.redirects, .whole(0...20), "Redirects that are followed, each under the guard."),
         SettingKey(
@@ -52,7 +57,7 @@ extension Settings {
             "How long a connection, with TLS, may take."),
         SettingKey(
             "fetch.deadlines.firstByte", \.fetch.deadlines.firstByte, .duration(.milliseconds(1) ... .seconds(600)),
-            "How long an origin may take to begin its answer."),
+            "How long an origin may take until the head of its answer is whole."),
         SettingKey(
             "fetch.deadlines.whole", \.fetch.deadlines.whole, .duration(.milliseconds(1) ... .seconds(3600)),
             "How long a fetch may take, redirects included."),

@@ -45,6 +45,7 @@ package struct Settings: Sendable, Equatable {
         package var concurrency = 32
         package var byteLimit = 32 << 20
         package var budget = 256 << 20
+        package var slowest = 16 << 10
         package var redirects = 5
         package var connectionsPerHost = 16
         package var userAgent = "mezzotint/0.1"

@@ -8,7 +8,7 @@ private final class Collector: HTTPSink {
     private let kept = Mutex<[UInt8]>([])
     var bytes: [UInt8] { kept.withLock { $0 } }
 
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> SinkAnswer {
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
         head.status == 200 ? .take : .discard
     }
 

@@ -39,13 +39,31 @@ struct DeadlineTests {
 
     @Test("A drip ends when it was too slow for long enough")
     func flow() async throws {
-        let phase = try await phase(of: .drip(Array(Self.head.utf8), every: 20)) { $0.flowSeconds = 1 }
+        let phase = try await phase(of: .drip(Array(Self.head.utf8), every: 20)) { $0.flowWindow = .milliseconds(200) }
         #expect(phase == .flow)
     }
 
     @Test("Headers that never end are a body that never comes")
     func endlessHead() async throws {
-        #expect(try await phase(of: .drip(Array("HTTP/1.1 200 OK\r\nX: ".utf8), every: 5)) { $0.whole = .milliseconds(200) } == .whole)
+        #expect(
+            try await phase(of: .drip(Array("HTTP/1.1 200 OK\r\nX: ".utf8), every: 5)) { $0.whole = .milliseconds(200) }
+                == .whole)
+    }
+
+    @Test("A head that drips is waited for no longer than silence")
+    func drippingHead() async throws {
+        let head = Array("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nX: ".utf8)
+        #expect(try await phase(of: .drip(head, every: 5)) { $0.firstByte = .milliseconds(200) } == .waiting)
+    }
+
+    @Test("An unwanted body that drips leaves its status standing")
+    func drippingError() async throws {
+        let origin = try BrokenOrigin(.drip(Array("HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\n".utf8), every: 20))
+        var configuration = OriginConfiguration.loopback
+        configuration.deadlines.flowWindow = .milliseconds(200)
+        await #expect(throws: FetchFailure.status(url: origin.url(), 404)) {
+            try await GuardedFetcher(configuration).fetch(FetchRequest(url: origin.url(), lane: .fast))
+        }
     }
 
     @Test("A cancelled fetch ends at once, and gives its share of the budget back")

@@ -10,7 +10,7 @@ private final class Text: HTTPSink {
     private let kept = Mutex<[UInt8]>([])
     var value: String { kept.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> SinkAnswer { .take }
+    func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .take }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
         kept.withLock { $0 += bytes }

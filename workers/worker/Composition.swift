@@ -111,6 +111,7 @@ extension Settings {
         origin.deadlines.connect = fetch.deadlines.connect
         origin.deadlines.firstByte = fetch.deadlines.firstByte
         origin.deadlines.whole = fetch.deadlines.whole
+        origin.deadlines.flowFloor = fetch.slowest
         origin.connectionsPerHost = fetch.connectionsPerHost
         origin.userAgent = fetch.userAgent
         return origin
