@@ -43,6 +43,8 @@ package final class HTTPClient: Sendable {
     private static let library: Void = {
         // libcurl reads host names that are not ASCII in the locale's encoding; "C" would refuse them all.
         if strcmp(setlocale(LC_CTYPE, nil), "C") == 0 { setlocale(LC_CTYPE, "C.UTF-8") }
+        // With it libcurl writes the keys of all connections to a file, which it opens here.
+        unsetenv("SSLKEYLOGFILE")
         curl_global_init(Int(CURL_GLOBAL_ALL))
     }()
 }

@@ -9,22 +9,30 @@ import Testing
 
 @Suite("Where a fetch may connect", .timeLimit(.minutes(1)))
 struct GuardTests {
-    @Test("Loopback is refused unless it is configured, however it is spelled, and no connection is made", arguments: [
-        "127.0.0.1", "localhost", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "2130706433", "017700000001", "0", "0.0.0.0",
-        "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.1.", "LOCALHOST", "%31%32%37.0.0.1", "①②⑦.0.0.1",
-    ])
+    @Test(
+        "Loopback is refused unless it is configured, however it is spelled, and no connection is made",
+        arguments: [
+            "127.0.0.1", "localhost", "127.1", "127.0.1", "0x7f.1", "0x7f000001", "2130706433", "017700000001", "0",
+            "0.0.0.0",
+            "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.1.", "LOCALHOST", "%31%32%37.0.0.1", "①②⑦.0.0.1",
+        ])
     func loopback(host: String) async throws {
         let origin = try LocalOrigin()
         origin.serve("/", .bytes([1]))
         let failure = await #expect(throws: FetchFailure.self) {
-            try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: origin.url("/", host: host), lane: .fast))
+            try await GuardedFetcher(OriginConfiguration()).fetch(
+                FetchRequest(url: origin.url("/", host: host), lane: .fast))
         }
         // A spelling that the resolver does not take is as good.
-        #expect(["fetch.refused-address", "fetch.resolution", "fetch.deadline", "fetch.invalid-url"].contains(failure?.code))
+        #expect(
+            ["fetch.refused-address", "fetch.resolution", "fetch.deadline", "fetch.invalid-url"].contains(failure?.code)
+        )
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("The spellings that the resolver takes reach the guard", arguments: ["127.1", "0x7f.1", "2130706433", "localhost", "0"])
+    @Test(
+        "The spellings that the resolver takes reach the guard",
+        arguments: ["127.1", "0x7f.1", "2130706433", "localhost", "0"])
     func shorthand(host: String) async throws {
         let failure = await #expect(throws: FetchFailure.self) {
             try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: "http://\(host):9/", lane: .fast))
@@ -46,5 +54,21 @@ struct GuardTests {
             #expect(source.body.length == 3)
         }
         #expect(proxy.connectionCount == 0)
+    }
+
+    @Test("The keys of connections are written to no file that the environment names")
+    func keyLog() async throws {
+        let folder = try TemporaryFolder()
+        let keys = folder.file("keys")
+        setenv("MEZZOTINT_TEST_KEYS", keys, 1)
+        await #expect(processExitsWith: .success) {
+            setenv("SSLKEYLOGFILE", try #require(ProcessInfo.processInfo.environment["MEZZOTINT_TEST_KEYS"]), 1)
+            let silent = try BrokenOrigin(.answer("no TLS"))
+            await #expect(throws: FetchFailure.self) {
+                try await GuardedFetcher.ofLoopback().fetch(
+                    FetchRequest(url: silent.url().replacing("http:", with: "https:"), lane: .fast))
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: keys))
     }
 }
