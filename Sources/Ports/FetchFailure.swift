@@ -49,7 +49,7 @@ package enum FetchFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .invalidURL(let url):
-            "\(url) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
+            "\(Excerpt.url(Array(url.utf8))) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
         case .refusedAddress(let url, let address):
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
         case .resolution(let url):
@@ -67,7 +67,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .redirects(let url, let limit):
             "\(url) redirects more than \(limit) times. Point the job at the final URL."
         case .badRedirect(let url, let to):
-            "\(url) redirects to \(to), which is not an http or https URL. Correct the origin."
+            "\(url) redirects to \(Excerpt.url(Array(to.utf8))), which is not an http or https URL without a user. Correct the origin."
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url): "The body of \(url) ended before its length. It is tried as often as retry.attempts says."
@@ -115,7 +115,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .serverError: "The origin answered 5xx."
             case .status: "The origin answered with another status that is no success."
             case .redirects: "More redirects than allowed."
-            case .badRedirect: "A redirect leads to something that is no http or https URL."
+            case .badRedirect: "A redirect leads to something that is no http or https URL, or names a user."
             case .tooLarge: "The body is over the byte limit."
             case .empty: "The body is empty."
             case .truncated: "The body ended before its declared length."

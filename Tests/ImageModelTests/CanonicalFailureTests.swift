@@ -17,6 +17,32 @@ struct CanonicalFailureTests {
             control?.description.hasPrefix("http://…@h/a\\x0A\\x1B is refused: byte 21 is the control byte 0A") == true)
     }
 
+    @Test(
+        "A password is known by its place, in what is no URL too",
+        arguments: [
+            ("http://me:secret@h/a@b", "http://…@h/a@b"), ("http://me:sec/ret@h/a", "http://…@h/a"),
+            ("http://me:sec?ret@h/a", "http://…@h/a"), ("http://me:sec#ret@h", "http://…@h"),
+            ("//me:secret@h/a", "//…@h/a"),
+            ("http:/me:secret@h/a", "…@h/a"), ("http:me:secret@h//a", "…@h//a"), ("me:secret@h/a", "…@h/a"),
+            ("http:\\\\me:secret@h\\a", "…@h\\a"), ("me:secret@h?u=http://a", "…@h?u=http://a"),
+            // No password: an @ in a path or a query.
+            ("http://h/a@2x.jpg", "http://h/a@2x.jpg"), ("http://h:80/a@2x.jpg", "http://h:80/a@2x.jpg"),
+            ("http://[::1]/a@2x.jpg", "http://[::1]/a@2x.jpg"), ("a/b@2x.jpg", "a/b@2x.jpg"),
+            ("http://h?a@b", "http://h?a@b"),
+        ])
+    func excerpts(url: String, shown: String) {
+        #expect(Excerpt.url(Array(url.utf8)) == shown)
+    }
+
+    @Test("The beginning of a password is not quoted as a port")
+    func passwordLikePort() {
+        let failure = #expect(throws: CanonicalFailure.self) {
+            try CanonicalRules().source(of: "http://me:sec/ret@h/a")
+        }
+        #expect(failure?.code == "canonical.userinfo")
+        #expect(failure?.description.contains("sec") == false)
+    }
+
     @Test("A long URL is cut in its sentence, between characters")
     func longExcerpt() {
         let failure = #expect(throws: CanonicalFailure.self) {

@@ -82,6 +82,21 @@ struct RedirectTests {
         #expect(origin.requestCount == 1)
     }
 
+    @Test(
+        "The user and password of a redirect's target reach no message",
+        arguments: [
+            "http://me:secret@127.0.0.1/a", "ftp://me:secret@127.0.0.1/a", "http:me:secret@127.0.0.1",
+            "//me:sec/secret@h/",
+        ])
+    func secretTargets(target: String) async throws {
+        origin.serve("/start", .redirect(target))
+        let failure = await #expect(throws: FetchFailure.self) { try await fetch(origin.url("/start")) }
+        #expect(failure?.code == "fetch.bad-redirect")
+        #expect(failure?.description.contains("@127.0.0.1") == true || failure?.description.contains("@h/") == true)
+        #expect(failure?.description.contains("secret") == false)
+        #expect(failure?.description.contains("me:") == false)
+    }
+
     @Test("A private address behind a redirect is never connected to")
     func privateTarget() async throws {
         let inside = try BrokenOrigin(on: "127.0.0.2", .answer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"))

@@ -24,7 +24,7 @@ package enum CanonicalFailure: StageFailure, Hashable {
 }
 
 /// Foreign text made fit for a sentence.
-enum Excerpt {
+package enum Excerpt {
     private static let limit = 160
 
     static func quote(_ bytes: [UInt8]) -> String {
@@ -46,16 +46,25 @@ enum Excerpt {
         return (limit - 3...limit).last { bytes[$0] & 0xc0 != 0x80 } ?? limit
     }
 
-    /// A URL without what may be a password: everything between `//` and the last `@` before the path.
-    static func url(_ bytes: [UInt8]) -> String {
-        guard
-            let slashes = bytes.indices.dropLast().first(where: {
-                bytes[$0] == Byte.slash && bytes[$0 + 1] == Byte.slash
-            })
-        else { return quote(bytes) }
-        let start = slashes + 2
+    /// A URL without what may be a name and a password: everything before the last `@` of its host.
+    ///
+    /// A password may hold what ends a host (`http://me:a/b@h`), and a text may be no URL: after a colon that begins no
+    /// port the last `@` of all counts.
+    package static func url(_ bytes: [UInt8]) -> String {
+        let slashes = bytes.indices.dropLast().first { bytes[$0] == Byte.slash && bytes[$0 + 1] == Byte.slash }
+        let hasScheme =
+            slashes.map { $0 == 0 || bytes[$0 - 1] == Byte.colon && !bytes[..<$0].contains(Byte.at) } ?? false
+        let start = hasScheme ? slashes! + 2 : 0
         let end = bytes[start...].firstIndex { Byte.endsAuthority($0) } ?? bytes.count
-        guard let at = bytes[start..<end].lastIndex(of: Byte.at) else { return quote(bytes) }
+        let host = bytes[start..<end]
+        let isOdd = hasScheme ? !endsInPort(host) : bytes.contains(Byte.colon)
+        let at = host.lastIndex(of: Byte.at) ?? (isOdd ? bytes[start...].lastIndex(of: Byte.at) : nil)
+        guard let at else { return quote(bytes) }
         return quote(bytes[..<start] + Array("…".utf8) + bytes[at...])
+    }
+
+    private static func endsInPort(_ host: ArraySlice<UInt8>) -> Bool {
+        guard let colon = host.lastIndex(of: Byte.colon), host.last != Byte.rightBracket else { return true }
+        return host[(colon + 1)...].allSatisfy(Byte.isDigit)
     }
 }

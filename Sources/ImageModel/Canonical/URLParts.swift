@@ -72,7 +72,11 @@ struct URLParts {
         guard let port, !port.isEmpty else { return nil }
         var number = 0
         for byte in bytes[port] {
-            guard Byte.isDigit(byte) else { throw .port(Excerpt.quote(Array(bytes[port]))) }
+            guard Byte.isDigit(byte) else {
+                // `http://me:a/b@h`: the beginning of a password, which a message must not quote.
+                if bytes[port.upperBound...].contains(Byte.at) { throw .userInfo }
+                throw .port(Excerpt.quote(Array(bytes[port])))
+            }
             number = min(number * 10 + Int(byte - Byte.zero), 65536)
         }
         guard (1...65535).contains(number) else { throw .port(Excerpt.quote(Array(bytes[port]))) }
