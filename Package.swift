@@ -69,7 +69,8 @@ let package = Package(
         room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
         room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
         room("Vips", needs: ["Rendering", "Ports", "ImageModel", "CVips"]),
-        room("DirectPath", needs: ["Rendering", "Ports", "ImageModel", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
+        room(
+            "DirectPath", needs: ["Rendering", "Ports", "ImageModel", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
         room("Store", needs: ["Ports", "ImageModel", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
@@ -86,7 +87,8 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "ImageModel", "Planning", "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin", "Rendering",
+                "ImageModel", "Planning", "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin",
+                "Rendering",
                 "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix", "WebServer",
             ]),
         program(
@@ -97,18 +99,21 @@ let package = Package(
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering", "CommandLine",
+                "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering",
+                "CommandLine",
                 "Settings", "Posix", "Telemetry", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",
             needs: [
-                "Digest", "ImageModel", "LogChoice", "Ports", "Rendering", "WebServer", "CommandLine", "Settings", "Posix",
+                "Digest", "ImageModel", "LogChoice", "Ports", "Rendering", "WebServer", "CommandLine", "Settings",
+                "Posix",
             ]),
         program(
             "mezzotint-demo", in: "demo",
             needs: [
-                "ImageModel", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering", "Settings", "WebServer", "CommandLine",
+                "ImageModel", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering", "Settings", "WebServer",
+                "CommandLine",
                 "Posix",
             ]),
 
@@ -118,23 +123,27 @@ let package = Package(
             path: "Tests/TestSupport"),
         .target(
             name: "TestWorkplace",
-            dependencies: ["Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestSupport"],
+            dependencies: [
+                "Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestSupport",
+            ],
             path: "Tests/TestWorkplace"),
         tests(
             "Command",
             needs: [
-                "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo",
+                "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-bench",
+                "mezzotint-demo",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests(
             "Cluster",
             needs: [
-                "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-demo",
+                "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
+                "mezzotint-demo",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("DirectPath", needs: ["DirectPath", "ImageModel", "Ports", "Rendering"]),
-        tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports"]),
+        tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "SQLite"]),
         tests(
             "Fault",
             needs: [
@@ -177,7 +186,8 @@ let package = Package(
             "Worker",
             needs: [
                 "Digest", "EmbeddedLog", "ImageModel", "Index", "Origin", "Partition", "Planning", "Ports", "Posix",
-                "Rendering", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker",
+                "Rendering", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-renderer",
+                "mezzotint-worker",
             ]),
         tests("WebServer", needs: ["HTTP", "WebServer"]),
     ],

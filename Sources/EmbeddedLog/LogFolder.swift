@@ -19,9 +19,6 @@ final class LogFolder: Sendable {
     /// A second opening, to ask about the owner: a file's own locks do not show through itself.
     private let asking: FileLock
 
-    /// Above that a look at all ends would no longer be one statement.
-    private static let partitionCounts = 1...256
-
     /// The lock file's bytes.
     private enum Lock {
         static let write = 0
@@ -30,8 +27,8 @@ final class LogFolder: Sendable {
 
     /// Opens the log in `path`, making what is missing.
     init(_ path: String, partitions: Int) throws(LogFailure) {
-        guard Self.partitionCounts.contains(partitions) else {
-            throw .unavailable(reason: "a log has \(Self.partitionCounts) partitions, not \(partitions)")
+        guard LogSchema.partitionCounts.contains(partitions) else {
+            throw .unavailable(reason: "a log has \(LogSchema.partitionCounts) partitions, not \(partitions)")
         }
         self.path = path
         file = path + "/log.sqlite"

@@ -21,7 +21,8 @@ final class LogReader {
         var bounds: Statement
         init(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) {
             scan = try connection.prepare(
-                "SELECT offset, at, key, value, headers FROM \(place.table) WHERE offset >= ?1 ORDER BY offset LIMIT ?2")
+                "SELECT offset, at, key, value, headers FROM \(place.table) WHERE offset >= ?1 ORDER BY offset LIMIT ?2"
+            )
             bounds = try connection.prepare(
                 "SELECT (SELECT min(offset) FROM \(place.table)), (SELECT max(offset) FROM \(place.table))")
         }
@@ -51,23 +52,27 @@ final class LogReader {
     func drainedEnds() throws(LogFailure) -> [(place: TablePlace, end: Int64)] {
         defer { ends.reset() }
         guard try logged(ends.step()) else { return [] }
-        return drained.enumerated().map { column, place in
-            (place, (ends.optionalInteger(Int32(column)) ?? -1) + 1)
+        var found: [(place: TablePlace, end: Int64)] = []
+        for (column, place) in drained.enumerated() {
+            found.append((place, (try logged(ends.optionalInteger(Int32(column), in: LogSchema.offsets)) ?? -1) + 1))
         }
+        return found
     }
 
     func bounds(_ place: TablePlace) throws(LogFailure) -> Range<Int64> {
         let table = try table(place)
         defer { table.bounds.reset() }
-        guard try logged(table.bounds.step()), let last = table.bounds.optionalInteger(1) else { return 0..<0 }
-        return table.bounds.integer(0)..<last + 1
+        guard try logged(table.bounds.step()),
+            let last = try logged(table.bounds.optionalInteger(1, in: LogSchema.offsets))
+        else { return 0..<0 }
+        return try logged(table.bounds.integer(0, in: LogSchema.offsets))..<last + 1
     }
 
     func watermark(_ place: TablePlace) throws(LogFailure) -> Int64? {
         defer { watermarks.reset() }
         watermarks.bind(1, place.topic.rawValue)
         watermarks.bind(2, Int64(place.partition.number))
-        return try logged(watermarks.step()) ? watermarks.integer(0) : nil
+        return try logged(watermarks.step()) ? logged(watermarks.integer(0, in: LogSchema.offsets)) : nil
     }
 
     func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
@@ -88,7 +93,8 @@ final class LogReader {
     /// The newest record of each key from `prefix` on, in the keys' order.
     func latest(_ place: TablePlace, keyPrefix prefix: [UInt8]) throws(LogFailure) -> [Record] {
         let past = Self.firstPast(prefix)
-        let sql = "SELECT offset, at, key, value, headers FROM \(place.table) WHERE key >= ?1"
+        let sql =
+            "SELECT offset, at, key, value, headers FROM \(place.table) WHERE key >= ?1"
             + (past == nil ? "" : " AND key < ?2") + " ORDER BY key, offset"
         var scan = try logged(connection.prepare(sql))
         scan.bind(1, prefix)
@@ -112,10 +118,11 @@ final class LogReader {
     }
 
     private func record(_ place: TablePlace, _ row: borrowing Statement) throws(LogFailure) -> Record {
-        let offset = row.integer(0)
+        let offset = try logged(row.integer(0, in: LogSchema.offsets))
         guard let headers = row.withBytes(4, { RecordHeaders(packed: $0) }) else {
             throw .unreadable(
-                path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged", isDamaged: true)
+                path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged", isDamaged: true
+            )
         }
         return Record(
             topic: place.topic, partition: place.partition, offset: offset, timestamp: row.integer(1),

@@ -4,6 +4,10 @@ internal import SQLite
 /// The tables of the log's file, and how its connections are set.
 enum LogSchema {
     static let version: Int64 = 1
+    /// Above 256 a look at all ends would no longer be one statement.
+    static let partitionCounts = 1...256
+    /// What an offset can be: others are damage, and would be counted up past the last number.
+    static let offsets: ClosedRange<Int64> = 0...(1 << 62)
 
     /// Makes the tables of a new file. Returns the number of partitions that the file has.
     static func create(_ path: String, partitions: Int) throws(SQLiteFailure) -> Int {
@@ -20,7 +24,9 @@ enum LogSchema {
             throw SQLiteFailure(
                 path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
         }
-        return Int(try connection.number("SELECT partitions FROM log") ?? 0)
+        var log = try connection.prepare("SELECT partitions FROM log")
+        let counts = Int64(partitionCounts.lowerBound)...Int64(partitionCounts.upperBound)
+        return Int(try log.step() ? log.integer(0, in: counts) : counts.lowerBound)
     }
 
     static func prepareForWriting(_ connection: Connection, byteLimit: Int?) throws(SQLiteFailure) {

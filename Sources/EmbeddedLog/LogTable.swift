@@ -20,7 +20,8 @@ final class LogTable {
         var drop: Statement
         init(_ connection: Connection, _ table: String) throws(SQLiteFailure) {
             dropOlder = try connection.prepare("DELETE FROM \(table) WHERE key = ?1 AND offset < ?2")
-            find = try connection.prepare("SELECT offset, headers, value IS NULL FROM \(table) WHERE key = ?1 AND offset < ?2")
+            find = try connection.prepare(
+                "SELECT offset, headers, value IS NULL FROM \(table) WHERE key = ?1 AND offset < ?2")
             drop = try connection.prepare("DELETE FROM \(table) WHERE offset = ?1")
         }
     }
@@ -33,13 +34,14 @@ final class LogTable {
         trim = try connection.prepare(
             "DELETE FROM \(place.table) WHERE offset < min(?1, (SELECT max(offset) FROM \(place.table)))")
         byKey = place.topic.hasKeyIndex ? try ByKey(connection, place.table) : nil
-        first = try connection.number("SELECT min(offset) FROM \(place.table)") ?? 0
+        var least = try connection.prepare("SELECT min(offset) FROM \(place.table)")
+        first = try least.step() ? least.integer(0, in: LogSchema.offsets) : 0
     }
 
     /// Once in each write transaction, before its first append: another process may have appended since.
     func beginGroup() throws(SQLiteFailure) {
         defer { last.reset() }
-        next = try last.step() ? (last.optionalInteger(0) ?? -1) + 1 : 0
+        next = try last.step() ? (last.optionalInteger(0, in: LogSchema.offsets) ?? -1) + 1 : 0
     }
 
     /// Returns the record's offset.
@@ -107,7 +109,8 @@ struct PendingRow: Sendable {
     init(_ record: NewRecord) {
         place = TablePlace(topic: record.topic, partition: record.partition)
         (key, value, headers) = (record.key, record.value, record.headers.packed)
-        discarded = record.topic == .dead && record.value == nil
+        discarded =
+            record.topic == .dead && record.value == nil
             ? record.headers[DeadLetterDiscard.header] : nil
         bytes = key.count + (value?.count ?? 0) + headers.count
     }

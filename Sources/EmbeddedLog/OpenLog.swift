@@ -62,7 +62,7 @@ final class OpenLog {
         while try rows.step() {
             guard let topic = Topic(rawValue: rows.text(0)) else { continue }
             let partition = PartitionID(Int32(truncatingIfNeeded: rows.integer(1)))
-            found[TablePlace(topic: topic, partition: partition)] = rows.integer(2)
+            found[TablePlace(topic: topic, partition: partition)] = try rows.integer(2, in: LogSchema.offsets)
         }
         return found
     }
@@ -78,7 +78,7 @@ final class OpenLog {
         var epochs: [Int64] = []
         for partition in 0..<Int64(partitionCount) {
             bump.bind(1, partition)
-            while try bump.step() { epochs.append(bump.integer(0)) }
+            while try bump.step() { epochs.append(try bump.integer(0, in: RecordLimits.epochs)) }
             bump.reset()
         }
         return epochs
@@ -111,7 +111,8 @@ final class OpenLog {
         let table = TablePlace(topic: .variants, partition: partition).table
         // The newest record always stays: the next offset is the one after it.
         var drop = try connection.prepare(
-            "DELETE FROM \(table) WHERE value IS NULL AND offset < min(?1, (SELECT max(offset) FROM \(table))) AND at < ?2")
+            "DELETE FROM \(table) WHERE value IS NULL AND offset < min(?1, (SELECT max(offset) FROM \(table))) AND at < ?2"
+        )
         drop.bind(1, offset)
         drop.bind(2, time)
         try drop.run()
@@ -138,7 +139,7 @@ final class OpenLog {
         do throws(SQLiteFailure) {
             try connection.execute("VACUUM")
             try connection.checkpoint(.truncate)
-        } catch where error.isFull || error.isBusy {
+        } catch  where error.isFull || error.isBusy {
             // No room for the copy, or a reader that stays: the file is as good as before.
         }
     }

@@ -69,18 +69,21 @@ package struct DeadLetter: Sendable, Hashable {
         cause = FailureNote(
             code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
             verdict: .deadLetter)
-        attempts = Int(clamping: try record.integer(of: EventHeader.attempt))
+        // The last one counts too.
+        let attempts = RecordLimits.attempts.lowerBound...RecordLimits.attempts.upperBound + 1
+        self.attempts = Int(try record.integer(of: EventHeader.attempt, in: attempts))
         url = record.header(EventHeader.url)
         origin = try record.origin()
         at = record.timestamp
         (key, self.body, traceparent) = (record.key, body, record.traceparent)
         if record.header(EventHeader.length) != nil {
-            let bytes = Int(clamping: try record.integer(of: EventHeader.length))
+            let bytes = RecordLimits.bytes
+            let range = Int64(bytes.lowerBound)...Int64(bytes.upperBound)
             let hex = Array(try record.text(of: EventHeader.digest).utf8)
             guard let digest = hex.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else {
                 throw .header(place: record.placeText, name: EventHeader.digest, reason: "it is no SHA-256")
             }
-            whole = WholeBody(bytes: bytes, digest: digest)
+            whole = WholeBody(bytes: Int(try record.integer(of: EventHeader.length, in: range)), digest: digest)
         }
     }
 

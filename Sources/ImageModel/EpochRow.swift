@@ -35,14 +35,17 @@ package struct EpochRow: Sendable, Hashable {
 
     init(partition: PartitionID, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> EpochRow in
-            var epoch: Int64?, owner: String?, isClean: Bool?, at: Int64?
+            var epoch: Int64?
+            var owner: String?
+            var isClean: Bool?
+            var at: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
-                case "epoch": epoch = try reader.integer()
+                case "epoch": epoch = try reader.epoch()
                 case "owner": owner = try reader.string()
                 case "clean": isClean = try reader.boolean()
-                case "at": at = try reader.integer()
+                case "at": at = try reader.time()
                 default: try reader.skip()
                 }
             }

@@ -77,9 +77,11 @@ extension Record {
     package var traceparent: String? {
         guard let value = headers[EventHeader.traceparent] else { return nil }
         let dashes = [2, 35, 52]
-        let isWellFormed = value.count == 55 && value.indices.allSatisfy { i in
-            dashes.contains(i) ? value[i] == 45 : value[i] &- 48 < 10 || value[i] &- 97 < 6
-        }
+        let isWellFormed =
+            value.count == 55
+            && value.indices.allSatisfy { i in
+                dashes.contains(i) ? value[i] == 45 : value[i] &- 48 < 10 || value[i] &- 97 < 6
+            }
         return isWellFormed ? String(decoding: value, as: UTF8.self) : nil
     }
 
@@ -88,18 +90,26 @@ extension Record {
         return text
     }
 
-    func integer(of name: String) throws(RecordFailure) -> Int64 {
+    func integer(of name: String, in range: ClosedRange<Int64>) throws(RecordFailure) -> Int64 {
         let text = try text(of: name)
-        guard let value = Int64(text) else {
-            throw .header(place: placeText, name: name, reason: "\"\(text.prefix(40))\" is no whole number")
+        guard let value = Int64(text), range.contains(value) else {
+            throw .header(
+                place: placeText, name: name,
+                reason: "\"\(text.prefix(40))\" is no whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
+    }
+
+    /// Milliseconds since 1970, bounded.
+    func time(of name: String) throws(RecordFailure) -> Int64 {
+        RecordLimits.time(try integer(of: name, in: .min ... .max))
     }
 
     func origin() throws(RecordFailure) -> RecordOrigin {
         let text = try text(of: EventHeader.origin)
         guard let origin = RecordOrigin(text) else {
-            throw .header(place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is no place of a record")
+            throw .header(
+                place: placeText, name: EventHeader.origin, reason: "\"\(text.prefix(80))\" is no place of a record")
         }
         return origin
     }
@@ -107,7 +117,8 @@ extension Record {
     func lane() throws(RecordFailure) -> Lane {
         let text = try text(of: EventHeader.lane)
         guard let lane = Lane(rawValue: text) else {
-            throw .header(place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is neither fast nor slow")
+            throw .header(
+                place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is neither fast nor slow")
         }
         return lane
     }

@@ -44,13 +44,29 @@ extension JSONReader {
     /// A side of a picture that is there.
     mutating func side() throws(JSONFailure) -> Int { try integer(in: 1...Int(Int32.max)) }
 
+    /// A part of a picture: sides are divided by one another, and rounded to whole pixels.
     mutating func region() throws(JSONFailure) -> Region {
         let start = offset
         var sides: [Double] = []
         try openArray()
         while try nextElement() { sides.append(try number()) }
-        guard sides.count == 4 else { throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start) }
+        guard sides.count == 4 else {
+            throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start)
+        }
+        let most = Double(Int32.max)
+        guard (-1...most).contains(sides[0]), (-1...most).contains(sides[1]), (1e-6...most).contains(sides[2]),
+            (1e-6...most).contains(sides[3])
+        else { throw refuse("a rectangle in a picture's pixels", "\(sides)", at: start) }
         return Region(x: sides[0], y: sides[1], width: sides[2], height: sides[3])
+    }
+
+    /// Milliseconds since 1970, bounded: what a number beyond means is as good as the nearest date.
+    mutating func time() throws(JSONFailure) -> Int64 { RecordLimits.time(try integer()) }
+
+    mutating func epoch() throws(JSONFailure) -> Int64 { try integer(in: RecordLimits.epochs) }
+
+    mutating func integer(in range: ClosedRange<Int64>) throws(JSONFailure) -> Int64 {
+        Int64(try integer(in: Int(range.lowerBound)...Int(range.upperBound)))
     }
 
     private mutating func bytes<Value>(

@@ -38,7 +38,11 @@ struct JobBody {
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> JobBody {
         var accepted: AcceptedFormats = []
-        var url: String?, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?
+        var url: String?
+        var variants: [VariantSpec]?
+        var lane: Lane?
+        var id: String?
+        var expires: Int64?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -46,12 +50,15 @@ struct JobBody {
             case "variants": variants = try readVariants(&reader, rules, &refusal)
             case "accept": accepted = AcceptedFormats(header: try reader.string())
             case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
-            case "id": id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
-            case "expires": expires = try reader.integer()
+            case "id":
+                id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
+            case "expires": expires = try reader.time()
             default: throw reader.unknown(key)
             }
         }
-        return JobBody(url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id, expires: expires)
+        return JobBody(
+            url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id,
+            expires: expires)
     }
 
     /// The field `url` of what need not be a job, however it goes on after it.

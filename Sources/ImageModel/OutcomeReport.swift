@@ -50,8 +50,15 @@ package struct OutcomeReport: Sendable, Hashable {
     }
 
     private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> OutcomeReport {
-        var job: String?, source: SourceKey?, url: String?, lane: Lane?, kind: OutcomeKind?
-        var attempts: Int?, at: Int64?, variants: [Variant] = [], failure: Failure?
+        var job: String?
+        var source: SourceKey?
+        var url: String?
+        var lane: Lane?
+        var kind: OutcomeKind?
+        var attempts: Int?
+        var at: Int64?
+        var variants: [Variant] = []
+        var failure: Failure?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -60,8 +67,8 @@ package struct OutcomeReport: Sendable, Hashable {
             case "url": url = try reader.string()
             case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
             case "kind": kind = try reader.kind()
-            case "attempts": attempts = try reader.integer(in: 0...Int.max)
-            case "at": at = try reader.integer()
+            case "attempts": attempts = Int(try reader.integer(in: RecordLimits.attempts))
+            case "at": at = try reader.time()
             case "variants":
                 try reader.openArray()
                 while try reader.nextElement() { variants.append(try Variant.read(&reader)) }
@@ -78,9 +85,17 @@ package struct OutcomeReport: Sendable, Hashable {
 
 extension OutcomeReport.Variant {
     fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
-        var spec: VariantSpec?, kind: OutcomeKind?, location: String?, width: Int?, height: Int?, bytes: Int?
-        var madeFrom: Provenance?, failure: OutcomeReport.Failure?
-        var placeholder: [UInt8]?, colour: RGB?, facts: SourceFacts?
+        var spec: VariantSpec?
+        var kind: OutcomeKind?
+        var location: String?
+        var width: Int?
+        var height: Int?
+        var bytes: Int?
+        var madeFrom: Provenance?
+        var failure: OutcomeReport.Failure?
+        var placeholder: [UInt8]?
+        var colour: RGB?
+        var facts: SourceFacts?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -89,7 +104,7 @@ extension OutcomeReport.Variant {
             case "location": location = try reader.string()
             case "width": width = try reader.side()
             case "height": height = try reader.side()
-            case "bytes": bytes = try reader.integer(in: 0...Int.max)
+            case "bytes": bytes = try reader.integer(in: RecordLimits.bytes)
             case "madeFrom": madeFrom = try reader.provenance()
             case "placeholder": placeholder = try reader.placeholder()
             case "colour": colour = try reader.colour()
@@ -108,7 +123,8 @@ extension OutcomeReport.Variant {
 
 extension OutcomeReport.Failure {
     fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
-        var code: String?, message: String?
+        var code: String?
+        var message: String?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {

@@ -8,7 +8,7 @@ extension NewRecord {
 }
 
 extension Record {
-    /// The epoch of the owner who announced it; nil for what no owner announced.
+    /// The epoch of the owner who announced it; nil for what no owner announced, whatever number that says.
     package var epoch: Int64? {
         // Rows come back by the hundred thousand: no text is made of it.
         headers.withFirst(EventHeader.epoch, Self.number) ?? nil
@@ -23,6 +23,6 @@ extension Record {
             if isOver || isAbove { return nil }
             epoch = sum
         }
-        return digits.isEmpty ? nil : epoch
+        return digits.isEmpty || !RecordLimits.epochs.contains(epoch) ? nil : epoch
     }
 }

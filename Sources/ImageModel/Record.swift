@@ -30,8 +30,8 @@ package struct Record: Sendable, Hashable {
     package var partition: PartitionID
     /// Increases within a partition, with gaps.
     package var offset: Int64
-    /// Milliseconds since 1970, set by the log.
-    package var timestamp: Int64
+    /// Milliseconds since 1970, set by the log, or by a producer's clock: bounded.
+    package private(set) var timestamp: Int64
     package var key: [UInt8]
     package var value: [UInt8]?
     package var headers: RecordHeaders
@@ -43,7 +43,8 @@ package struct Record: Sendable, Hashable {
         topic: Topic, partition: PartitionID, offset: Int64, timestamp: Int64, key: [UInt8], value: [UInt8]?,
         headers: RecordHeaders
     ) {
-        (self.topic, self.partition, self.offset, self.timestamp) = (topic, partition, offset, timestamp)
+        (self.topic, self.partition, self.offset) = (topic, partition, offset)
+        self.timestamp = RecordLimits.time(timestamp)
         (self.key, self.value, self.headers) = (key, value, headers)
     }
 

@@ -4,4 +4,20 @@ package enum RecordLimits {
     package static let jobBytes = 64 << 10
     /// How much of such a record its dead letter keeps.
     package static let keptPrefix = 4 << 10
+    /// How often a record may say that its job was tried: far more than `retry.attempts` can allow.
+    package static let attempts: ClosedRange<Int64> = 0...1_000_000
+    /// Epochs of owners. Small enough to be counted up for ever after.
+    package static let epochs: ClosedRange<Int64> = 0...(1 << 62)
+    /// Bytes of a picture or of a record, as others tell of them.
+    package static let bytes: ClosedRange<Int> = 0...(1 << 50)
+    /// Milliseconds since 1970 up to the end of year 9999: what can be written as a date.
+    package static let times: ClosedRange<Int64> = 0...253_402_300_799_999
+    /// No setting makes a retry wait for longer (`retry.cap`): what says so is tried at the end of this, milliseconds.
+    package static let longestWait: Int64 = 86_400_000
+
+    /// A time as a record has it, the nearest that is one: a producer's clock or another program may say any number, and
+    /// times are subtracted from one another.
+    package static func time(_ milliseconds: Int64) -> Int64 {
+        min(max(milliseconds, times.lowerBound), times.upperBound)
+    }
 }

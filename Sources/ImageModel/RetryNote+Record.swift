@@ -34,14 +34,11 @@ package struct RetryNote: Sendable, Hashable {
     }
 
     package init(_ record: Record) throws(RecordFailure) {
-        let attempt = try record.integer(of: EventHeader.attempt)
-        guard let attempt = Int(exactly: attempt), attempt >= 0 else {
-            throw .header(place: record.placeText, name: EventHeader.attempt, reason: "\(attempt) is no count of attempts")
-        }
         self.init(
-            job: try record.text(of: EventHeader.id), lane: try record.lane(), attempt: attempt,
-            notBefore: try record.integer(of: EventHeader.notBefore),
-            firstSeen: try record.integer(of: EventHeader.firstSeen),
+            job: try record.text(of: EventHeader.id), lane: try record.lane(),
+            attempt: Int(try record.integer(of: EventHeader.attempt, in: RecordLimits.attempts)),
+            notBefore: try record.time(of: EventHeader.notBefore),
+            firstSeen: try record.time(of: EventHeader.firstSeen),
             cause: FailureNote(
                 code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
                 verdict: .retry),

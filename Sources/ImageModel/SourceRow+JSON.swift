@@ -36,8 +36,18 @@ extension SourceRow {
     /// Fields that a newer version added are left out.
     init(source: SourceKey, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> SourceRow in
-            var url: String?, version: SourceVersion?, width: Int?, height: Int?, format: ImageFormat?
-            var bytes: Int?, digest: SHA256Digest?, hasAlpha: Bool?, frames: Int?, original: String?, fetchedAt: Int64?, expires: Int64?
+            var url: String?
+            var version: SourceVersion?
+            var width: Int?
+            var height: Int?
+            var format: ImageFormat?
+            var bytes: Int?
+            var digest: SHA256Digest?
+            var hasAlpha: Bool?
+            var frames: Int?
+            var original: String?
+            var fetchedAt: Int64?
+            var expires: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -46,13 +56,13 @@ extension SourceRow {
                 case "width": width = try reader.side()
                 case "height": height = try reader.side()
                 case "format": format = try reader.value("a picture format") { ImageFormat(rawValue: $0) }
-                case "bytes": bytes = try reader.integer(in: 0...Int.max)
+                case "bytes": bytes = try reader.integer(in: RecordLimits.bytes)
                 case "digest": digest = try reader.digest()
                 case "alpha": hasAlpha = try reader.boolean()
                 case "frames": frames = try reader.integer(in: 1...Int(Int32.max))
                 case "original": original = try reader.string()
-                case "fetchedAt": fetchedAt = try reader.integer()
-                case "expires": expires = try reader.integer()
+                case "fetchedAt": fetchedAt = try reader.time()
+                case "expires": expires = try reader.time()
                 default: try reader.skip()
                 }
             }
@@ -60,7 +70,8 @@ extension SourceRow {
                 source: source, url: try url.field("url"), version: try version.field("version"),
                 size: PixelSize(width: try width.field("width"), height: try height.field("height")),
                 format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
-                hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original, fetchedAt: try fetchedAt.field("fetchedAt"),
+                hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original,
+                fetchedAt: try fetchedAt.field("fetchedAt"),
                 expires: try expires.field("expires"))
         }
     }

@@ -49,17 +49,31 @@ extension VariantRow {
     /// Fields that a newer version added are left out.
     init(source: SourceKey, spec: VariantSpec, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> VariantRow in
-            var version: SourceVersion?, width: Int?, height: Int?, bytes: Int?, digest: SHA256Digest?
-            var location: String?, madeFrom: Provenance?, sourceWidth: Int?, sourceHeight: Int?, region: Region?
-            var hasAlpha: Bool?, storedAt: Int64?, expires: Int64?
-            var frames: Int?, quality: Int?, placeholder: [UInt8]?, colour: RGB?, facts: SourceFacts?
+            var version: SourceVersion?
+            var width: Int?
+            var height: Int?
+            var bytes: Int?
+            var digest: SHA256Digest?
+            var location: String?
+            var madeFrom: Provenance?
+            var sourceWidth: Int?
+            var sourceHeight: Int?
+            var region: Region?
+            var hasAlpha: Bool?
+            var storedAt: Int64?
+            var expires: Int64?
+            var frames: Int?
+            var quality: Int?
+            var placeholder: [UInt8]?
+            var colour: RGB?
+            var facts: SourceFacts?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
                 case "version": version = try reader.version()
                 case "width": width = try reader.side()
                 case "height": height = try reader.side()
-                case "bytes": bytes = try reader.integer(in: 0...Int.max)
+                case "bytes": bytes = try reader.integer(in: RecordLimits.bytes)
                 case "digest": digest = try reader.digest()
                 case "location": location = try reader.string()
                 case "madeFrom": madeFrom = try reader.provenance()
@@ -67,8 +81,8 @@ extension VariantRow {
                 case "sourceHeight": sourceHeight = try reader.side()
                 case "region": region = try reader.region()
                 case "alpha": hasAlpha = try reader.boolean()
-                case "storedAt": storedAt = try reader.integer()
-                case "expires": expires = try reader.integer()
+                case "storedAt": storedAt = try reader.time()
+                case "expires": expires = try reader.time()
                 case "frames": frames = try reader.integer(in: 1...Int(Int32.max))
                 case "quality": quality = try reader.integer(in: 0...100)
                 case "placeholder": placeholder = try reader.placeholder()

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ImageModel
 internal import Ports
 internal import Posix
 internal import SQLite
@@ -40,7 +41,8 @@ final class IndexFile {
         let connection = try Connection(path, .create, busyMilliseconds: 2_000)
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -\(cacheBytes / 1024)")
         // Synced at checkpoints only: a kill loses nothing, and what a power cut takes is taken with its position.
-        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096")
+        try connection.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096")
         switch try connection.number("PRAGMA user_version") ?? 0 {
         case 0: try makeTables(connection)
         case version: break
@@ -55,7 +57,11 @@ final class IndexFile {
             let (position, inverse) = (row.integer(0), row.integer(1))
             let checkpoint = IndexCheckpoint(position: position, epoch: row.integer(2), at: row.integer(3))
             row.reset()
-            guard position == ~inverse else { return .unfit("its position is damaged") }
+            // Numbers that nobody writes are no less damage than two that differ.
+            let isSound =
+                position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)
+                && RecordLimits.times.contains(checkpoint.at)
+            guard isSound else { return .unfit("its position is damaged") }
             var progress = try connection.prepare("SELECT body FROM progress")
             let body = try progress.step() ? progress.bytes(0) : nil
             progress.reset()

@@ -41,7 +41,8 @@ struct Assignment: Sendable {
     ///
     /// The changelog's end never shrinks, and each owner begins with a record in it; between two owners of whom the
     /// first never got to that, the group's generation decides. It starts anew only when a group was gone for days.
-    /// Small enough for the whole numbers of JSON readers (2⁵³) up to 2³³ records in a changelog.
+    /// Small enough for the whole numbers of JSON readers (2⁵³) up to 2³³ records in a changelog, and always for
+    /// `RecordLimits.epochs`: `KafkaQuestions` bounds the offset.
     func epoch(_ index: Int) -> Int64 { changelogs[index].upperBound << 20 + generation }
 }
 

@@ -33,7 +33,8 @@ extension KafkaConfiguration {
                 ))
         }
         if group.isEmpty {
-            problems.append(Problem("kafka.group", "is empty: workers of one group share the work, so it needs a name."))
+            problems.append(
+                Problem("kafka.group", "is empty: workers of one group share the work, so it needs a name."))
         }
         if !(1...1024).contains(partitions) {
             problems.append(Problem("kafka.partitions", "is \(partitions), not from 1 to 1024."))
@@ -102,7 +103,8 @@ extension KafkaConfiguration {
         let offsets = "watermarks are committed by the worker alone, or records are lost"
         let reset = "a new group takes every job, and a changelog that lost its place must stop the restore"
         let assignor = "only range gives partitions whole, so that lanes stay together"
-        let partitioner = "murmur2_random is part of the contract with producers: another sends one source to two owners"
+        let partitioner =
+            "murmur2_random is part of the contract with producers: another sends one source to two owners"
         let durable = "an acknowledged append must be on every replica in sync, once and in order"
         let own = { (setting: String) in "use \(setting)" }
         return [
@@ -110,7 +112,8 @@ extension KafkaConfiguration {
             "auto.offset.reset": reset, "enable.partition.eof": "a restore ends where the partition ends",
             "partition.assignment.strategy": assignor,
             "group.instance.id": "a static member's partitions idle until its session ends",
-            "partitioner": partitioner, "enable.idempotence": durable, "acks": durable, "request.required.acks": durable,
+            "partitioner": partitioner, "enable.idempotence": durable, "acks": durable,
+            "request.required.acks": durable,
             "transactional.id": "appends are ordered instead, which costs a hundredth",
             "log.queue": "logs come by events", "log_level": "use logging.level",
             "message.max.bytes": "topics are created to take \(recordBytes) bytes a record",
@@ -121,7 +124,8 @@ extension KafkaConfiguration {
             "security.protocol": own("kafka.security.kind"), "sasl.mechanisms": own("kafka.security.mechanism"),
             "sasl.mechanism": own("kafka.security.mechanism"), "sasl.username": own("kafka.security.user"),
             "sasl.password": own("kafka.security.password"), "ssl.ca.location": own("kafka.security.authorities"),
-            "ssl.certificate.location": own("kafka.security.certificate"), "ssl.key.location": own("kafka.security.key"),
+            "ssl.certificate.location": own("kafka.security.certificate"),
+            "ssl.key.location": own("kafka.security.key"),
         ]
     }()
 }
@@ -148,6 +152,8 @@ extension KafkaConfiguration.Security {
 extension KafkaConfiguration {
     /// The largest record, key and headers included; topics are created to take it.
     package static let recordBytes = 2 << 20
+    /// What an offset can be; 2²⁰ epochs for each are still below `RecordLimits.epochs`' end.
+    static let offsets: ClosedRange<Int64> = 0...(1 << 41)
     /// What the broker adds to a batch of one record.
     static let batchOverhead = 1 << 10
 }

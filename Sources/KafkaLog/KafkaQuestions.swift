@@ -50,11 +50,13 @@ final class KafkaQuestions: Sendable {
     private func committed(_ places: [KafkaPlace], _ wait: Int32) throws(LogFailure) -> [Int64?] {
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number) }
-        try rd_kafka_committed(client.handle, list.pointer, wait).check("the watermarks of group \(configuration.group)")
+        try rd_kafka_committed(client.handle, list.pointer, wait).check(
+            "the watermarks of group \(configuration.group)")
         var found: [Int64?] = []
         for (index, place) in places.enumerated() {
-            try list.error(index).check("the watermark of \(configuration.name(place.topic)), partition \(place.partition)")
-            found.append(list.offset(index) >= 0 ? list.offset(index) : nil)
+            try list.error(index).check(
+                "the watermark of \(configuration.name(place.topic)), partition \(place.partition)")
+            found.append(list.offset(index) >= 0 ? try Self.checked(list.offset(index), place) : nil)
         }
         return found
     }
@@ -67,10 +69,24 @@ final class KafkaQuestions: Sendable {
         try rd_kafka_offsets_for_times(client.handle, list.pointer, wait).check("the bounds of partitions")
         var found: [Int64] = []
         for (index, place) in places.enumerated() {
-            try list.error(index).check("the bounds of \(configuration.name(place.topic)), partition \(place.partition)")
-            found.append(list.offset(index))
+            try list.error(index).check(
+                "the bounds of \(configuration.name(place.topic)), partition \(place.partition)")
+            found.append(try Self.checked(list.offset(index), place))
         }
         return found
+    }
+
+    /// Offsets are counted up, and multiplied for epochs (`Assignment.epoch`): one that no partition reaches was committed
+    /// by another program.
+    static func checked(_ offset: Int64, _ place: KafkaPlace) throws(LogFailure) -> Int64 {
+        guard !KafkaConfiguration.offsets.contains(offset) else { return offset }
+        let name = "\(place.topic.rawValue), partition \(place.partition),"
+        throw .topics(
+            problems: [
+                "\(name) is said to be at offset \(offset), not from 0 to \(KafkaConfiguration.offsets.upperBound)."
+            ],
+            remedy:
+                "Find what committed that; set the group's offset right by kafka-consumer-groups.sh --reset-offsets.")
     }
 
     /// Asks again until the time is up: a leader may have moved (a broker that went, topics that were just made).

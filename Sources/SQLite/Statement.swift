@@ -23,7 +23,9 @@ package struct Statement: ~Copyable {
 
     /// The bytes are copied; none is an empty blob, not NULL.
     package mutating func bind(_ index: Int32, _ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { return note(sqlite3_bind_zeroblob(handle, index, 0)) }
+        guard let start = bytes.baseAddress, !bytes.isEmpty else {
+            return note(sqlite3_bind_zeroblob(handle, index, 0))
+        }
         note(sqlite3_bind_blob64(handle, index, start, UInt64(bytes.count), mz_sqlite_transient()))
     }
 
@@ -33,7 +35,9 @@ package struct Statement: ~Copyable {
             utf8.withMemoryRebound(to: CChar.self) {
                 // No pointer would mean NULL: an empty text still needs one.
                 let start = $0.baseAddress ?? UnsafePointer(bitPattern: 1)
-                note(sqlite3_bind_text64(handle, index, start, UInt64($0.count), mz_sqlite_transient(), UInt8(SQLITE_UTF8)))
+                note(
+                    sqlite3_bind_text64(
+                        handle, index, start, UInt64($0.count), mz_sqlite_transient(), UInt8(SQLITE_UTF8)))
             }
         }
     }
@@ -69,6 +73,20 @@ package struct Statement: ~Copyable {
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    /// A number that is reckoned with: one out of `range` is damage, since nobody wrote it. nil for NULL.
+    package func optionalInteger(_ column: Int32, in range: ClosedRange<Int64>) throws(SQLiteFailure) -> Int64? {
+        guard let value = optionalInteger(column) else { return nil }
+        guard !range.contains(value) else { return value }
+        let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "\(column)"
+        throw SQLiteFailure(
+            path: connection.path, extendedCode: SQLITE_CORRUPT,
+            message: "\(name) is \(value), not from \(range.lowerBound) to \(range.upperBound)")
+    }
+
+    package func integer(_ column: Int32, in range: ClosedRange<Int64>) throws(SQLiteFailure) -> Int64 {
+        try optionalInteger(column, in: range) ?? range.lowerBound
+    }
 
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 

@@ -18,7 +18,7 @@ extension Worker {
             return .arrived(
                 Waiter(
                     job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
-                    notBefore: note.notBefore))
+                    notBefore: min(note.notBefore, now + RecordLimits.longestWait)))
         } catch {
             return refuse(record, FailureNote(error))
         }

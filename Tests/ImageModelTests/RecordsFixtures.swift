@@ -23,7 +23,8 @@ enum Fixture {
         SourceRow(
             source: source, url: "http://origin.example/a/ä \"quoted\".jpg?x=1&y=2",
             version: SourceVersion(hex: "00ffab0123456789")!, size: PixelSize(width: 6000, height: 4003), format: .jpeg,
-            bytes: 2_211_000, digest: digest, hasAlpha: true, original: "01/23/original.jpg", fetchedAt: 1, expires: .max)
+            bytes: 2_211_000, digest: digest, hasAlpha: true, original: "01/23/original.jpg", fetchedAt: 1,
+            expires: 253_402_300_799_999)
     }
 
     static func record(

@@ -55,7 +55,8 @@ struct IndexTests {
             (extras.focus, extras.isStill) = (.point(x: number, y: 1000), true)
             extras.watermark = Watermark(key: "logo")
             if format.isWritten {
-                row.spec = VariantSpec(width: number + 1, height: 999, mode: .crop, quality: 100, format: format, extras: extras)
+                row.spec = VariantSpec(
+                    width: number + 1, height: 999, mode: .crop, quality: 100, format: format, extras: extras)
             }
             (row.frames, row.quality, row.placeholder) = (number + 1, number, [0, 255, 128, UInt8(number)])
             row.colour = number % 2 == 0 ? nil : RGB(0, 128, 255)
@@ -101,6 +102,20 @@ struct IndexTests {
         #expect(rebuilt?.contains("its tables are not those of version 2") == true)
         try index.apply(Rows(1).changes, upTo: 17)
         #expect(try index.snapshot(of: Rows(1).key).variants.count == 3)
+    }
+
+    @Test(
+        "A position, an epoch or a time that nobody writes is damage: the file is rebuilt",
+        arguments: ["position = N, inverse = ~N", "epoch = N", "at = N"], [Int64.min, -1, .max])
+    func numbers(columns: String, number: Int64) throws {
+        let first = try indexes.open(Self.partition).index
+        try first.apply(Rows(1).changes, upTo: 17, epoch: 1)
+        first.close()
+        try Connection(path, .create).execute("UPDATE position SET " + columns.replacing("N", with: "(\(number))"))
+        let (index, rebuilt) = try indexes.open(Self.partition)
+        let flaw = index.checkpoint?.flaw(in: 0..<20, tombstonesKept: .seconds(1), at: 1_795_256_916_007)
+        // The furthest position is no damage by itself: it is of another changelog.
+        #expect(rebuilt?.contains("its position is damaged") == true || flaw?.contains("another changelog") == true)
     }
 
     @Test("Rows and position are there after a restart, and nothing is said to be rebuilt")

@@ -1,0 +1,75 @@
+import Digest
+import ImageModel
+import Partition
+import Planning
+import Testing
+
+/// Records with numbers that nobody of ours writes, through the reducer and the scheduler as the worker drives them.
+@Suite("A partition's rules, on extreme numbers", .timeLimit(.minutes(1)))
+struct ExtremeTimeTests {
+    private static let now: Int64 = 1_795_256_916_007
+    private static let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
+    private static let numbers = [Int64.min, Int64.min + 1, -1, 0, Int64.max - 1, .max]
+
+    private static func record(_ topic: Topic, offset: Int64, at time: Int64, _ notBefore: Int64 = 0) -> Record {
+        let note = RetryNote(
+            job: "j", lane: .slow, attempt: 1_000_000, notBefore: notBefore, firstSeen: time,
+            cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
+            origin: RecordOrigin(topic: .jobsSlow, partition: PartitionID(0), offset: 1)
+        ).newRecord(key: [1], body: [], partition: PartitionID(0), at: time)
+        return Record(
+            topic: topic, partition: PartitionID(0), offset: offset, timestamp: time, key: [], value: [],
+            headers: note.headers)
+    }
+
+    @Test("Every time of a record, on its way to a dead letter", arguments: numbers, [Lane.fast, .slow])
+    func through(time: Int64, lane: Lane) throws {
+        var state = PartitionState(PartitionID(0), rules: PartitionRules(reuse: ReuseRules(), retryHeap: 0), seed: 1)
+        var scheduler = PermitScheduler(PermitRules(fetch: 1, render: 1, slow: 1, slowWait: 1))
+        let job = Job(
+            id: "j", url: "http://o/a", source: Self.source,
+            variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: lane, expires: RecordLimits.time(.max))
+        var pending: [PartitionEvent] = []
+        for (offset, topic) in [Topic.retry, .retry, Topic(lane)].enumerated() {
+            let record = Self.record(topic, offset: Int64(offset), at: time, offset == 0 ? Self.now + 1 : time)
+            let note = try RetryNote(record)
+            pending.append(
+                .arrived(
+                    Waiter(
+                        job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
+                        notBefore: topic == .retry ? note.notBefore : 0)))
+        }
+        var settled: [Settlement] = []
+        var clock = Self.now
+        while true {
+            var effects: [PartitionEffect] = []
+            if pending.isEmpty {
+                clock += 40_000
+                pending = scheduler.grants(at: clock).map { .granted($0.kind, $0.flight) }
+                guard !pending.isEmpty || clock < Self.now + 200_000 else { break }
+                pending.append(.tick)
+            }
+            state.reduce(pending.removeFirst(), at: clock, into: &effects)
+            for effect in effects {
+                switch effect {
+                case .lookUp(let waiter): pending.append(.found(waiter, SourceSnapshot()))
+                case .request(let kind, let id, let lane, let since):
+                    scheduler.request(kind, id, lane: lane, since: since)
+                case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
+                case .fetch(let id, _, _):
+                    pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
+                case .release(let kind, let id): scheduler.release(kind, id)
+                case .forget(let id): scheduler.forget(id)
+                case .settle(let record, let settlement):
+                    settled.append(settlement)
+                    pending.append(.settled([RecordPlace(record.topic, record.offset)]))
+                case .halt, .pass, .render, .commit: break
+                }
+            }
+        }
+        let dead = settled.count { if case .dead(let letter, _) = $0 { letter.attempts == 1_000_001 } else { false } }
+        let isFar = time > Self.now
+        // One that is not due for eight thousand years waits, or goes to the topic's tail.
+        #expect(dead == (isFar ? 2 : 3), "\(settled)")
+    }
+}
