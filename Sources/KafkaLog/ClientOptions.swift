@@ -28,7 +28,7 @@ extension KafkaConfiguration {
         case .questions: all += consumer
         case .reader: all += consumer + reader
         }
-        return all + options.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return all + options.sorted { $0.key < $1.key }.map { ($0.key, $0.value.revealed) }
     }
 
     private var shared: [(name: String, value: String)] {
@@ -91,7 +91,9 @@ extension KafkaConfiguration.Security {
     fileprivate var clientOptions: [(name: String, value: String)] {
         var all = [("security.protocol", kind.rawValue)]
         if usesSASL {
-            all += [("sasl.mechanisms", mechanism.rawValue), ("sasl.username", user), ("sasl.password", password)]
+            all += [
+                ("sasl.mechanisms", mechanism.rawValue), ("sasl.username", user), ("sasl.password", password.revealed),
+            ]
         }
         if usesTLS {
             if !authorities.isEmpty { all.append(("ssl.ca.location", authorities)) }

@@ -12,6 +12,8 @@ internal import Synchronization
 final class KafkaClient: @unchecked Sendable {
     let handle: OpaquePointer
     let events: OpaquePointer
+    /// Its texts are shown without what it holds in secret.
+    fileprivate let configuration: KafkaConfiguration
     private let wake: WakePipe?
     private let endFlags = Mutex<Int32>(0)
 
@@ -21,9 +23,10 @@ final class KafkaClient: @unchecked Sendable {
         var problems: [String] = []
         for option in configuration.clientOptions(kind) {
             let (outcome, text) = withErrorText { rd_kafka_conf_set(options, option.name, option.value, $0, $1) }
-            if outcome != RD_KAFKA_CONF_OK { problems.append("\(option.name): \(text).") }
+            if outcome != RD_KAFKA_CONF_OK { problems.append("\(option.name): \(configuration.withoutSecrets(text)).") }
         }
-        let events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
+        let events =
+            RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG
             | RD_KAFKA_EVENT_OFFSET_COMMIT
         rd_kafka_conf_set_events(options, events)
         // Never to the terminal: where a client's events are served, its log is among them.
@@ -36,9 +39,9 @@ final class KafkaClient: @unchecked Sendable {
         let (handle, text) = withErrorText { rd_kafka_new(type, options, $0, $1) }
         guard let handle else {
             rd_kafka_conf_destroy(options)
-            throw .misconfigured(problems: [text + "."])
+            throw .misconfigured(problems: [configuration.withoutSecrets(text) + "."])
         }
-        (self.handle, self.wake) = (handle, wake)
+        (self.handle, self.wake, self.configuration) = (handle, wake, configuration)
         if kind.isServed { rd_kafka_set_log_queue(handle, nil) }
         if kind.isProducer {
             self.events = rd_kafka_queue_get_main(handle)
@@ -70,7 +73,7 @@ final class KafkaClient: @unchecked Sendable {
     /// where the answer to a question says only that time ran out.
     func lastError() -> (code: rd_kafka_resp_err_t, text: String)? {
         var last: (rd_kafka_resp_err_t, String)?
-        while let event = KafkaEvent(from: events) {
+        while let event = KafkaEvent(from: events, of: self) {
             if event.kind == RD_KAFKA_EVENT_ERROR { last = (event.error, event.text) }
         }
         return last
@@ -80,11 +83,12 @@ final class KafkaClient: @unchecked Sendable {
 /// One event, destroyed exactly once.
 struct KafkaEvent: ~Copyable {
     let pointer: OpaquePointer
+    private let client: KafkaClient
 
     /// nil if none came within the wait.
-    init?(from queue: OpaquePointer, waiting milliseconds: Int32 = 0) {
+    init?(from queue: OpaquePointer, of client: KafkaClient, waiting milliseconds: Int32 = 0) {
         guard let event = rd_kafka_queue_poll(queue, milliseconds) else { return nil }
-        pointer = event
+        (pointer, self.client) = (event, client)
     }
 
     deinit { rd_kafka_event_destroy(pointer) }
@@ -92,7 +96,7 @@ struct KafkaEvent: ~Copyable {
     var kind: Int32 { rd_kafka_event_type(pointer) }
     var error: rd_kafka_resp_err_t { rd_kafka_event_error(pointer) }
     var isFatal: Bool { rd_kafka_event_error_is_fatal(pointer) != 0 }
-    var text: String { rd_kafka_event_error_string(pointer).map { String(cString: $0) } ?? "" }
+    var text: String { rd_kafka_event_error_string(pointer).map { shown($0) } ?? "" }
 
     /// A line of librdkafka's log, and what it is about; nil for other events.
     var logLine: (facility: String, text: String)? {
@@ -102,6 +106,10 @@ struct KafkaEvent: ~Copyable {
         guard kind == RD_KAFKA_EVENT_LOG, rd_kafka_event_log(pointer, &facility, &line, &level) == 0, let line else {
             return nil
         }
-        return (facility.map { String(cString: $0) } ?? "", String(cString: line))
+        return (facility.map { String(cString: $0) } ?? "", shown(line))
+    }
+
+    private func shown(_ text: UnsafePointer<CChar>) -> String {
+        client.configuration.withoutSecrets(String(cString: text))
     }
 }

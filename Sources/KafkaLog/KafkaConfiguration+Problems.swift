@@ -69,12 +69,12 @@ extension KafkaConfiguration {
         defer { rd_kafka_conf_destroy(trial) }
         return options.sorted { $0.key < $1.key }.compactMap { name, value in
             if let reason = Self.reserved[name] { return Problem("kafka.options", "\(name) cannot be set: \(reason).") }
-            let (outcome, text) = withErrorText { rd_kafka_conf_set(trial, name, value, $0, $1) }
+            let (outcome, text) = withErrorText { rd_kafka_conf_set(trial, name, value.revealed, $0, $1) }
             return switch outcome {
             case RD_KAFKA_CONF_OK: nil
             case RD_KAFKA_CONF_UNKNOWN:
                 Problem("kafka.options", "\(name): librdkafka \(Self.libraryVersion) has no option of that name.")
-            default: Problem("kafka.options", "\(name): \(text).")
+            default: Problem("kafka.options", "\(name): \(withoutSecrets(text)).")
             }
         }
     }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// What the group decides, and how this member answers.
 extension KafkaLogConsumer {
     func serveEvents(of member: GroupMember) {
-        while let event = KafkaEvent(from: member.client.events) {
+        while let event = KafkaEvent(from: member.client.events, of: member.client) {
             switch event.kind {
             case RD_KAFKA_EVENT_REBALANCE: decide(event, member)
             case RD_KAFKA_EVENT_ERROR: hear(event)
@@ -19,7 +19,7 @@ extension KafkaLogConsumer {
                 if line.facility == "SESSTMOUT" { log.detail(line.text) } else { log.notice(line.text) }
             }
         }
-        while let event = KafkaEvent(from: member.commits) {
+        while let event = KafkaEvent(from: member.commits, of: member.client) {
             commitsUnderWay = max(0, commitsUnderWay - 1)
             noteCommitted(event)
             // Nothing to commit is no failure; what failed is still stored and goes with the next.
@@ -58,8 +58,11 @@ extension KafkaLogConsumer {
     private func outgrow() {
         listener?.failed(
             .topics(
-                problems: ["\(log.configuration.name(.anchor)) has more than the \(log.partitionCount) partitions that this worker began with."],
-                remedy: "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
+                problems: [
+                    "\(log.configuration.name(.anchor)) has more than the \(log.partitionCount) partitions that this worker began with."
+                ],
+                remedy:
+                    "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
     }
 
     /// Asks for bounds and watermarks on a thread of its own; the group waits, polling goes on.
@@ -144,7 +147,8 @@ extension KafkaLogConsumer {
 
     /// No commits: the partitions have another owner, who may be further.
     private func lose(_ partitions: [PartitionID]) {
-        log.notice("The group did not hear of this worker for too long: its partitions are given up, and it joins again")
+        log.notice(
+            "The group did not hear of this worker for too long: its partitions are given up, and it joins again")
         tellLost(partitions)
         giveUp()
     }

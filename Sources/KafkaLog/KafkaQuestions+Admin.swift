@@ -128,7 +128,7 @@ extension KafkaQuestions {
         let queue = rd_kafka_queue_new(client.handle)
         defer { rd_kafka_queue_destroy(queue) }
         request(options, queue)
-        guard let queue, let event = KafkaEvent(from: queue, waiting: wait + 2_000) else {
+        guard let queue, let event = KafkaEvent(from: queue, of: client, waiting: wait + 2_000) else {
             throw .unavailable(reason: "\(subject): no answer within \(wait / 1_000) s")
         }
         if !event.error.isNone { throw LogFailure(event.error, reason: "\(subject): \(event.text)") }

@@ -84,7 +84,7 @@ final class ProducerClient: @unchecked Sendable {
 
     /// Serves events until one comes, or a second passes; false if the producer is fatally broken.
     func serve(_ notice: (String) -> Void) -> Bool {
-        guard let event = KafkaEvent(from: client.events, waiting: 1_000) else { return true }
+        guard let event = KafkaEvent(from: client.events, of: client, waiting: 1_000) else { return true }
         switch event.kind {
         case RD_KAFKA_EVENT_DR:
             while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message) }
@@ -117,7 +117,7 @@ final class ProducerClient: @unchecked Sendable {
     }
 }
 
-extension Optional<[UInt8]> {
+extension [UInt8]? {
     fileprivate func withBytes<R>(_ body: (UnsafeRawBufferPointer?) -> R) -> R {
         switch self {
         case .none: body(nil)

@@ -13,7 +13,7 @@ package struct KafkaConfiguration: Sendable, Equatable {
     package var partitions = 12
     package var security = Security()
     /// More options of librdkafka, by its own names, for every client of this process.
-    package var options: [String: String] = [:]
+    package var options: [String: Secret] = [:]
     package var timing = Timing()
 
     package init() {}
@@ -38,7 +38,7 @@ package struct KafkaConfiguration: Sendable, Equatable {
         package var kind = Kind.plaintext
         package var mechanism = Mechanism.plain
         package var user = ""
-        package var password = ""
+        package var password: Secret = ""
         /// PEM files; empty: the system's authorities, no certificate of our own.
         package var authorities = ""
         package var certificate = ""

@@ -5,7 +5,9 @@ package struct SettingKey: Sendable {
     package let meaning: String
     /// `a size from 1KiB to 4GiB`.
     package let expectation: String
-    /// The value that a `Settings` has, as it would be written.
+    /// What was said is never quoted.
+    package let isSecret: Bool
+    /// The value that a `Settings` has, as it would be written; of a secret no more than that there is one.
     package let text: @Sendable (Settings) -> String
     /// Sets the value; false if the node is not what is expected.
     let assign: @Sendable (inout Settings, YAMLNode, _ folder: String?) throws(SettingRefusal) -> Bool
@@ -14,7 +16,7 @@ package struct SettingKey: Sendable {
         _ name: String, _ place: any WritableKeyPath<Settings, Value> & Sendable, _ type: SettingType<Value>,
         _ meaning: String
     ) {
-        (self.name, self.meaning, expectation) = (name, meaning, type.expectation)
+        (self.name, self.meaning, expectation, isSecret) = (name, meaning, type.expectation, type.isSecret)
         text = { type.write($0[keyPath: place]) }
         assign = { settings, node, folder throws(SettingRefusal) in
             guard let value = try type.read(node, folder) else { return false }

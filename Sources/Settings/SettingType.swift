@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import KafkaSetup
 internal import Posix
 
 /// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
@@ -9,6 +10,8 @@ struct SettingType<Value: Sendable>: Sendable {
     /// `folder` is where the file that says it stands; nil for flags and environment.
     let read: @Sendable (_ node: YAMLNode, _ folder: String?) throws(SettingRefusal) -> Value?
     let write: @Sendable (Value) -> String
+    /// Whether no message may quote what was said: `write` decides what `config show` may.
+    var isSecret = false
 
     /// From one unstructured word.
     static func scalar(
@@ -69,7 +72,8 @@ extension SettingType where Value == ListenAddress? {
     static var listenAddress: Self {
         scalar(
             "an address and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing",
-            { text in text.isEmpty ? .some(nil) : ListenAddress(text).map { .some($0) } }, write: { $0?.description ?? "" })
+            { text in text.isEmpty ? .some(nil) : ListenAddress(text).map { .some($0) } },
+            write: { $0?.description ?? "" })
     }
 }
 
@@ -83,7 +87,8 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
     /// One of the cases, by its own text.
     static var choice: Self {
         scalar(
-            "one of " + Value.allCases.map(\.rawValue).joined(separator: ", "), { Value(rawValue: $0) }, write: \.rawValue)
+            "one of " + Value.allCases.map(\.rawValue).joined(separator: ", "), { Value(rawValue: $0) },
+            write: \.rawValue)
     }
 }
 
@@ -102,14 +107,7 @@ extension SettingType where Value == String {
     }
 
     /// Any text without control characters; may be empty.
-    static var text: Self { scalar("text on one line", { Self.isOneLine($0) ? $0 : nil }, write: { $0 }) }
-
-    /// Like text, and never shown.
-    static var secret: Self {
-        scalar("text on one line", { Self.isOneLine($0) ? $0 : nil }, write: { $0.isEmpty ? "" : "(not shown)" })
-    }
-
-    private static func isOneLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
+    static var text: Self { scalar("text on one line", { $0.isOneLine ? $0 : nil }, write: { $0 }) }
 
     /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
     static func path(allowsEmpty: Bool) -> Self {
@@ -140,22 +138,36 @@ extension SettingType {
     }
 }
 
-extension SettingType where Value == [String: String] {
-    /// `{linger.ms: 5, broker.address.family: v4}`. Values of names that sound secret are never shown.
-    static var texts: Self {
+extension SettingType where Value == Secret {
+    /// Like text, and never shown.
+    static var secret: Self {
+        var type = scalar(
+            "text on one line", { $0.isOneLine ? Secret($0) : nil }, write: { $0.description })
+        type.isSecret = true
+        return type
+    }
+}
+
+extension SettingType where Value == [String: Secret] {
+    /// `{linger.ms: 5, broker.address.family: v4}`. Values are shown where that is known to be harmless.
+    static var options: Self {
         SettingType(
             expectation: "a map of names to text, such as {linger.ms: 5}",
             read: { node, _ in
                 node.entries?.reduce(into: Optional([:])) { texts, entry in
-                    if case .scalar(let text) = entry.value.content { texts?[entry.key] = text } else { texts = nil }
+                    if case .scalar(let text) = entry.value.content {
+                        texts?[entry.key] = Secret(text)
+                    } else {
+                        texts = nil
+                    }
                 }
             },
             write: { texts in
                 let pairs = texts.sorted { $0.key < $1.key }.map { name, text in
-                    "\(name): " + (name.contains("password") || name.contains("secret") ? "(not shown)" : text)
+                    "\(name): " + (KafkaConfiguration.isShown(option: name) ? text.revealed : text.description)
                 }
                 return "{" + pairs.joined(separator: ", ") + "}"
-            })
+            }, isSecret: true)
     }
 }
 
@@ -201,6 +213,10 @@ extension SettingType where Value == [HostAliasGroup] {
             throw SettingRefusal("in the group \(entry.key): \(error)")
         }
     }
+}
+
+extension String {
+    fileprivate var isOneLine: Bool { utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
 }
 
 /// What is wrong with a value, where "takes this, not that" would not say it.

@@ -41,8 +41,8 @@ extension Settings {
             "The private key (PEM) of kafka.security.certificate."),
 
         SettingKey(
-            "kafka.options", \.kafka.options, .texts,
-            "More options of librdkafka by its own names, for every client of the process. Those that would break what Mezzotint promises are refused."
+            "kafka.options", \.kafka.options, .options,
+            "More options of librdkafka by its own names, for every client of the process. Those that would break what Mezzotint promises are refused. Values are shown only where they are known to hold no secret."
         ),
 
         SettingKey(

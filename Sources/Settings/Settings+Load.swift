@@ -31,7 +31,7 @@ extension Settings {
         var reader = SettingsReader()
         let variable = "MEZZOTINT_CONFIG"
         let origin = file == nil ? SettingOrigin.environment(variable) : .flag("--config")
-        if let file = file ?? environment[variable] {
+        if let file = file ?? environment[variable]?.withoutLineEnd {
             do {
                 reader.read(file: file, try contents(of: file, namedBy: origin))
             } catch {

@@ -37,7 +37,8 @@ struct SettingsReader: Sendable {
                 if let inner = entry.value.entries {
                     read(inner, below: name + ".", path, folder, &seen)
                 } else {
-                    note(origin, name, "takes a group of keys, not \(entry.value.brief).")
+                    let hasSecret = Settings.keys.contains { $0.isSecret && $0.name.hasPrefix(name + ".") }
+                    note(origin, name, "takes a group of keys, " + Self.not(entry.value, isSecret: hasSecret))
                 }
             } else {
                 noteUnknown(name, origin)
@@ -61,7 +62,7 @@ struct SettingsReader: Sendable {
     /// `key=value`, as given to `--set`.
     mutating func read(assignment: String) {
         guard let cut = assignment.firstIndex(of: "=") else {
-            return note(Self.set, nil, "'\(assignment)' is no assignment; write key=value.")
+            return note(Self.set, nil, "'\(Self.key(of: assignment))' is no assignment; write key=value.")
         }
         let name = String(assignment[..<cut])
         guard Settings.keys.contains(where: { $0.name == name }) else { return noteUnknown(name, Self.set) }
@@ -95,17 +96,34 @@ struct SettingsReader: Sendable {
     }
 
     private mutating func assign(_ name: String, _ text: String, _ origin: SettingOrigin) {
-        // Lists and maps may be written as YAML in one line.
-        let isFlow = text.hasPrefix("[") || text.hasPrefix("{")
+        // Lists and maps may be written as YAML in one line; a password may begin as they do.
+        let isFlow = (text.hasPrefix("[") || text.hasPrefix("{")) && !isPassword(name, text)
         let parsed = isFlow ? YAMLNode.parse(Array(text.utf8)).root : nil
         assign(name, parsed ?? YAMLNode(.scalar(text)), origin, folder: nil)
+    }
+
+    private func isPassword(_ name: String, _ text: String) -> Bool {
+        guard let key = Settings.keys.first(where: { $0.name == name }), key.isSecret else { return false }
+        var trial = settings
+        return (try? key.assign(&trial, YAMLNode(.scalar(text)).withoutLineEnds, nil)) ?? false
+    }
+
+    /// What of an assignment without `=` may be quoted: not what may stand behind a secret's key.
+    private static func key(of assignment: String) -> String {
+        let start = assignment.prefix { $0.isLetter || $0.isNumber || ".-_".contains($0) }
+        let secret = Settings.keys.first { $0.isSecret && start.lowercased().hasPrefix($0.name.lowercased()) }
+        return secret?.name ?? String(start)
+    }
+
+    private static func not(_ node: YAMLNode, isSecret: Bool) -> String {
+        isSecret ? "which this is not. What was said is a secret, and is not shown." : "not \(node.brief)."
     }
 
     private mutating func assign(_ name: String, _ node: YAMLNode, _ origin: SettingOrigin, folder: String?) {
         guard let key = Settings.keys.first(where: { $0.name == name }) else { return }
         do throws(SettingRefusal) {
-            guard try key.assign(&settings, node, folder) else {
-                return note(origin, name, "takes \(key.expectation), not \(node.brief).")
+            guard try key.assign(&settings, node.withoutLineEnds, folder) else {
+                return note(origin, name, "takes \(key.expectation), " + Self.not(node, isSecret: key.isSecret))
             }
             origins[name] = origin
         } catch {

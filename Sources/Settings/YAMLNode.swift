@@ -39,6 +39,17 @@ struct YAMLNode: Sendable, Equatable {
         }
     }
 
+    /// Each text less the line's end behind it, which files have: a secret that is mounted, a block of YAML.
+    var withoutLineEnds: YAMLNode {
+        switch content {
+        case .scalar(let text): YAMLNode(.scalar(text.withoutLineEnd), line: line)
+        case .list(let items): YAMLNode(.list(items.map(\.withoutLineEnds)), line: line)
+        case .map(let entries):
+            YAMLNode(
+                .map(entries.map { Entry(key: $0.key, line: $0.line, value: $0.value.withoutLineEnds) }), line: line)
+        }
+    }
+
     /// What to call it in a message, cut to a length that fits a line.
     var brief: String {
         switch content {
@@ -47,4 +58,9 @@ struct YAMLNode: Sendable, Equatable {
         case .map: "a map"
         }
     }
+}
+
+extension String {
+    /// Less one `\n` or `\r\n` at its end, which are one character each.
+    var withoutLineEnd: String { hasSuffix("\n") || hasSuffix("\r\n") ? String(dropLast()) : self }
 }

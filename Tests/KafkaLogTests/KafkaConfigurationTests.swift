@@ -1,17 +1,19 @@
-import KafkaLog
 import ImageModel
+import KafkaLog
 import KafkaSetup
 import Ports
 import Testing
 
 @Suite("Kafka: configuration", .timeLimit(.minutes(1)))
 struct KafkaConfigurationTests {
-    @Test("The defaults have no problem, nor has what passes through", arguments: [
-        [:], ["linger.ms": "2", "broker.address.family": "v4"], ["sasl.kerberos.service.name": "kafka"],
-    ])
+    @Test(
+        "The defaults have no problem, nor has what passes through",
+        arguments: [
+            [:], ["linger.ms": "2", "broker.address.family": "v4"], ["sasl.kerberos.service.name": "kafka"],
+        ])
     func sound(options: [String: String]) {
         var configuration = KafkaConfiguration.test { _ in }
-        configuration.options = options
+        configuration.options = options.mapValues { Secret($0) }
         #expect(configuration.problems == [])
     }
 
@@ -25,12 +27,14 @@ struct KafkaConfigurationTests {
         configuration.security.kind = .saslTLS
         configuration.security.key = "key.pem"
         configuration.options = [
-            "enable.auto.commit": "true", "partition.assignment.strategy": "cooperative-sticky", "partitioner": "random",
+            "enable.auto.commit": "true", "partition.assignment.strategy": "cooperative-sticky",
+            "partitioner": "random",
             "enable.idempotence": "false", "linger.mss": "2", "linger.ms": "soon", "group.id": "g",
         ]
         let names = [
             "kafka.bootstrap", "kafka.prefix", "kafka.group", "kafka.partitions", "kafka.security.kind",
-            "kafka.security.key", "kafka.security.key", "kafka.options enable.auto.commit", "kafka.options enable.idempotence",
+            "kafka.security.key", "kafka.security.key", "kafka.options enable.auto.commit",
+            "kafka.options enable.idempotence",
             "kafka.options group.id", "kafka.options linger.ms", "kafka.options linger.mss",
             "kafka.options partition.assignment.strategy", "kafka.options partitioner",
         ]
@@ -39,11 +43,14 @@ struct KafkaConfigurationTests {
         for (problem, name) in zip(problems, names) { #expect(problem.description.hasPrefix(name), "\(problem)") }
     }
 
-    @Test("Brokers are named by host and port", arguments: [
-        ("kafka-1.example:9092", true), ("127.0.0.1:1,[2001:db8::1]:65535", true), ("a:9092, b:9092,", true),
-        ("nohost", false), ("h:99999", false), ("h:0", false), ("h:+1", false), (":9092", false), ("a:9092,b", false),
-        ("2001:db8::1:9092", false), ("http://h:9092", false), ("a b:9092", false),
-    ])
+    @Test(
+        "Brokers are named by host and port",
+        arguments: [
+            ("kafka-1.example:9092", true), ("127.0.0.1:1,[2001:db8::1]:65535", true), ("a:9092, b:9092,", true),
+            ("nohost", false), ("h:99999", false), ("h:0", false), ("h:+1", false), (":9092", false),
+            ("a:9092,b", false),
+            ("2001:db8::1:9092", false), ("http://h:9092", false), ("a b:9092", false),
+        ])
     func brokers(bootstrap: String, isSound: Bool) {
         var configuration = KafkaConfiguration()
         configuration.bootstrap = bootstrap
@@ -57,10 +64,12 @@ struct KafkaConfigurationTests {
         $0.security.authorities = "/nonexistent/ca.pem"
     }
 
-    @Test("What cannot be opened says why", arguments: [
-        (silent, "log.unavailable", "127.0.0.1:1"), (misspelt, "log.misconfigured", "no.such"),
-        (withoutAuthorities, "log.misconfigured", "kafka.security.authorities"),
-    ])
+    @Test(
+        "What cannot be opened says why",
+        arguments: [
+            (silent, "log.unavailable", "127.0.0.1:1"), (misspelt, "log.misconfigured", "no.such"),
+            (withoutAuthorities, "log.misconfigured", "kafka.security.authorities"),
+        ])
     func unopened(configuration: KafkaConfiguration, code: String, named: String) async {
         do {
             let log = try await KafkaLog.open(configuration)

@@ -1,0 +1,27 @@
+/// What of the configuration may be shown. Of librdkafka's options those that are known to be harmless: a later version
+/// may bring another that holds a password, and nobody would think of it here.
+extension KafkaConfiguration {
+    package static func isShown(option name: String) -> Bool {
+        name.hasPrefix("enable.") || harmlessEnds.contains { name.hasSuffix($0) } || harmlessNames.contains(name)
+    }
+
+    /// A text of librdkafka without what is not to be shown.
+    package func withoutSecrets(_ text: String) -> String {
+        Secret.hide([security.password] + options.filter { !Self.isShown(option: $0.key) }.values, in: text)
+    }
+
+    /// Numbers, and paths of files.
+    private static let harmlessEnds = [".ms", ".bytes", ".kbytes", ".messages", ".location"]
+
+    private static let harmlessNames: Set<String> = [
+        "batch.num.messages", "broker.address.family", "broker.address.ttl", "broker.version.fallback", "check.crcs",
+        "client.dns.lookup", "client.rack", "compression.codec", "compression.level", "compression.type", "debug",
+        "delivery.report.only.error", "group.protocol.type", "isolation.level", "log.connection.close",
+        "log.thread.name",
+        "max.in.flight", "max.in.flight.requests.per.connection", "message.send.max.retries",
+        "queue.buffering.backpressure.threshold", "request.required.acks", "retries", "sasl.kerberos.keytab",
+        "sasl.kerberos.principal", "sasl.kerberos.service.name", "socket.keepalive.enable", "socket.max.fails",
+        "socket.nagle.disable", "ssl.cipher.suites", "ssl.curves.list", "ssl.endpoint.identification.algorithm",
+        "ssl.sigalgs.list", "topic.metadata.refresh.fast.cnt", "topic.metadata.refresh.sparse",
+    ]
+}
