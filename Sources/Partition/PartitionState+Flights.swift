@@ -51,7 +51,8 @@ extension PartitionState {
         effects.append(.release(.fetch, id))
         let source = SourceRow(
             source: flight.source, url: flight.url, version: facts.version, size: facts.size, format: facts.format,
-            bytes: facts.bytes, digest: facts.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil, fetchedAt: now,
+            bytes: facts.bytes, digest: facts.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
+            fetchedAt: now,
             expires: now + rules.maxAge)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == source.version }
@@ -146,7 +147,8 @@ extension PartitionState {
             waiter.job.variants.map { spec in
                 flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
             })
-        guard let failure = variants.first(where: { $0.kind == .failed })?.failure else {
+        // The least final one: what another variant may still become is not given up for one that never will be made.
+        guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
             return .outcome(waiter.outcome(kind, variants: variants, at: now))
