@@ -14,6 +14,8 @@ struct Flight: Sendable {
     let source: SourceKey
     /// As received in the first job: what is fetched.
     let url: String
+    /// Whose share of the fetch permits it takes.
+    let host: OriginHost
     /// Every one of them is answered when the flight ends.
     var waiters: [Waiter]
     /// Those that came after the decode: they are looked up anew when the flight is over.

@@ -5,11 +5,13 @@ package import ImageModel
 /// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum PartitionEffect: Sendable {
     case lookUp(Waiter)
-    case request(PermitKind, FlightID, Lane, since: Int64)
+    case request(PermitKind, FlightID, Lane, since: Int64, OriginHost)
     case release(PermitKind, FlightID)
     case move(FlightID, Lane, since: Int64)
     /// The flight ended by this machine's fault, not by its job's.
     case halt(FlightID)
+    /// The flight ended since its partition's log did not take its rows.
+    case hold(FlightID)
     /// The flight's work is stored and announced.
     case pass(FlightID)
     /// The flight is over: drop its permits and its files.

@@ -18,10 +18,13 @@ package struct PartitionRules: Sendable {
     package var qualities: DefaultQualities
 
     package init(
-        reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000, holdLimit: Int64 = 30_000,
+        reuse: ReuseRules, retry: RetryPolicy = RetryPolicy(), maxAge: Int64 = 7 * 86_400_000,
+        holdLimit: Int64 = 30_000,
         retryHeap: Int = 1_250, qualities: DefaultQualities = DefaultQualities()
     ) {
         self.qualities = qualities
-        (self.reuse, self.retry, self.maxAge, self.holdLimit, self.retryHeap) = (reuse, retry, maxAge, holdLimit, retryHeap)
+        (self.reuse, self.retry, self.maxAge, self.holdLimit, self.retryHeap) = (
+            reuse, retry, maxAge, holdLimit, retryHeap
+        )
     }
 }

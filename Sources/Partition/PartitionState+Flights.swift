@@ -19,7 +19,7 @@ extension PartitionState {
         let kind: PermitKind = flight.fetched == nil && plan.reuses.isEmpty ? .fetch : .render
         flight.stage = .waiting(kind)
         flights[id] = flight
-        effects.append(.request(kind, id, flight.lane, since: flight.since))
+        effects.append(.request(kind, id, flight.lane, since: flight.since, flight.host))
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) {
@@ -61,7 +61,7 @@ extension PartitionState {
         flight.waiters = flight.waiters.map { $0.choosing(by: flight.fetched, rules.qualities) }
         flight.stage = .waiting(.render)
         flights[id] = flight
-        effects.append(.request(.render, id, flight.lane, since: flight.since))
+        effects.append(.request(.render, id, flight.lane, since: flight.since, flight.host))
     }
 
     /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.

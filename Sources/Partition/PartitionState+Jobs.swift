@@ -69,12 +69,12 @@ extension PartitionState {
         if let id = bySource[waiter.job.source] { return join(waiter, snapshot, id, &effects) }
         let id = nextFlight()
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
-        let since = waiter.record.timestamp
+        let (since, host) = (waiter.record.timestamp, OriginHost(of: waiter.job.url))
         flights[id] = Flight(
-            id: id, source: waiter.job.source, url: waiter.job.url, waiters: [waiter], lane: waiter.job.lane,
+            id: id, source: waiter.job.source, url: waiter.job.url, host: host, waiters: [waiter], lane: waiter.job.lane,
             since: since, stage: .waiting(kind), snapshot: snapshot)
         bySource[waiter.job.source] = id
-        effects.append(.request(kind, id, waiter.job.lane, since: since))
+        effects.append(.request(kind, id, waiter.job.lane, since: since, host))
     }
 
     /// The waiter with the formats chosen that its job left open, if what is known of the source is fresh.

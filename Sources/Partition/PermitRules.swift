@@ -1,13 +1,15 @@
-/// How many fetches and renders may run, and how the lanes share them.
+/// How many fetches and renders may run, and how lanes, hosts and partitions share them.
 package struct PermitRules: Sendable, Equatable {
     package var fetch: Int
     package var render: Int
-    /// Slow flights under way at once.
+    /// Slow renders at once.
     package var slow: Int
-    /// A slow flight that has waited so long (milliseconds) gets a permit even while fast ones wait.
+    /// A slow flight that has waited so long (milliseconds) gets its permits even while fast ones wait.
     package var slowWait: Int64
-    /// While this machine cannot do its part, one flight is let through in so many milliseconds.
+    /// While this machine, or a partition's log, cannot do its part, one flight is let through in so many milliseconds.
     package var probeEvery: Int64 = 2_000
+    /// Flights of one partition whose rows its log has not acknowledged: with so many, it gets no more permits.
+    package var announcing = 16
 
     package init(fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000) {
         self.fetch = max(1, fetch)
@@ -15,4 +17,12 @@ package struct PermitRules: Sendable, Equatable {
         self.slow = max(1, slow ?? render / 2)
         self.slowWait = slowWait
     }
+
+    /// Fetches from one host at once: a host that does not answer leaves the other half to all others.
+    package var fetchPerHost: Int { max(1, fetch / 2) }
+    /// Slow flights that are fetched, or were and wait for their render: a quarter of the permits is left to fast ones, or a
+    /// fast job would wait for the end of a slow one's fetch.
+    var slowFetch: Int { fetch - fetch / 4 }
+    /// Of one host, for the same reason.
+    var slowFetchPerHost: Int { fetchPerHost - fetchPerHost / 4 }
 }

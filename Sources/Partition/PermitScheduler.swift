@@ -2,77 +2,94 @@ package import ImageModel
 
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///
-/// Fast flights take any permit, in the order their jobs came. Slow flights take what fast ones leave idle, at most
-/// `rules.slow` under way at once, and none starts while a fast one waits; one that has waited too long is let
-/// through, one at a time, so slow never starves and its lag never freezes.
+/// Fast flights take any permit, in the order their jobs came. Slow flights take what fast ones leave idle: at most
+/// `rules.slow` render at once, and none begins while a fast one waits. One that has waited too long goes before the fast
+/// ones, to its fetch and to its render, one at a time, so slow never starves and its lag never freezes.
+///
+/// One host holds at most half of the fetch permits, in both lanes. A partition whose log does not take what is announced
+/// gets none (`PermitScheduler+Hold`). Flights behind one that must wait for either go on.
 package struct PermitScheduler: Sendable {
+    typealias Ticket = PermitQueue.Ticket
+
     /// What the scheduler knows of a flight that waits for, holds, or is between permits.
     struct Seat: Sendable {
         var lane: Lane
+        let host: OriginHost
         var waits: PermitKind?
         var holds: Set<PermitKind> = []
         /// Has had a permit and is not over.
         var isUnderWay = false
-        /// Tells the flight's place in a queue from those that it left behind.
+        /// Its rows are on their way to the log.
+        var isAnnouncing = false
+        /// The ticket that it waits by.
         var ticket = 0
+
+        var rank: Rank { lane == .fast ? .fast : isUnderWay ? .begun : .slow }
     }
 
-    struct Ticket: Sendable, Comparable {
-        /// When the flight's oldest job came, milliseconds.
-        let since: Int64
-        let number: Int
-        let flight: FlightID
-        /// Slow flights under way go first: behind one that may not start yet they would hold its place for ever.
-        let isFirst: Bool
-        static func < (a: Self, b: Self) -> Bool {
-            a.isFirst != b.isFirst ? a.isFirst : (a.since, a.number) < (b.since, b.number)
-        }
-    }
+    /// Who goes first, but for age.
+    enum Rank: CaseIterable { case fast, begun, slow }
 
     struct Queue: Hashable, Sendable {
         let kind: PermitKind
-        let lane: Lane
+        let rank: Rank
+
+        /// Those that need no fetch first, and of them the fast ones.
+        static let all = [PermitKind.render, .fetch].flatMap { kind in Rank.allCases.map { Queue(kind: kind, rank: $0) }
+        }
     }
 
     package let rules: PermitRules
     var seats: [FlightID: Seat] = [:]
-    /// By age; a ticket whose flight has moved on is dropped when it is met.
-    private var queues: [Queue: Heap<Ticket>] = [:]
+    /// A ticket whose flight has moved on is dropped when it is met.
+    var queues: [Queue: PermitQueue]
     var free: [PermitKind: Int]
-    private var slowUnderWay = 0
-    private var waitingFast = 0
+    /// Permits that slow flights hold.
+    private var slow: [PermitKind: Int] = [:]
+    /// Fetch permits by host, and those of slow flights among them.
+    private var fetching: [OriginHost: (all: Int, slow: Int)] = [:]
     /// Flights under way that wait for a render, by lane: their sources were fetched, and take memory.
     private var ready: [Lane: Int] = [:]
-    /// The slow flight that was let through for its age.
-    private var aged: FlightID?
+    /// Slow flights that hold a permit for their age.
+    private var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
     private(set) var isDraining = false
     /// Set while this machine cannot do its part.
     var halt: Halt?
+    /// Partitions whose log does not take what is announced.
+    var holds: [PartitionID: Hold] = [:]
+    /// Flights whose rows are on their way to the log.
+    var announcing: [PartitionID: Int] = [:]
+    /// Partitions with too many of those.
+    var congested: Set<PartitionID> = []
 
     package init(_ rules: PermitRules) {
         self.rules = rules
         free = [.fetch: rules.fetch, .render: rules.render]
+        queues = Dictionary(uniqueKeysWithValues: Queue.all.map { ($0, PermitQueue()) })
     }
 
     package func running(_ kind: PermitKind) -> Int {
         (kind == .fetch ? rules.fetch : rules.render) - free[kind, default: 0]
     }
 
-    /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up.
+    /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up. What is under
+    /// way may try to end, whatever its partition's log did until now.
     package mutating func drain() {
         isDraining = true
         for (flight, seat) in seats where !seat.isUnderWay { forget(flight) }
+        for partition in Set(holds.keys).union(congested) { lift(.partition(partition)) }
     }
 
     /// No flight holds a permit, waits for one, or is between two.
     package var isIdle: Bool { seats.isEmpty }
 
     /// A flight asks for its next permit. `since` is when its oldest job came: it goes before younger ones of its lane.
-    package mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64) {
+    package mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64, host: OriginHost) {
         if isDraining, seats[flight] == nil { return }
-        var seat = seats[flight] ?? Seat(lane: lane)
+        var seat = seats[flight] ?? Seat(lane: lane, host: host)
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
+        endAnnouncing(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
         if kind == .render, seat.isUnderWay { ready[lane, default: 0] += 1 }
         seat.waits = kind
@@ -82,17 +99,17 @@ package struct PermitScheduler: Sendable {
 
     /// The flight's work with this permit ended.
     package mutating func release(_ kind: PermitKind, _ flight: FlightID) {
-        if seats[flight]?.holds.remove(kind) != nil { free[kind, default: 0] += 1 }
+        guard var seat = seats[flight], seat.holds.remove(kind) != nil else { return }
+        seats[flight] = seat
+        giveBack(kind, seat, flight)
     }
 
     /// The flight is over, or given up: whatever it held or waited for is free.
     package mutating func forget(_ flight: FlightID) {
-        guard let seat = seats.removeValue(forKey: flight) else { return }
-        for kind in seat.holds { free[kind, default: 0] += 1 }
-        if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
-        if seat.isUnderWay, seat.lane == .slow { slowUnderWay -= 1 }
+        guard var seat = seats.removeValue(forKey: flight) else { return }
+        endAnnouncing(&seat, flight)
+        for kind in seat.holds { giveBack(kind, seat, flight) }
         if seat.isUnderWay, seat.waits == .render { ready[seat.lane, default: 0] -= 1 }
-        if aged == flight { aged = nil }
         endProbe(flight)
     }
 
@@ -108,23 +125,27 @@ package struct PermitScheduler: Sendable {
     package mutating func grants(at now: Int64) -> [(kind: PermitKind, flight: FlightID)] {
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
         if halt != nil, !isDraining { return probes(at: now) }
-        var granted: [(kind: PermitKind, flight: FlightID)] = []
-        // Before the fast ones: where they never leave a permit idle, it would wait for ever.
-        for kind in [PermitKind.render, .fetch] where waitingFast > 0 && hasRoom(kind, for: .slow) {
-            if let ticket = first(Queue(kind: kind, lane: .slow)), isAged(ticket, at: now) {
-                granted.append(grant(kind, ticket.flight))
+        var granted = holdProbes(at: now)
+        // Renders first: where sources come faster than they are rendered, each makes room for a fetch.
+        for kind in [PermitKind.render, .fetch] {
+            while hasRoom(kind, for: .fast) {
+                if let ticket = firstAged(kind, at: now) {
+                    aged[ticket.flight] = ticket
+                    granted.append(grant(kind, ticket.flight))
+                } else if let ticket = first(Queue(kind: kind, rank: .fast)) {
+                    granted.append(grant(kind, ticket.flight))
+                } else {
+                    break
+                }
             }
         }
+        // What fast ones left: for what has begun, so that it gives back what it holds, and for more if no fast one waits.
+        let ranks: [Rank] = isFastWaiting() ? [.begun] : [.begun, .slow]
         for kind in [PermitKind.render, .fetch] {
-            while hasRoom(kind, for: .fast), let ticket = first(Queue(kind: kind, lane: .fast)) {
-                granted.append(grant(kind, ticket.flight))
-            }
-        }
-        for kind in [PermitKind.render, .fetch] {
-            while hasRoom(kind, for: .slow), let ticket = first(Queue(kind: kind, lane: .slow)),
-                mayGo(ticket, at: now)
-            {
-                granted.append(grant(kind, ticket.flight))
+            for rank in ranks {
+                while hasRoom(kind, for: .slow), let ticket = first(Queue(kind: kind, rank: rank)) {
+                    granted.append(grant(kind, ticket.flight))
+                }
             }
         }
         return granted
@@ -135,67 +156,113 @@ package struct PermitScheduler: Sendable {
     /// no fast one.
     private func hasRoom(_ kind: PermitKind, for lane: Lane) -> Bool {
         let free = free[kind, default: 0]
-        guard kind == .fetch else { return free > 0 }
-        return free > ready[.fast, default: 0] + (lane == .slow ? ready[.slow, default: 0] : 0)
+        let (slow, readySlow) = (slow[kind, default: 0], ready[.slow, default: 0])
+        switch (kind, lane) {
+        case (.render, .fast): return free > 0
+        case (.render, .slow): return free > 0 && mayRenderSlow
+        case (.fetch, .fast): return free > ready[.fast, default: 0]
+        case (.fetch, .slow): return free > ready[.fast, default: 0] + readySlow && slow + readySlow < rules.slowFetch
+        }
     }
 
-    private func mayGo(_ ticket: Ticket, at now: Int64) -> Bool {
-        let isUnderWay = seats[ticket.flight]?.isUnderWay ?? false
-        // A permit still free is one that no fast flight waits for: what has begun may take it and give back what it holds.
-        if isUnderWay || (waitingFast == 0 && slowUnderWay < rules.slow) { return true }
-        return isAged(ticket, at: now)
+    private var mayRenderSlow: Bool { isDraining || slow[.render, default: 0] < rules.slow }
+
+    /// The oldest slow flight, if it goes before the fast ones: it has waited long enough, and no older one holds a permit
+    /// for its age. An older one never waits for a younger one, so each has its turn, whichever permit it lacks.
+    private mutating func firstAged(_ kind: PermitKind, at now: Int64) -> Ticket? {
+        guard kind == .fetch || mayRenderSlow else { return nil }
+        let waiting = [Rank.begun, .slow].compactMap { first(Queue(kind: kind, rank: $0)) }
+        guard let oldest = waiting.min(), now - oldest.since >= rules.slowWait else { return nil }
+        // One that hangs where its partition's log is away holds back nobody.
+        return aged.values.allSatisfy { oldest < $0 || !isOpen($0.flight.partition) } ? oldest : nil
     }
 
-    private func isAged(_ ticket: Ticket, at now: Int64) -> Bool {
-        now - ticket.since >= rules.slowWait && (aged == nil || aged == ticket.flight)
+    /// Whether a fast flight waits for more than its own host or its own partition's log.
+    private mutating func isFastWaiting() -> Bool {
+        PermitKind.allCases.contains { first(Queue(kind: $0, rank: .fast)) != nil }
     }
 
     /// The flight's ticket is dropped when it is met again.
     mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> (kind: PermitKind, flight: FlightID) {
-        var seat = seats[flight] ?? Seat(lane: .fast)
-        if seat.lane == .fast {
-            waitingFast -= 1
-        } else {
-            if !seat.isUnderWay, waitingFast > 0 || slowUnderWay >= rules.slow { aged = flight }
-            if !seat.isUnderWay { slowUnderWay += 1 }
-        }
+        guard var seat = seats[flight] else { return (kind, flight) }
         if seat.isUnderWay, kind == .render { ready[seat.lane, default: 0] -= 1 }
         seat.waits = nil
         seat.isUnderWay = true
         seat.holds.insert(kind)
-        free[kind, default: 0] -= 1
         seats[flight] = seat
+        free[kind, default: 0] -= 1
+        count(kind, seat, 1)
         return (kind, flight)
+    }
+
+    private mutating func giveBack(_ kind: PermitKind, _ seat: Seat, _ flight: FlightID) {
+        free[kind, default: 0] += 1
+        count(kind, seat, -1)
+        aged[flight] = nil
+        if kind == .fetch { lift(.host(seat.host)) }
+    }
+
+    /// One more permit that the seat holds, or one less.
+    private mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
+        let slowStep = seat.lane == .slow ? step : 0
+        slow[kind, default: 0] += slowStep
+        guard kind == .fetch else { return }
+        let held = fetching[seat.host] ?? (0, 0)
+        fetching[seat.host] = held.all + step == 0 ? nil : (held.all + step, held.slow + slowStep)
     }
 
     private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: Int64) {
         guard let kind = seat.waits else { return }
         tickets += 1
         seat.ticket = tickets
-        if seat.lane == .fast { waitingFast += 1 }
-        queues[Queue(kind: kind, lane: seat.lane), default: Heap()]
-            .push(
-                Ticket(
-                    since: since, number: tickets, flight: flight, isFirst: seat.lane == .slow && seat.isUnderWay))
+        queues[Queue(kind: kind, rank: seat.rank)]?
+            .push(Ticket(since: since, flight: flight, number: tickets, host: kind == .fetch ? seat.host : nil))
     }
 
     private mutating func changeLane(_ seat: inout Seat, _ flight: FlightID, to lane: Lane) {
-        if seat.waits != nil, seat.lane == .fast { waitingFast -= 1 }
-        if seat.isUnderWay { slowUnderWay += lane == .slow ? 1 : -1 }
         if seat.isUnderWay, seat.waits == .render {
             ready[seat.lane, default: 0] -= 1
             ready[lane, default: 0] += 1
         }
-        if lane == .fast, aged == flight { aged = nil }
+        for kind in seat.holds { count(kind, seat, -1) }
         seat.lane = lane
+        for kind in seat.holds { count(kind, seat, 1) }
+        if lane == .fast { aged[flight] = nil }
+        // Of the host's share, slow flights may hold more or less now.
+        if seat.holds.contains(.fetch) { lift(.host(seat.host)) }
     }
 
-    /// The oldest ticket that still stands.
+    /// The oldest flight that waits, but for those whose host or partition bars them.
     mutating func first(_ queue: Queue) -> Ticket? {
-        while let ticket = queues[queue]?.first {
-            if let seat = seats[ticket.flight], seat.ticket == ticket.number, seat.waits == queue.kind { return ticket }
-            _ = queues[queue]?.pop()
+        while let ticket = queues[queue]?.first() {
+            if !stands(ticket) {
+                queues[queue]?.removeFirst(of: ticket.group)
+            } else if let bar = bar(ticket, queue.rank) {
+                queues[queue]?.setAside(ticket.group, for: bar)
+            } else {
+                return ticket
+            }
         }
         return nil
+    }
+
+    func stands(_ ticket: Ticket) -> Bool {
+        guard let seat = seats[ticket.flight] else { return false }
+        return seat.waits != nil && seat.ticket == ticket.number
+    }
+
+    private func bar(_ ticket: Ticket, _ rank: Rank) -> PermitQueue.Bar? {
+        if !isOpen(ticket.flight.partition) { return .partition(ticket.flight.partition) }
+        return ticket.host.flatMap { hasRoom($0, rank) ? nil : .host($0) }
+    }
+
+    /// Whether one more flight may be fetched from the host.
+    func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool {
+        guard let held = fetching[host] else { return true }
+        return held.all < rules.fetchPerHost && (rank == .fast || held.slow < rules.slowFetchPerHost)
+    }
+
+    mutating func lift(_ bar: PermitQueue.Bar) {
+        for queue in Queue.all { queues[queue]?.lift(bar) }
     }
 }

@@ -21,10 +21,10 @@ extension Settings {
     private static let workKeys: [SettingKey] = [
         SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
-            "Slow flights at once. 0: half of render.processes, at least one."),
+            "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."),
         SettingKey(
             "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
-            "A slow job that has waited this long gets a permit even while fast ones wait."),
+            "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."),
 
         SettingKey(
             "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", { AddressRange($0) }),
@@ -32,7 +32,7 @@ extension Settings {
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. What was fetched and waits for its render counts too."),
+            "Fetches at once: the fetch permits of the worker. One host holds at most half of them. What was fetched and waits for its render counts too."),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
             "fetch.budget", \.fetch.budget, .size(1024...64 << 30),

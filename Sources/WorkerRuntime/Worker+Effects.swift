@@ -15,9 +15,9 @@ extension Worker {
                 break
             }
             owned.state.reduce(.found(waiter, snapshot), at: now, into: &effects)
-        case .request(let kind, let flight, let lane, let since):
+        case .request(let kind, let flight, let lane, let since, let host):
             if owned.isLeaving, !owned.state.hasBegun(flight) { return }
-            scheduler.request(kind, flight, lane: lane, since: since)
+            scheduler.request(kind, flight, lane: lane, since: since, host: host)
         case .release(let kind, let flight):
             scheduler.release(kind, flight)
         case .move(let flight, let lane, let since):
@@ -25,8 +25,19 @@ extension Worker {
         case .halt(let flight):
             guard scheduler.fail(flight, at: now) else { break }
             logger.warning("Nothing new is begun but one job now and then, until one of them is done.")
+        case .hold(let flight):
+            guard scheduler.hold(flight, at: now) else { break }
+            logger.warning(
+                "The log does not take what this partition has to say: nothing new is begun there but one job now and then, until one of them is done. All others go on.",
+                ["partition": .string("\(owned.id)")])
         case .pass(let flight):
-            if scheduler.pass(flight) { logger.info("A job was done again: all go on.") }
+            for ended in scheduler.pass(flight) {
+                switch ended {
+                case .machine: logger.info("A job was done again: all go on.")
+                case .log:
+                    logger.info("The log takes what this partition has to say: it goes on.", ["partition": .string("\(owned.id)")])
+                }
+            }
         case .forget(let flight):
             scheduler.forget(flight)
             fetched[flight] = nil

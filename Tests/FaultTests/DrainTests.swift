@@ -12,7 +12,8 @@ struct DrainTests {
     private let picture = LocalOrigin.Answer.bytes(
         Pixels.photograph(width: 120, height: 90, seed: 9).png, type: "image/png")
     init() throws {
-        place = try Workplace("fetch.concurrency=2", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        // Half of them for one origin.
+        place = try Workplace("fetch.concurrency=4", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
     }
 
     /// Ten jobs of which two wait at the gate, the permits' number.

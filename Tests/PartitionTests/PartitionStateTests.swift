@@ -75,7 +75,7 @@ struct PartitionStateTests {
     }
 
     private func flight(_ effects: [PartitionEffect]) -> FlightID? {
-        for case .request(_, let id, _, _) in effects { return id }
+        for case .request(_, let id, _, _, _) in effects { return id }
         return nil
     }
 
@@ -201,14 +201,14 @@ struct PartitionStateTests {
         let small = VariantSpec(width: 320, height: 0, format: .jpeg)
         let first = driver.waiter("one", source, [small])
         let asked = driver.feed(.arrived(first))
-        guard case .request(.render, let id, _, _) = try #require(asked.first) else {
+        guard case .request(.render, let id, _, _, _) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
         _ = driver.feed(.arrived(driver.waiter("two", source, [Self.large])))
         let granted = driver.feed(.granted(.render, id))
         #expect(renderTask(granted) == nil)
-        guard case .request(.fetch, id, _, _) = try #require(granted.last) else {
+        guard case .request(.fetch, id, _, _, _) = try #require(granted.last) else {
             Issue.record("no fetch was asked for")
             return
         }
@@ -425,12 +425,12 @@ struct PartitionStateTests {
         driver.stored = SourceSnapshot(variants: [row])
         let asked = driver.feed(
             .arrived(driver.waiter("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
-        guard case .request(.render, let id, _, _) = try #require(asked.first) else {
+        guard case .request(.render, let id, _, _, _) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
         #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
-        guard case .request(.fetch, id, _, _) = try #require(driver.feed(.donorGone(id, location: "gone")).last) else {
+        guard case .request(.fetch, id, _, _, _) = try #require(driver.feed(.donorGone(id, location: "gone")).last) else {
             Issue.record("no fetch was asked for")
             return
         }

@@ -76,17 +76,23 @@ struct PermitSchedulerTests {
         expect(numbers(&permits), [5])
     }
 
-    @Test("Slow flights take what fast ones leave, as many at once as the rules say", arguments: [1, 2, 3])
+    @Test(
+        "Slow flights render as many at once as the rules say, and are fetched as fast ones leave permits",
+        arguments: [1, 2, 3])
     func slow(limit: Int) {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4, slow: limit))
-        for i in 1...6 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i)) }
-        expect(numbers(&permits), Array(1...limit))
-        // Between its fetch and its render a slow flight keeps its place: no other starts.
-        permits.release(.fetch, flight(1))
-        permits.request(.render, flight(1), lane: .slow, since: 1)
-        expect(numbers(&permits), [1])
+        for i in 1...8 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i)) }
+        // A quarter is left to fast ones that come.
+        expect(numbers(&permits), [1, 2, 3, 4, 5, 6])
+        for i in 1...4 {
+            permits.release(.fetch, flight(i))
+            permits.request(.render, flight(i), lane: .slow, since: Int64(i))
+        }
+        // What waits for its render counts as a fetch.
+        expect(numbers(&permits), Array(1...limit) + Array(7..<7 + min(limit, 2)))
+        expect(numbers(&permits), [])
         permits.forget(flight(1))
-        expect(numbers(&permits), [limit + 1])
+        expect(numbers(&permits).first, limit + 1)
     }
 
     @Test("Once it drains, flights that have had a permit go on, and nothing else begins")
@@ -131,10 +137,45 @@ struct PermitSchedulerTests {
         expect(numbers(&permits, at: 5_000), [4])
     }
 
+    @Test("A slow flight that has waited too long is fetched while fast ones take each permit", arguments: [1, 4])
+    func ageingFetch(fetched: Int) {
+        var permits = PermitScheduler(PermitRules(fetch: 4, render: 1, slow: 1, slowWait: 1_000))
+        for i in 1...20 { permits.request(.fetch, flight(i), lane: .fast, since: 0) }
+        expect(numbers(&permits), [1, 2, 3, 4])
+        permits.request(.fetch, flight(21), lane: .slow, since: 0)
+        for i in 1...fetched {
+            permits.release(.fetch, flight(i))
+            permits.request(.render, flight(i), lane: .fast, since: 0)
+        }
+        // Render-bound, there is room for a fetch only as a render begins.
+        expect(numbers(&permits, at: 1_000), [1, 21])
+    }
+
+    @Test("An aged flight goes on although an older one, under way as well, is ahead of it")
+    func ageingBehindOlder() {
+        var permits = PermitScheduler(PermitRules(fetch: 4, render: 1, slow: 1, slowWait: 1_000))
+        permits.request(.fetch, flight(1), lane: .slow, since: 500)
+        expect(numbers(&permits), [1])
+        for i in 10...30 { permits.request(.fetch, flight(i), lane: .fast, since: 0) }
+        permits.request(.fetch, flight(2), lane: .slow, since: 400)
+        expect(numbers(&permits, at: 900), [10, 11, 12])
+        permits.release(.fetch, flight(10))
+        permits.request(.render, flight(10), lane: .fast, since: 0)
+        expect(numbers(&permits, at: 1_400), [10, 2])
+        for i in [1, 2] {
+            permits.release(.fetch, flight(i))
+            permits.request(.render, flight(i), lane: .slow, since: i == 1 ? 300 : 400)
+        }
+        permits.release(.render, flight(10))
+        expect(numbers(&permits, at: 1_500).first, 1)
+        permits.forget(flight(1))
+        expect(numbers(&permits, at: 1_500).first, 2)
+    }
+
     @Test("A waiting flight that becomes fast goes with the fast ones; a running one frees its slow place")
     func promotion() {
-        var permits = PermitScheduler(PermitRules(fetch: 4, render: 1, slow: 1))
-        for i in 1...3 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i)) }
+        var permits = PermitScheduler(PermitRules(fetch: 4, render: 4, slow: 1))
+        for i in 1...3 { permits.request(.render, flight(i), lane: .slow, since: Int64(i)) }
         expect(numbers(&permits), [1])
         permits.move(flight(3), to: .fast, since: 3)
         expect(numbers(&permits), [3])
@@ -165,8 +206,8 @@ struct PermitSchedulerTests {
         permits.release(.fetch, flight(4))
         permits.request(.render, flight(4), lane: .fast, since: 4)
         expect(numbers(&permits, at: 4_001), [4])
-        expect(permits.pass(flight(3)), false)
-        expect(permits.pass(flight(4)), true)
+        expect(permits.pass(flight(3)), [])
+        expect(permits.pass(flight(4)), [.machine])
         expect(numbers(&permits, at: 4_002), [5, 6])
     }
 
@@ -184,7 +225,7 @@ struct PermitSchedulerTests {
         permits.forget(flight(1))
         expect(numbers(&permits, at: 1_999), [])
         expect(numbers(&permits, at: 2_000), [2])
-        if ends == "stored" { expect(permits.pass(flight(2)), true) }
+        if ends == "stored" { expect(permits.pass(flight(2)), [.machine]) }
         if ends == "by the machine's fault" { expect(permits.fail(flight(2), at: 2_001), false) }
         permits.forget(flight(2))
         expect(numbers(&permits, at: 2_001), next == 2_001 ? [3] : [])
@@ -199,8 +240,8 @@ struct PermitSchedulerTests {
         expect(numbers(&permits), [1, 2])
         expect(permits.fail(flight(1), at: 0), true)
         permits.forget(flight(1))
-        expect(permits.pass(flight(1)), false)
-        expect(permits.pass(flight(2)), true)
+        expect(permits.pass(flight(1)), [])
+        expect(permits.pass(flight(2)), [.machine])
         expect(numbers(&permits, at: 1), [3])
     }
 
@@ -220,6 +261,7 @@ struct PermitSchedulerTests {
     @Test("Over 50,000 random steps no limit is passed, no permit is lost, and everything asked for is granted")
     func conserved() {
         var numbers = Numbers(state: 7)
+        let host = { OriginHost(of: "http://\($0 % 3).example/") }
         let rules = PermitRules(fetch: 5, render: 3, slow: 2, slowWait: 50)
         var permits = PermitScheduler(rules)
         var holding: [PermitKind: Set<FlightID>] = [.fetch: [], .render: []]
@@ -232,7 +274,7 @@ struct PermitSchedulerTests {
                 next += 1
                 let lane: Lane = Bool.random(using: &numbers) ? .fast : .slow
                 lanes[flight(next)] = lane
-                permits.request(.fetch, flight(next), lane: lane, since: now)
+                permits.request(.fetch, flight(next), lane: lane, since: now, host: host(next))
                 asked += 1
             }
             if let done = holding[.fetch]?.first, Bool.random(using: &numbers) {
@@ -252,6 +294,9 @@ struct PermitSchedulerTests {
             }
             #expect(holding[.fetch]!.count <= rules.fetch && holding[.render]!.count <= rules.render)
             #expect(permits.running(.fetch) == holding[.fetch]!.count)
+            for number in 0..<3 {
+                #expect(holding[.fetch]!.count { host($0.number) == host(number) } <= rules.fetchPerHost)
+            }
         }
         var now: Int64 = 50_000
         while granted < asked, now < 200_000 {
@@ -272,5 +317,12 @@ struct PermitSchedulerTests {
             }
         }
         #expect(granted == asked)
+    }
+}
+
+extension PermitScheduler {
+    /// For rules that hosts have no part in: each flight has one of its own.
+    mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64) {
+        request(kind, flight, lane: lane, since: since, host: OriginHost(of: "http://\(flight.number).example/"))
     }
 }

@@ -142,10 +142,12 @@ struct Simulation {
             switch effects[next] {
             case .lookUp(let waiter):
                 state.reduce(.found(waiter, index[waiter.job.source] ?? SourceSnapshot()), at: now, into: &effects)
-            case .request(let kind, let id, let lane, let since): scheduler.request(kind, id, lane: lane, since: since)
+            case .request(let kind, let id, let lane, let since, let host):
+                scheduler.request(kind, id, lane: lane, since: since, host: host)
             case .release(let kind, let id): scheduler.release(kind, id)
             case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
             case .halt(let id): _ = scheduler.fail(id, at: now)
+            case .hold(let id): _ = scheduler.hold(id, at: now)
             case .pass(let id): _ = scheduler.pass(id)
             case .forget(let id): scheduler.forget(id)
             case .commit(let topic, let offset):

@@ -1,0 +1,17 @@
+/// The server that a URL is fetched from: scheme, host name and port, in one form for all spellings.
+package struct OriginHost: Sendable, Hashable, CustomStringConvertible {
+    /// `https://example.org` or `http://example.org:8080`.
+    package let description: String
+
+    /// Of a URL that the canonical rules took. Others are never fetched; all of them have one host, which is empty.
+    package init(of url: String) {
+        description = (try? Self.text(of: Array(url.utf8))) ?? ""
+    }
+
+    private static func text(of url: [UInt8]) throws(URLFault) -> String {
+        let parts = try URLParts(url, limit: url.count)
+        let host = try HostName.canonical(url[parts.host])
+        let port = try parts.canonicalPort(url).map { ":\($0)" } ?? ""
+        return (parts.isHTTPS ? "https://" : "http://") + String(decoding: host, as: UTF8.self) + port
+    }
+}

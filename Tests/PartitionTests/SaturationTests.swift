@@ -1,0 +1,120 @@
+import ImageModel
+import Partition
+import Testing
+
+@Suite("Permits while fast jobs never leave one idle", .timeLimit(.minutes(2)))
+struct SaturationTests {
+    /// A load: how long fetches and renders take, in milliseconds.
+    struct Load: Sendable, CustomTestStringConvertible {
+        let name: String
+        let fetch: ClosedRange<Int64>
+        let render: ClosedRange<Int64>
+        var testDescription: String { name }
+    }
+
+    static let loads = [
+        Load(name: "fetch-bound", fetch: 100...400, render: 2...10),
+        Load(name: "render-bound", fetch: 2...10, render: 50...200),
+        Load(name: "bound by both", fetch: 100...400, render: 30...100),
+    ]
+
+    /// Fast jobs without end and some slow ones, on permits and nothing else; each flight fetches and renders, and each
+    /// fourth only renders.
+    private struct World {
+        static let rules = PermitRules(fetch: 8, render: 2, slow: 1, slowWait: 5_000)
+        /// Never fewer fast flights wait.
+        static let queued = 20
+
+        struct Seat {
+            let lane: Lane
+            let since: Int64
+            var started: Int64?
+            var rendered: Int64?
+        }
+
+        let load: Load
+        var numbers: Numbers
+        var permits = PermitScheduler(rules)
+        var now: Int64 = 0
+        var seats: [FlightID: Seat] = [:]
+        var ends: [(at: Int64, kind: PermitKind, flight: FlightID)] = []
+        var count = 0
+        /// Fast flights that have had no permit.
+        var waitingFast = 0
+        var isSaturated = false
+
+        mutating func add(_ lane: Lane) {
+            count += 1
+            let id = FlightID(PartitionID(Int32(count % 3)), count)
+            seats[id] = Seat(lane: lane, since: now)
+            if lane == .fast { waitingFast += 1 }
+            permits.request(count % 4 == 0 ? .render : .fetch, id, lane: lane, since: now, host: host(of: id))
+        }
+
+        /// Half of the flights are of one host, which has too many: its share alone would do for all of them.
+        private func host(of id: FlightID) -> OriginHost {
+            OriginHost(of: "http://\(id.number % 2 == 0 ? 0 : id.number % 5).example/")
+        }
+
+        /// To the next end of a fetch or a render.
+        mutating func step() {
+            while isSaturated, waitingFast < Self.queued { add(.fast) }
+            for (kind, id) in permits.grants(at: now) {
+                if seats[id]?.started == nil {
+                    seats[id]?.started = now
+                    if seats[id]?.lane == .fast { waitingFast -= 1 }
+                    if let seat = seats[id], seat.lane == .slow, waitingFast > 0 {
+                        #expect(now - seat.since >= Self.rules.slowWait, "it began before a fast one, and is not aged")
+                    }
+                }
+                if kind == .render { seats[id]?.rendered = now }
+                ends.append((now + .random(in: kind == .fetch ? load.fetch : load.render, using: &numbers), kind, id))
+                #expect(ends.count { $0.kind == .render && seats[$0.flight]?.lane == .slow } <= Self.rules.slow)
+            }
+            guard let next = ends.indices.min(by: { ends[$0].at < ends[$1].at }) else {
+                now += 1
+                return
+            }
+            let (at, kind, id) = ends.remove(at: next)
+            now = max(now, at)
+            permits.release(kind, id)
+            if kind == .fetch {
+                permits.request(
+                    .render, id, lane: seats[id]?.lane ?? .fast, since: seats[id]?.since ?? now, host: host(of: id))
+            } else {
+                permits.forget(id)
+            }
+        }
+    }
+
+    @Test(
+        "Each slow flight that has waited long enough is fetched and rendered within a bound, one after the other",
+        arguments: loads, 0..<15 as Range<UInt64>)
+    func bound(load: Load, seed: UInt64) throws {
+        var world = World(load: load, numbers: Numbers(state: seed))
+        // Some are between their fetch and their render when the fast ones come, some wait, some come later.
+        let early = Int.random(in: 0...12, using: &world.numbers)
+        for _ in 0..<early { world.add(.slow) }
+        for _ in 0..<Int.random(in: 0...6, using: &world.numbers) where early > 0 { world.step() }
+        world.isSaturated = true
+        for _ in 0..<10 {
+            for _ in 0..<20 { world.step() }
+            world.add(.slow)
+        }
+        while world.now < 60_000 { world.step() }
+        let slow = world.seats.filter { $0.value.lane == .slow }.sorted {
+            ($0.value.since, $0.key) < ($1.value.since, $1.key)
+        }
+        // A permit for age is waited for as long as a fetch and a render take at most, and those before it take as long.
+        let each = 2 * (load.fetch.upperBound + load.render.upperBound)
+        for (place, seat) in slow.map(\.value).enumerated() {
+            let bound = seat.since + World.rules.slowWait + Int64(place + 1) * each
+            let rendered = try #require(
+                seat.rendered, "\(load.name), seed \(seed): slow flight \(place) was never rendered")
+            #expect(rendered <= bound, "\(load.name), seed \(seed): slow flight \(place)")
+        }
+        // The fast ones have all but what one slow flight at a time takes.
+        let fast = world.seats.values.count { $0.lane == .fast && $0.rendered != nil }
+        #expect(fast > 4 * slow.count)
+    }
+}
