@@ -6,10 +6,11 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     package var meaning: String {
         switch self {
         case .stored: "Every variant is stored; at least one was made from a fetch."
-        case .reused: "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (madeFrom is origin then)."
+        case .reused:
+            "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (madeFrom is origin then)."
         case .unchanged: "Every variant was stored and fresh already."
         case .failed: "At least one variant could not be made; the code says why."
-        case .expired: "The job's own deadline passed before it was begun."
+        case .expired: "The job's own deadline passed before its fetch, or its render, was begun."
         case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
         case .dead: "The job is set aside: see `mezzotint dead list`."
         }

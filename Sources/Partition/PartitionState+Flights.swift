@@ -23,10 +23,16 @@ extension PartitionState {
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        guard var flight = flights[id], flight.stage == .waiting(kind) else {
+        guard flights[id]?.stage == .waiting(kind) else {
             effects.append(.release(kind, id))
             return
         }
+        if expire(id, now, &effects) {
+            effects.append(.release(kind, id))
+            // What is left may want less.
+            return advance(id, now, &effects)
+        }
+        guard var flight = flights[id] else { return }
         flight.started = flight.started ?? now
         switch kind {
         case .fetch:
@@ -44,6 +50,22 @@ extension PartitionState {
             flights[id] = flight
             effects.append(.render(id, task))
         }
+    }
+
+    /// Jobs whose time has passed before all that they want is there are answered; true if there was one. A flight that
+    /// nobody waits for then is over.
+    private mutating func expire(_ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) -> Bool {
+        guard let flight = flights[id] else { return false }
+        let isLate = { (waiter: Waiter) in
+            waiter.isExpired(at: now) && waiter.job.variants.contains { flight.results[$0] == nil }
+        }
+        guard flight.waiters.contains(where: isLate) else { return false }
+        for waiter in flight.waiters where isLate(waiter) {
+            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.expired, at: now))))
+        }
+        flights[id]?.waiters.removeAll(where: isLate)
+        if flights[id]?.waiters.isEmpty == true { end(id, nil, now, &effects) }
+        return true
     }
 
     mutating func fetched(_ id: FlightID, _ facts: FetchedFacts, _ now: Int64, _ effects: inout [PartitionEffect]) {
@@ -155,6 +177,10 @@ extension PartitionState {
         }
         let attempts = waiter.attempts + 1
         switch failure.verdict {
+        // It would come again to be told so.
+        case .retry where attempts < rules.retry.attempts && waiter.isExpired(at: now),
+            .wait where waiter.isExpired(at: now):
+            return .outcome(waiter.outcome(.expired, at: now))
         case .fail: return .outcome(waiter.outcome(.failed, variants: variants, failure: failure, at: now))
         case .retry where attempts < rules.retry.attempts:
             return waiter.retry(attempts: attempts, notBefore: retryTime(after: attempts, now), failure)

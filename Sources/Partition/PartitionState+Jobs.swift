@@ -5,9 +5,9 @@ internal import Planning
 extension PartitionState {
     mutating func arrive(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
         guard receive(waiter.record, &effects) else { return }
-        guard waiter.notBefore > now else { return effects.append(.lookUp(waiter)) }
+        guard waiter.due > now else { return effects.append(.lookUp(waiter)) }
         // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
-        if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.notBefore - first.due > 60_000 {
+        if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.due - first.due > 60_000 {
             // What is read behind it is soon the very same again: the topic has its turn now and then, not at once.
             retriesRest = now + rules.retryRest
             let note = FailureNote(RetryCause.deferred)
@@ -62,7 +62,7 @@ extension PartitionState {
             return
         }
         // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
-        if let expires = waiter.job.expires, expires <= now {
+        if waiter.isExpired(at: now) {
             effects.append(.settle(waiter.record, .outcome(waiter.outcome(.expired, at: now))))
             return
         }
@@ -71,7 +71,8 @@ extension PartitionState {
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
         let (since, host) = (waiter.record.timestamp, OriginHost(of: waiter.job.url))
         flights[id] = Flight(
-            id: id, source: waiter.job.source, url: waiter.job.url, host: host, waiters: [waiter], lane: waiter.job.lane,
+            id: id, source: waiter.job.source, url: waiter.job.url, host: host, waiters: [waiter],
+            lane: waiter.job.lane,
             since: since, stage: .waiting(kind), snapshot: snapshot)
         bySource[waiter.job.source] = id
         effects.append(.request(kind, id, waiter.job.lane, since: since, host))
@@ -86,7 +87,9 @@ extension PartitionState {
     /// Due retries run; what has held the watermark too long is moved aside.
     mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
         recentAnswers.tick(now)
-        while let first = delayed.first, first.due <= now, let due = delayed.pop() { effects.append(.lookUp(due.waiter)) }
+        while let first = delayed.first, first.due <= now, let due = delayed.pop() {
+            effects.append(.lookUp(due.waiter))
+        }
         for topic in [Topic.jobsFast, .jobsSlow] {
             guard let mark = watermarks[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
             moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)

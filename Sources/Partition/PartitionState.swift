@@ -98,9 +98,13 @@ package struct PartitionState: Sendable {
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
         // Read before its log was replaced: its job is done like any other, and no offset waits for it.
         guard record.incarnation == incarnation(record.topic) else { return true }
-        if watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp) { return true }
+        if watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp) {
+            return true
+        }
         // Finished in an earlier ownership, and so is all before it.
-        if unfinished(record.topic) == 0, let value = watermark(record.topic) { effects.append(.commit(record.topic, value)) }
+        if unfinished(record.topic) == 0, let value = watermark(record.topic) {
+            effects.append(.commit(record.topic, value))
+        }
         return false
     }
 
@@ -111,7 +115,7 @@ package struct PartitionState: Sendable {
 
     mutating func delay(_ waiter: Waiter) {
         delayCount += 1
-        delayed.push(Delayed(due: waiter.notBefore, number: delayCount, waiter: waiter))
+        delayed.push(Delayed(due: waiter.due, number: delayCount, waiter: waiter))
     }
 
     /// When a job that failed now is tried again.

@@ -21,4 +21,9 @@ package final class Waiter: Sendable {
     }
 
     package var place: RecordPlace { RecordPlace(record) }
+
+    /// When it is looked at: a retry whose time passes before its turn comes is told so then.
+    var due: Int64 { min(notBefore, job.expires ?? .max) }
+
+    func isExpired(at now: Int64) -> Bool { job.expires.map { $0 <= now } ?? false }
 }

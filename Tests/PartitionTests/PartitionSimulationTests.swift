@@ -10,7 +10,9 @@ struct PartitionSimulationTests {
         VariantSpec(width: 90, height: 0, format: .png),
     ]
 
-    private func run(seed: UInt64, jobs: Int, crashes: Int, moves: Int = 0) -> Simulation {
+    private func run(
+        seed: UInt64, jobs: Int, crashes: Int, moves: Int = 0, expiring: ClosedRange<Int64>? = nil
+    ) -> Simulation {
         var world = Simulation(seed: seed, keepOriginals: seed % 2 == 0)
         var published = 0
         var steps = 0
@@ -19,11 +21,14 @@ struct PartitionSimulationTests {
                 let wanted = Self.specs.filter { _ in Bool.random(using: &world.numbers) }
                 world.publish(
                     "job \(published)", source: Int.random(in: 0..<20, using: &world.numbers),
-                    wanted.isEmpty ? [Self.specs[0]] : wanted, lane: Bool.random(using: &world.numbers) ? .fast : .slow)
+                    wanted.isEmpty ? [Self.specs[0]] : wanted, lane: Bool.random(using: &world.numbers) ? .fast : .slow,
+                    expires: expiring.map { world.now + .random(in: $0, using: &world.numbers) })
                 published += 1
             }
             if world.crashes < crashes, Int.random(in: 0..<300, using: &world.numbers) == 0 { world.crash() }
-            if moves > 0, world.crashes < crashes + moves, Int.random(in: 0..<150, using: &world.numbers) == 0 { world.move() }
+            if moves > 0, world.crashes < crashes + moves, Int.random(in: 0..<150, using: &world.numbers) == 0 {
+                world.move()
+            }
             world.step()
             steps += 1
             guard steps < 400_000 else { break }
@@ -41,7 +46,26 @@ struct PartitionSimulationTests {
         for (topic, end) in world.offsets { #expect(world.committed[topic] == end, "seed \(seed): \(topic)") }
     }
 
-    @Test("A partition that goes and comes back to the same worker answers no job twice", arguments: 2_000..<2_200 as Range<UInt64>)
+    @Test(
+        "Jobs with little time end once as well, nothing is fetched for expired ones alone, and none expires before its time",
+        arguments: 3_000..<3_200 as Range<UInt64>)
+    func expiring(seed: UInt64) {
+        let world = run(seed: seed, jobs: 60, crashes: 0, expiring: 0...(seed % 2 == 0 ? 60 : 400))
+        #expect(world.isDone, "seed \(seed): jobs are left")
+        var expired = 0
+        for (id, outcomes) in world.outcomes {
+            #expect(outcomes.count == 1, "seed \(seed): \(id)")
+            guard let outcome = outcomes.first, outcome.kind == .expired else { continue }
+            expired += 1
+            let expires = world.jobs.first { $0.job.id == id }?.job.expires
+            #expect(expires.map { $0 <= outcome.at } == true, "seed \(seed): \(id) expired before its time")
+        }
+        #expect(world.outcomes.count == 60 && (1..<60).contains(expired), "seed \(seed): \(expired) expired")
+    }
+
+    @Test(
+        "A partition that goes and comes back to the same worker answers no job twice",
+        arguments: 2_000..<2_200 as Range<UInt64>)
     func moves(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0, moves: 12)
         #expect(world.isDone, "seed \(seed): jobs are left")

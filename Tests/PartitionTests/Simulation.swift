@@ -50,8 +50,12 @@ struct Simulation {
 
     static func key(_ number: Int) -> SourceKey { SourceKey(SHA256.digest(of: Array("source \(number)".utf8))) }
 
-    mutating func publish(_ id: String, source: Int, _ variants: [VariantSpec], lane: Lane) {
-        let job = Job(id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane)
+    mutating func publish(
+        _ id: String, source: Int, _ variants: [VariantSpec], lane: Lane, expires: Int64? = nil
+    ) {
+        let job = Job(
+            id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane,
+            expires: expires)
         append(Topic(lane), job, attempts: 0, firstSeen: now, notBefore: 0)
     }
 
@@ -66,7 +70,9 @@ struct Simulation {
 
     var isDone: Bool {
         state.unfinished == 0 && pending.isEmpty
-            && Topic.consumed.allSatisfy { topic in !jobs.contains { $0.topic == topic && $0.record.offset >= read[topic, default: 0] } }
+            && Topic.consumed.allSatisfy { topic in
+                !jobs.contains { $0.topic == topic && $0.record.offset >= read[topic, default: 0] }
+            }
     }
 
     /// One random thing happens.
@@ -76,7 +82,12 @@ struct Simulation {
         case 0...2: deliver()
         case 3: fold()
         case 4: feed(.tick)
-        default: if pending.isEmpty { deliver() } else { perform(pending.remove(at: Int.random(in: 0..<pending.count, using: &numbers))) }
+        default:
+            if pending.isEmpty {
+                deliver()
+            } else {
+                perform(pending.remove(at: Int.random(in: 0..<pending.count, using: &numbers)))
+            }
         }
         for (kind, flight) in scheduler.grants(at: now) { feed(.granted(kind, flight)) }
     }
@@ -157,6 +168,8 @@ struct Simulation {
             case .fetch(_, let url, _):
                 let key = Simulation.key(Int(url.split(separator: "/").last ?? "") ?? 0)
                 precondition(fetching.insert(key).inserted, "two fetches of one source at once")
+                let isWanted = jobs.contains { $0.job.source == key && ($0.job.expires ?? .max) > now }
+                precondition(isWanted, "a fetch for jobs that have all expired")
                 fetches[key, default: 0] += 1
                 pending.append(.effect(effects[next]))
             case .render: pending.append(.effect(effects[next]))
@@ -195,7 +208,8 @@ struct Simulation {
             if let source { changelog.append(.source(source)) }
             let rows = (task.batch?.orders ?? []).compactMap { order in
                 task.batch?.basis.row(
-                    of: order.spec, as: Rendition(size: order.output, hasAlpha: false, quality: 80), facts: nil, bytes: 10, digest: SHA256.digest(of: []),
+                    of: order.spec, as: Rendition(size: order.output, hasAlpha: false, quality: 80), facts: nil,
+                    bytes: 10, digest: SHA256.digest(of: []),
                     location: order.spec.description, at: now)
             }
             for row in rows + task.renewed { changelog.append(.variant(row)) }
@@ -209,7 +223,9 @@ struct Simulation {
         case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
         case .retry(_, let attempts, let notBefore, _, _):
-            guard let job = jobs.first(where: { $0.topic == record.topic && $0.record.offset == record.offset }) else { return }
+            guard let job = jobs.first(where: { $0.topic == record.topic && $0.record.offset == record.offset }) else {
+                return
+            }
             append(.retry, job.job, attempts: attempts, firstSeen: job.firstSeen, notBefore: notBefore)
         }
     }
