@@ -7,5 +7,15 @@ package struct Region: Sendable, Hashable {
     package init(x: Double, y: Double, width: Double, height: Double) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)
     }
-    package init(whole size: PixelSize) { self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height)) }
+    package init(whole size: PixelSize) {
+        self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
+    }
+
+    /// Of numbers that somebody else says: nil where no picture has such a rectangle. What is shown is a pixel at least,
+    /// less what rounding leaves.
+    package init?(toldX x: Double, y: Double, width: Double, height: Double) {
+        let (places, sides) = (0...Double(PixelSize.sideLimit), 0.5...Double(PixelSize.sideLimit))
+        guard places.contains(x), places.contains(y), sides.contains(width), sides.contains(height) else { return nil }
+        self.init(x: x, y: y, width: width, height: height)
+    }
 }

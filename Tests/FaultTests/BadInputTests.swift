@@ -95,6 +95,24 @@ struct BadInputTests {
         }
     }
 
+    @Test("An AVIF of 171 bytes with an aperture of 2³² - 1 a side: nobody beside it is kept waiting, nor a restart")
+    func aperture() async throws {
+        let place = try Workplace()
+        let good = place.draw(20)
+        place.origin.serve("/bomb.avif", .bytes(Bombs.aperture, type: "image/avif"))
+        let bomb = (url: place.origin.url("/bomb.avif"), variants: ["20x20-q80.webp"], lane: Lane.fast)
+        try place.publish(good[..<10].map { ($0, ["20x20-q80.webp"], .fast) } + [bomb])
+        let first = try await place.work()
+        #expect(first["jobs"] == 11 && first["stored"] == 10 && first["failed"] == 1 && first["dead"] == 0)
+        try place.publish(good[10...].map { ($0, ["20x20-q80.webp"], .fast) }, id: "later")
+        let second = try await place.work()
+        #expect(second["jobs"] == 10 && second["stored"] == 10)
+        let told = try await place.outcomes()
+        #expect(told.count == 21)
+        let outcome = try #require(told.first { $0.url == bomb.url })
+        #expect(outcome.kind == .failed && outcome.failure?.code == "render.malformed", "\(outcome)")
+    }
+
     @Test(
         "Every file of malformed, formats and pngsuite ends as the golden file of the pictures says",
         .enabled(

@@ -103,9 +103,11 @@ enum Samples {
     }
 
     static func gif(width: Int, height: Int, frames: Int, delay: Int = 7) -> [UInt8] {
-        var bytes = Array("GIF89a".utf8) + little(width, 2) + little(height, 2) + [0x80, 0, 0] + [UInt8](repeating: 9, count: 6)
+        var bytes =
+            Array("GIF89a".utf8) + little(width, 2) + little(height, 2) + [0x80, 0, 0] + [UInt8](repeating: 9, count: 6)
         for _ in 0..<frames {
-            bytes += [0x21, 0xf9, 4, 1] + little(delay, 2) + [0, 0, 0x2c, 0, 0, 0, 0] + little(width, 2) + little(height, 2)
+            bytes +=
+                [0x21, 0xf9, 4, 1] + little(delay, 2) + [0, 0, 0x2c, 0, 0, 0, 0] + little(width, 2) + little(height, 2)
             bytes += [0, 2, 2, 0x44, 0x01, 0]
         }
         return bytes + [0x3b]
@@ -115,13 +117,16 @@ enum Samples {
     static func avif(
         width: Int, height: Int, turns: Int = 0, hasAlpha: Bool = false, aperture: (width: Int, height: Int)? = nil
     ) -> [UInt8] {
-        func box(_ type: String, _ content: [UInt8]) -> [UInt8] { big(content.count + 8, 4) + Array(type.utf8) + content }
+        let box = Bombs.box
         var properties = box("ispe", big(0, 4) + big(width, 4) + big(height, 4)) + box("irot", [UInt8(turns)])
         if let aperture {
             // Each side a fraction, and where its middle lies.
-            properties += box("clap", [aperture.width * 2, 2, aperture.height * 2, 2, 0, 1, 0, 1].flatMap { big($0, 4) })
+            properties += box(
+                "clap", [aperture.width * 2, 2, aperture.height * 2, 2, 0, 1, 0, 1].flatMap { big($0, 4) })
         }
-        if hasAlpha { properties += box("auxC", big(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8)) }
+        if hasAlpha {
+            properties += box("auxC", big(0, 4) + Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0".utf8))
+        }
         let own: [UInt8] = aperture == nil ? [2, 1, 0x82] : [3, 1, 0x82, 0x83]
         let links = box("ipma", big(0, 4) + big(1, 4) + big(7, 2) + own)
         let meta = box("pitm", big(0, 4) + big(7, 2)) + box("iprp", box("ipco", properties) + links)

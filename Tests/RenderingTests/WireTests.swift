@@ -48,7 +48,8 @@ struct WireTests {
             RenderReply.ready,
             .rendered([RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)]),
             .failed(.source(reason: "Premature end")), .failed(.output(3, reason: "too wide")),
-            .failed(.noSpace(reason: "full")), .failed(.memory(output: nil, reason: "9 bytes more")), .failed(.memory(output: 3, reason: "more")), .readyUnfiltered(reason: "none"),
+            .failed(.noSpace(reason: "full")), .failed(.memory(output: nil, reason: "9 bytes more")),
+            .failed(.memory(output: 3, reason: "more")), .readyUnfiltered(reason: "none"),
             .failed(.protocolMismatch(reason: "version")),
         ])
     func reply(_ reply: RenderReply) { #expect(RenderReply(message: reply.message) == reply) }
@@ -66,6 +67,38 @@ struct WireTests {
         fields.add(Wire.Tag.version, Wire.version + 1)
         #expect { try RenderRequest(message: fields.bytes) } throws: { "\($0)".contains("version 2") }
         #expect(RenderReply(message: fields.bytes) == nil)
+    }
+
+    @Test("A number that no field has is not believed, whichever side says it")
+    func numbers() {
+        var output = RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)
+        (output.frames, output.quality, output.cut) = (12, 41, Region(x: 1, y: 2, width: 3, height: 4))
+        let reply = RenderReply.rendered([output, output]).message
+        var believed = 0
+        for number in [Int64.min, -1, 0, 1, 1 << 31, 1 << 52, .max] {
+            let bytes = withUnsafeBytes(of: number.littleEndian) { Array($0) }
+            for place in 0...reply.count - 8 {
+                var message = reply
+                message.replaceSubrange(place..<place + 8, with: bytes)
+                guard case .rendered(let outputs) = RenderReply(message: message) else { continue }
+                believed += 1
+                for output in outputs {
+                    #expect((1...1 << 40).contains(output.bytes) && (1...1 << 20).contains(output.frames))
+                    #expect(output.size.pixels > 0 && output.quality.map { (0...100).contains($0) } ?? true)
+                    #expect(output.cut.map { (0.5...Double(1 << 31)).contains($0.width) } ?? true)
+                }
+            }
+            let request = Self.request.message
+            for place in 0..<120 {
+                var message = request
+                message.replaceSubrange(place..<place + 8, with: bytes)
+                guard let read = try? RenderRequest(message: message) else { continue }
+                believed += 1
+                #expect((1...1 << 20).contains(read.facts.frames) && (0...1 << 40).contains(read.deadlineMilliseconds))
+                #expect((1...1 << 62).contains(read.memoryEstimate))
+            }
+        }
+        #expect(believed > 50)
     }
 
     @Test("No damaged message traps, and none passes for 65 outputs")

@@ -42,7 +42,7 @@ enum GIFHeader {
             break
         }
         guard frames > 0 else { throw .malformed(.gif, reason: "it has no frame") }
-        var header = PictureHeader(stored: PixelSize(width: canvas.width, height: canvas.height))
+        var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
         (header.frames, header.hasAlpha, header.isTruncated) = (frames, hasAlpha, isTruncated)
         header.duration = frames > 1 ? duration : 0
         return header

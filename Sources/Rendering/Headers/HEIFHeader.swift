@@ -41,15 +41,15 @@ enum HEIFHeader {
         for index in own.sorted() where properties.indices.contains(index - 1) {
             let property = properties[index - 1]
             switch property.type {
-            case "ispe": size = try extent(&bytes, property)
-            case "clap": shown = try aperture(&bytes, property)
+            case "ispe": size = try extent(&bytes, property, format)
+            case "clap": shown = try aperture(&bytes, property, format)
             case "irot": if let turns = try bytes[property.content.lowerBound], turns & 1 == 1 { swapsSides.toggle() }
             default: break
             }
         }
         // What is hidden in other items is decoded too: tiles of a grid, alpha.
         for property in properties where property.type == "ispe" {
-            if let other = try extent(&bytes, property), other.pixels > limits.pixels {
+            if let other = try extent(&bytes, property, format), other.pixels > limits.pixels {
                 throw .tooManyPixels(other, limit: limits.pixels)
             }
         }
@@ -65,19 +65,23 @@ enum HEIFHeader {
         // Boxes are read as long as they are whole.
         header.isTruncated = all.last?.content.upperBound != bytes.length
         // Decoded whole, in planes and then in pixels.
-        header.memory = size.pixels.multipliedReportingOverflow(by: 6).partialValue
+        header.memory = size.times(6)
         return header
     }
 
     /// Width and height of `clap`, each a fraction; nil where it says nothing sensible.
-    private static func aperture(_ bytes: inout PictureBytes, _ box: Box) throws(RenderFailure) -> PixelSize? {
+    private static func aperture(
+        _ bytes: inout PictureBytes, _ box: Box, _ format: ImageFormat
+    ) throws(RenderFailure) -> PixelSize? {
         let start = box.content.lowerBound
         func side(_ offset: Int) throws(RenderFailure) -> Int? {
-            guard let part = try bytes.big(offset, 4), let whole = try bytes.big(offset + 4, 4), whole > 0 else { return nil }
+            guard let part = try bytes.big(offset, 4), let whole = try bytes.big(offset + 4, 4), whole > 0 else {
+                return nil
+            }
             return (part + whole / 2) / whole
         }
         guard let width = try side(start), let height = try side(start + 8), width > 0, height > 0 else { return nil }
-        return PixelSize(width: width, height: height)
+        return try PixelSize(width, height, of: format)
     }
 
     /// The boxes that lie one after another in a range.
@@ -112,11 +116,13 @@ enum HEIFHeader {
         return try bytes.big(box.content.lowerBound + 4, version == 0 ? 2 : 4)
     }
 
-    private static func extent(_ bytes: inout PictureBytes, _ box: Box) throws(RenderFailure) -> PixelSize? {
+    private static func extent(
+        _ bytes: inout PictureBytes, _ box: Box, _ format: ImageFormat
+    ) throws(RenderFailure) -> PixelSize? {
         guard let width = try bytes.big(box.content.lowerBound + 4, 4),
-            let height = try bytes.big(box.content.lowerBound + 8, 4), width < 1 << 31, height < 1 << 31
+            let height = try bytes.big(box.content.lowerBound + 8, 4)
         else { return nil }
-        return PixelSize(width: width, height: height)
+        return try PixelSize(width, height, of: format)
     }
 
     /// Which properties an item has, counted from 1.

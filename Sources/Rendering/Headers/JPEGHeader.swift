@@ -43,7 +43,9 @@ enum JPEGHeader {
             // Damage may lead past the end of a file that has one.
             if !isWhole { header.isTruncated = try !endsItself(&bytes) }
             // Coefficients of every scan but a single one are kept until the last: two bytes each.
-            if frame.isProgressive || scans > 1 { header.memory = header.stored.pixels * Int(frame.components) * 2 }
+            if frame.isProgressive || scans > 1 {
+                header.memory = header.stored.times(Int(frame.components) * 2)
+            }
             return header
         }
     }
@@ -91,7 +93,7 @@ enum JPEGHeader {
         guard [1, 3, 4].contains(components) else { throw .malformed(.jpeg, reason: "it has \(components) components") }
         return (
             Frame(coding: coding, components: components),
-            PictureHeader(stored: PixelSize(width: width, height: height))
+            PictureHeader(stored: try PixelSize(width, height, of: .jpeg))
         )
     }
 }

@@ -33,7 +33,7 @@ enum JXLHeader {
             throw .malformed(.jxl, reason: "it has no codestream")
         }
         var bits = Bits(bytes: Array(head))
-        guard let size = size(&bits), let isPlain = bits.read(1) else {
+        guard let size = try size(&bits), let isPlain = bits.read(1) else {
             throw .malformed(.jxl, reason: "it ends inside its header")
         }
         var swapsSides = false
@@ -41,20 +41,21 @@ enum JXLHeader {
         var header = PictureHeader(stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
         // Whether there is alpha stands behind fields of any length: where it may be, it is taken as there.
         header.hasAlpha = isPlain == 0
-        header.memory = header.stored.pixels.multipliedReportingOverflow(by: 16).partialValue
+        header.memory = header.stored.times(16)
         return header
     }
 
-    private static func size(_ bits: inout Bits) -> PixelSize? {
+    private static func size(_ bits: inout Bits) throws(RenderFailure) -> PixelSize? {
         let long = [(bits: 9, plus: 1), (bits: 13, plus: 1), (bits: 18, plus: 1), (bits: 30, plus: 1)]
         guard let isSmall = bits.read(1) else { return nil }
         func side(_ bits: inout Bits) -> Int? { isSmall == 1 ? bits.read(5).map { ($0 + 1) * 8 } : bits.choice(long) }
         guard let height = side(&bits), let ratio = bits.read(3) else { return nil }
         if ratio > 0 {
             let (across, down) = ratios[ratio - 1]
-            return PixelSize(width: height * across / down, height: height)
+            return try PixelSize(height * across / down, height, of: .jxl)
         }
-        return side(&bits).map { PixelSize(width: $0, height: height) }
+        guard let width = side(&bits) else { return nil }
+        return try PixelSize(width, height, of: .jxl)
     }
 
     /// The codestream in a container of boxes, or its first part.

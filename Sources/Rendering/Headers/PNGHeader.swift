@@ -60,15 +60,11 @@ enum PNGHeader {
             let height = try bytes.big(20, 4), let depth = try bytes[24], let colour = try bytes[25],
             let interlace = try bytes[28]
         else { throw .malformed(.png, reason: "its first chunk is no whole IHDR") }
-        guard width < 1 << 31, height < 1 << 31 else {
-            throw .malformed(.png, reason: "its size is \(width)×\(height)")
-        }
-        var header = PictureHeader(stored: PixelSize(width: width, height: height))
+        var header = PictureHeader(stored: try PixelSize(width, height, of: .png))
         header.hasAlpha = colour == 4 || colour == 6
         let samples = [0: 1, 2: 3, 4: 2][colour] ?? 4
         // Seven passes over the whole picture: it is decoded whole.
-        let (memory, isTooMuch) = header.stored.pixels.multipliedReportingOverflow(by: samples * (depth == 16 ? 2 : 1))
-        if interlace != 0 { header.memory = isTooMuch ? .max : memory }
+        if interlace != 0 { header.memory = header.stored.times(samples * (depth == 16 ? 2 : 1)) }
         // Twice the size of the pixels: more does not come of what can't be compressed. libpng inflates what lies behind the
         // last row, too, to a thousand times its size, and throws it away.
         let (most, isMore) = header.stored.height.multipliedReportingOverflow(by: width * samples * Int(depth) / 4 + 4)

@@ -25,9 +25,6 @@ package struct PictureInspector: Sendable {
         case .jxl: header = try JXLHeader.read(&bytes, limits)
         case .svg: header = try SVGHeader.read(&bytes, limits)
         }
-        guard header.stored.width > 0, header.stored.height > 0 else {
-            throw .malformed(format, reason: "its size is \(header.stored)")
-        }
         guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
         guard header.frames <= limits.frames else { throw .tooManyFrames(header.frames, limit: limits.frames) }
         guard header.memory <= limits.decodedBytes else {
@@ -57,7 +54,7 @@ package struct PictureInspector: Sendable {
 
 /// What a format's reader found.
 struct PictureHeader {
-    /// As stored, before orientation.
+    /// As stored, before orientation; made by `PixelSize(_:_:of:)`.
     var stored: PixelSize
     var orientation = Orientation.upright
     var frames = 1

@@ -22,7 +22,7 @@ enum SVGHeader {
             throw .malformed(.svg, reason: "its size is \(size.0)×\(size.1)")
         }
         var header = PictureHeader(
-            stored: PixelSize(width: Int(size.0.rounded()), height: Int(size.1.rounded())))
+            stored: try PixelSize(Int(size.0.rounded()), Int(size.1.rounded()), of: .svg))
         header.hasAlpha = true
         return header
     }

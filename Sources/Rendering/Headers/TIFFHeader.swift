@@ -15,7 +15,8 @@ enum TIFFHeader {
         var extra = 0
         for entry in 0..<min(entries, 512) {
             let place = start + 2 + entry * 12
-            guard let tag = try number(place, 2), let kind = try number(place + 2, 2), let count = try number(place + 4, 4)
+            guard let tag = try number(place, 2), let kind = try number(place + 2, 2),
+                let count = try number(place + 4, 4)
             else { break }
             values[tag] = kind == 3 ? try number(place + 8, 2) : try number(place + 8, 4)
             if tag == 338 { extra = count }
@@ -23,14 +24,11 @@ enum TIFFHeader {
         guard let width = values[256], let height = values[257] else {
             throw .malformed(.tiff, reason: "its first page has no size")
         }
-        guard width < 1 << 31, height < 1 << 31 else {
-            throw .malformed(.tiff, reason: "its size is \(width)×\(height)")
-        }
-        var header = PictureHeader(stored: PixelSize(width: width, height: height))
+        var header = PictureHeader(stored: try PixelSize(width, height, of: .tiff))
         header.orientation = values[274].flatMap { Orientation(rawValue: $0) } ?? .upright
         header.hasAlpha = extra > 0
         // Strips and tiles may be as large as the picture.
-        header.memory = header.stored.pixels.multipliedReportingOverflow(by: 6).partialValue
+        header.memory = header.stored.times(6)
         return header
     }
 }

@@ -17,7 +17,7 @@ enum WebPHeader {
         guard try bytes.has("VP8X", at: 12), let flags = try bytes[20], let width = try bytes.little(24, 3),
             let height = try bytes.little(27, 3)
         else { throw .malformed(.webp, reason: "its first chunk is none of VP8, VP8L and VP8X") }
-        var header = PictureHeader(stored: PixelSize(width: width + 1, height: height + 1))
+        var header = PictureHeader(stored: try PixelSize(width + 1, height + 1, of: .webp))
         header.hasAlpha = flags & 0x10 != 0
         let isAnimated = flags & 0x02 != 0
         if isAnimated || flags & 0x08 != 0 { try walk(&bytes, limits, isAnimated: isAnimated, &header) }
@@ -53,14 +53,14 @@ enum WebPHeader {
         guard let tag = try bytes[offset], tag & 1 == 0, try bytes.has([0x9d, 0x01, 0x2a], at: offset + 3),
             let width = try bytes.little(offset + 6, 2), let height = try bytes.little(offset + 8, 2)
         else { throw .malformed(.webp, reason: "its VP8 frame has no key frame header") }
-        return PictureHeader(stored: PixelSize(width: width & 0x3fff, height: height & 0x3fff))
+        return PictureHeader(stored: try PixelSize(width & 0x3fff, height & 0x3fff, of: .webp))
     }
 
     private static func lossless(_ bytes: inout PictureBytes, at offset: Int) throws(RenderFailure) -> PictureHeader {
         guard try bytes[offset] == 0x2f, let bits = try bytes.little(offset + 1, 4) else {
             throw .malformed(.webp, reason: "its VP8L frame has no signature")
         }
-        let size = PixelSize(width: (bits & 0x3fff) + 1, height: (bits >> 14 & 0x3fff) + 1)
+        let size = try PixelSize((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1, of: .webp)
         return PictureHeader(stored: size, hasAlpha: bits >> 28 & 1 == 1)
     }
 }

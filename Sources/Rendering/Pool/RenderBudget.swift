@@ -46,7 +46,7 @@ final class RenderBudget: Sendable {
         for gate in gates { gate.signal() }
     }
 
-    private func fits(_ bytes: Int, _ used: Int) -> Bool { used == 0 || used + bytes <= ceiling }
+    private func fits(_ bytes: Int, _ used: Int) -> Bool { used == 0 || bytes <= ceiling - used }
 }
 
 extension RenderRequest {
@@ -54,10 +54,10 @@ extension RenderRequest {
     package var memoryEstimate: Int {
         // A decoder of what moves holds two frames; to come out moving, all of them are held.
         let frames = outputs.contains(where: \.isAnimated) ? facts.frames : min(facts.frames, 2)
-        let decoded = facts.size.pixels * RenderRequest.bytesPerPixel(facts.format) * frames
+        let decoded = facts.size.times(RenderRequest.bytesPerPixel(facts.format) * frames)
         // Those that move are made one at a time.
-        let moving = outputs.reduce(0) { $1.isAnimated ? max($0, $1.encodingBytes * facts.frames) : $0 }
-        return decoded + outputs.reduce(moving) { $1.isAnimated ? $0 : $0 + $1.encodingBytes }
+        let moving = outputs.reduce(0) { $1.isAnimated ? max($0, $1.encodingBytes(frames: facts.frames)) : $0 }
+        return decoded + outputs.reduce(moving) { $1.isAnimated ? $0 : $0 + $1.encodingBytes() }
     }
 
     /// Decoded, by format. JPEG: the coefficients of a progressive one. PNG: an interlaced one of 16 bits. AVIF: 372 MB for 50 Mpx.
@@ -73,13 +73,13 @@ extension RenderRequest {
 extension RenderOutput {
     /// Bytes for its pixels and its encoder. AVIF: 364 MiB for 10.1 Mpx, 485 for 15.9, with libaom's threads. PNG: rows, their
     /// filtered copies and zlib's output.
-    fileprivate var encodingBytes: Int {
+    fileprivate func encodingBytes(frames: Int = 1) -> Int {
         let bytesPerPixel =
             switch format {
             case .avif: 40
             case .png: 12
             default: 8
             }
-        return size.pixels * bytesPerPixel
+        return size.times(bytesPerPixel * frames)
     }
 }

@@ -49,7 +49,8 @@ final class RendererChild {
             unfiltered = reason
             return
         case .readyUnfiltered(let reason):
-            told = "there is no filter for system calls here (\(reason)). Allow seccomp for this container, or set "
+            told =
+                "there is no filter for system calls here (\(reason)). Allow seccomp for this container, or set "
                 + "render.sandbox to optional"
         default:
             told = first != nil ? "it speaks another version. \(Self.advice)" : ""
@@ -110,7 +111,8 @@ final class RendererChild {
     ) throws(Loss) -> [RenderedVariant] {
         guard file.seal() else { throw .misspoke("it keeps its pictures open to change them") }
         let isMeasured = (try? file.remeasure()) != nil
-        let total = outputs.reduce(0) { $0.addingReportingOverflow($1.bytes).partialValue }
+        // No sum of them overflows: the wire bounds each, and a message their number.
+        let total = outputs.reduce(0) { $0 + $1.bytes }
         guard isMeasured, outputs.count == render.request.outputs.count, total == file.length,
             zip(outputs, render.request.outputs).allSatisfy({ $0.isAnswer(to: $1) }),
             outputs.allSatisfy({ $0.bytes > 0 && $0.bytes <= file.length })
@@ -133,7 +135,7 @@ extension RenderedOutput {
         }
         let whole = PixelSize(width: Int(cut.width.rounded()), height: Int(cut.height.rounded()))
         return spec.extras.isTrimmed
-            ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.pixels * 4)
+            ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.times(4))
             : size == request.size
     }
 

@@ -58,13 +58,14 @@ package final class RendererPool: Renderer {
     private func tooMuchMotion(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
         guard order.spec.isAnimated, facts.frames > 1 else { return nil }
         let limits = configuration.limits
-        let (pixels, isTooMuch) = max(facts.size.pixels, order.output.pixels)
-            .multipliedReportingOverflow(by: facts.frames)
-        if isTooMuch || pixels > limits.animationPixels {
+        let pixels = max(
+            facts.size.times(facts.frames), order.output.times(facts.frames))
+        if pixels > limits.animationPixels {
             return .output(
                 order.spec,
                 reason: "its \(facts.frames) frames have \(pixels) pixels together, over the limit of "
-                    + "\(limits.animationPixels). Add -still to make its first alone, or raise render.animation.pixelLimit")
+                    + "\(limits.animationPixels). Add -still to make its first alone, or raise render.animation.pixelLimit"
+            )
         }
         if facts.duration > limits.animationDuration {
             return .output(
@@ -96,7 +97,8 @@ package final class RendererPool: Renderer {
     private static func parts(of orders: [RenderOrder]) -> [ArraySlice<RenderOrder>] {
         var (parts, start, pixels): ([ArraySlice<RenderOrder>], Int, Int) = ([], 0, 0)
         for (index, order) in orders.enumerated() {
-            if index > start, index - start == RenderRequest.outputLimit || pixels + order.output.pixels > writtenPixels {
+            if index > start, index - start == RenderRequest.outputLimit || pixels + order.output.pixels > writtenPixels
+            {
                 parts.append(orders[start..<index])
                 (start, pixels) = (index, 0)
             }
@@ -119,7 +121,7 @@ package final class RendererPool: Renderer {
         output.isAnimated = spec.isAnimated && picture.facts.frames > 1
         output.isProgressive = configuration.isProgressive && spec.format == .jpeg
         let isSmaller = order.output.pixels <= picture.facts.size.pixels
-        let pixels = order.output.pixels * (output.isAnimated ? picture.facts.frames : 1)
+        let pixels = order.output.times(output.isAnimated ? picture.facts.frames : 1)
         let isSearched = pixels <= (spec.format == .avif ? Self.searchedAVIFPixels : Self.searchedPixels)
         if configuration.keepsBelowSource, !isReuse, spec.format.hasQuality, isSmaller, isSearched {
             output.ceiling = picture.file.length

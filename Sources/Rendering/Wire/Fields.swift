@@ -52,6 +52,9 @@ struct Fields {
         return Int(Int64(bitPattern: Self.number(value)))
     }
 
+    /// nil for a number that the field never has.
+    func int(_ tag: UInt16, in range: ClosedRange<Int>) -> Int? { int(tag).flatMap { range.contains($0) ? $0 : nil } }
+
     func double(_ tag: UInt16) -> Double? { int(tag).map { Double(bitPattern: UInt64(UInt(bitPattern: $0))) } }
     func bool(_ tag: UInt16) -> Bool? { int(tag).map { $0 != 0 } }
     func text(_ tag: UInt16) -> String? { values[tag]?.last.map { String(decoding: $0, as: UTF8.self) } }

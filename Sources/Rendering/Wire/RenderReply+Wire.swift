@@ -74,12 +74,12 @@ extension RenderReply {
 
 extension RenderedOutput {
     init?(_ fields: Fields) {
-        guard let size = PixelSize(fields), let bytes = fields.int(Wire.Tag.bytes), bytes > 0,
+        guard let size = PixelSize(fields), let bytes = fields.int(Wire.Tag.bytes, in: Wire.bytes),
             let hasAlpha = fields.bool(Wire.Tag.hasAlpha)
         else { return nil }
         self.init(size: size, bytes: bytes, hasAlpha: hasAlpha)
-        frames = min(max(1, fields.int(Wire.Tag.frames) ?? 1), 1 << 20)
-        quality = fields.int(Wire.Tag.quality).map { min(max(0, $0), 100) }
+        frames = fields.int(Wire.Tag.frames, in: Wire.frames) ?? 1
+        quality = fields.int(Wire.Tag.quality, in: Wire.quality)
         cut = Region(fields)
         look.placeholder = Array(fields.all(Wire.Tag.placeholder).last?.prefix(ThumbHash.byteLimit) ?? [])
         if let bytes = fields.all(Wire.Tag.colour).last.map(Array.init), bytes.count == 3 {

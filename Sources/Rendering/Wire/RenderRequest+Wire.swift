@@ -7,6 +7,12 @@ enum Wire {
     static let version = 1
     /// A whole message; the longest is a request of 64 outputs.
     static let messageLimit = 64 << 10
+    /// Numbers are held against what they may be where they are read, on both sides.
+    static let frames = 1...1 << 20
+    static let quality = 0...100
+    static let effort = 0...100
+    static let milliseconds = 1 << 40
+    static let bytes = 1...1 << 40
 
     enum Tag {
         static let version: UInt16 = 1
@@ -73,10 +79,10 @@ extension RenderRequest {
             throw .protocolMismatch(reason: "the request has version \(version), this program reads \(Wire.version)")
         }
         guard let format = fields.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
-            let size = PixelSize(fields), let orientation = fields.int(Wire.Tag.orientation),
-            (1...8).contains(orientation), let frames = fields.int(Wire.Tag.frames),
+            let size = PixelSize(fields), let orientation = fields.int(Wire.Tag.orientation, in: 1...8),
+            let frames = fields.int(Wire.Tag.frames, in: Wire.frames),
             let hasAlpha = fields.bool(Wire.Tag.hasAlpha), let isReuse = fields.bool(Wire.Tag.isReuse),
-            let deadline = fields.int(Wire.Tag.deadline)
+            let deadline = fields.int(Wire.Tag.deadline, in: 0...Wire.milliseconds)
         else { throw .protocolMismatch(reason: "the request lacks a field of its source") }
         var outputs: [RenderOutput] = []
         for bytes in fields.all(Wire.Tag.output) {
@@ -91,7 +97,7 @@ extension RenderRequest {
         }
         let facts = PictureFacts(
             format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
-            duration: fields.int(Wire.Tag.duration) ?? 0)
+            duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0)
         self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
         for bytes in fields.all(Wire.Tag.watermark) {
             guard let part = Fields(bytes), let key = part.text(Wire.Tag.key),
@@ -106,10 +112,8 @@ extension RenderRequest {
 extension PixelSize {
     /// A size that a picture can have.
     init?(_ fields: Fields) {
-        guard let width = fields.int(Wire.Tag.width), let height = fields.int(Wire.Tag.height),
-            (1..<1 << 31).contains(width), (1..<1 << 31).contains(height)
-        else { return nil }
-        self.init(width: width, height: height)
+        guard let width = fields.int(Wire.Tag.width), let height = fields.int(Wire.Tag.height) else { return nil }
+        self.init(told: width, height)
     }
 }
 
@@ -131,7 +135,8 @@ extension RenderOutput {
 
     init?(_ fields: Fields) {
         guard let format = fields.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
-            let quality = fields.int(Wire.Tag.quality), let effort = fields.int(Wire.Tag.effort),
+            let quality = fields.int(Wire.Tag.quality, in: Wire.quality),
+            let effort = fields.int(Wire.Tag.effort, in: Wire.effort),
             let size = PixelSize(fields), let cut = Region(fields)
         else { return nil }
         self.init(format: format, quality: quality, effort: effort, size: size, cut: cut)
@@ -150,10 +155,9 @@ extension Region {
     /// A rectangle that a picture can show.
     init?(_ fields: Fields) {
         guard let x = fields.double(Wire.Tag.cutX), let y = fields.double(Wire.Tag.cutY),
-            let width = fields.double(Wire.Tag.cutWidth), let height = fields.double(Wire.Tag.cutHeight),
-            [x, y, width, height].allSatisfy({ $0 >= 0 && $0 < Double(1 << 31) }), width > 0, height > 0
+            let width = fields.double(Wire.Tag.cutWidth), let height = fields.double(Wire.Tag.cutHeight)
         else { return nil }
-        self.init(x: x, y: y, width: width, height: height)
+        self.init(toldX: x, y: y, width: width, height: height)
     }
 }
 

@@ -1,0 +1,12 @@
+internal import ImageModel
+internal import Ports
+
+extension PixelSize {
+    /// The sides that a header tells: the one way from a file's numbers to a size.
+    init(_ width: Int, _ height: Int, of format: ImageFormat) throws(RenderFailure) {
+        guard let size = PixelSize(told: width, height) else {
+            throw .malformed(format, reason: "its size is \(width)×\(height)")
+        }
+        self = size
+    }
+}
