@@ -36,14 +36,18 @@ extension JSONReader {
     }
 
     mutating func facts() throws(JSONFailure) -> SourceFacts {
-        var format: ImageFormat?, frames: Int?, hasAlpha: Bool?, orientation: Int?, isTruncated: Bool?
+        var format: ImageFormat?
+        var frames: Int?
+        var hasAlpha: Bool?
+        var orientation: Int?
+        var isTruncated: Bool?
         try openObject()
         while let key = try nextKey() {
             switch key {
             case "format": format = try value("a picture format") { ImageFormat(rawValue: $0) }
-            case "frames": frames = try integer(in: 1...Int(Int32.max))
+            case "frames": frames = try integer(in: RowLimits.frames)
             case "alpha": hasAlpha = try boolean()
-            case "orientation": orientation = try integer(in: 1...8)
+            case "orientation": orientation = try integer(in: RowLimits.orientation)
             case "truncated": isTruncated = try boolean()
             default: try skip()
             }

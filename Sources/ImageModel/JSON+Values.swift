@@ -42,7 +42,7 @@ extension JSONReader {
     }
 
     /// A side of a picture that is there.
-    mutating func side() throws(JSONFailure) -> Int { try integer(in: 1...Int(Int32.max)) }
+    mutating func side() throws(JSONFailure) -> Int { try integer(in: 1...PixelSize.sideLimit) }
 
     /// A part of a picture: sides are divided by one another, and rounded to whole pixels.
     mutating func region() throws(JSONFailure) -> Region {
@@ -53,11 +53,10 @@ extension JSONReader {
         guard sides.count == 4 else {
             throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start)
         }
-        let most = Double(Int32.max)
-        guard (-1...most).contains(sides[0]), (-1...most).contains(sides[1]), (1e-6...most).contains(sides[2]),
-            (1e-6...most).contains(sides[3])
-        else { throw refuse("a rectangle in a picture's pixels", "\(sides)", at: start) }
-        return Region(x: sides[0], y: sides[1], width: sides[2], height: sides[3])
+        guard let region = Region(toldX: sides[0], y: sides[1], width: sides[2], height: sides[3]) else {
+            throw refuse("a rectangle that a picture can show", "\(sides)", at: start)
+        }
+        return region
     }
 
     /// Milliseconds since 1970, bounded: what a number beyond means is as good as the nearest date.

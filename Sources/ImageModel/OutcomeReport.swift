@@ -104,7 +104,7 @@ extension OutcomeReport.Variant {
             case "location": location = try reader.string()
             case "width": width = try reader.side()
             case "height": height = try reader.side()
-            case "bytes": bytes = try reader.integer(in: RecordLimits.bytes)
+            case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
             case "madeFrom": madeFrom = try reader.provenance()
             case "placeholder": placeholder = try reader.placeholder()
             case "colour": colour = try reader.colour()

@@ -30,7 +30,7 @@ package struct Record: Sendable, Hashable {
     package var partition: PartitionID
     /// Increases within a partition, with gaps.
     package var offset: Int64
-    /// Milliseconds since 1970, set by the log, or by a producer's clock: bounded.
+    /// Milliseconds since 1970, set by the log or, on Kafka, by anybody who publishes: bounded.
     package private(set) var timestamp: Int64
     package var key: [UInt8]
     package var value: [UInt8]?

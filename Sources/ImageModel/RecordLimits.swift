@@ -8,8 +8,6 @@ package enum RecordLimits {
     package static let attempts: ClosedRange<Int64> = 0...1_000_000
     /// Epochs of owners. Small enough to be counted up for ever after.
     package static let epochs: ClosedRange<Int64> = 0...(1 << 62)
-    /// Bytes of a picture or of a record, as others tell of them.
-    package static let bytes: ClosedRange<Int> = 0...(1 << 50)
     /// Milliseconds since 1970 up to the end of year 9999: what can be written as a date.
     package static let times: ClosedRange<Int64> = 0...253_402_300_799_999
     /// No setting makes a retry wait for longer (`retry.cap`): what says so is tried at the end of this, milliseconds.

@@ -56,10 +56,10 @@ extension SourceRow {
                 case "width": width = try reader.side()
                 case "height": height = try reader.side()
                 case "format": format = try reader.value("a picture format") { ImageFormat(rawValue: $0) }
-                case "bytes": bytes = try reader.integer(in: RecordLimits.bytes)
+                case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
                 case "digest": digest = try reader.digest()
                 case "alpha": hasAlpha = try reader.boolean()
-                case "frames": frames = try reader.integer(in: 1...Int(Int32.max))
+                case "frames": frames = try reader.integer(in: RowLimits.frames)
                 case "original": original = try reader.string()
                 case "fetchedAt": fetchedAt = try reader.time()
                 case "expires": expires = try reader.time()

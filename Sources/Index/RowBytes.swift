@@ -68,16 +68,16 @@ struct RowBytes: ~Copyable {
     }
 }
 
-/// Reads the same parts back. What is not there reads as zero and leaves `isWhole` false, so that damaged bytes end in
-/// a refusal of the row, never in a trap.
+/// Reads the same parts back. What is not there, or is no number that a row can have, reads as something harmless and
+/// leaves `isWhole` false, so that damaged bytes end in a refusal of the row, never in a trap.
 struct RowParts {
     private var rest: Slice<UnsafeRawBufferPointer>
-    private(set) var isShort = false
+    private(set) var isBroken = false
 
     init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
 
     /// Everything was there, and nothing is left.
-    var isWhole: Bool { !isShort && rest.isEmpty }
+    var isWhole: Bool { !isBroken && rest.isEmpty }
 
     mutating func number() -> Int64 {
         var (number, shift) = (UInt64(0), UInt64(0))
@@ -87,11 +87,18 @@ struct RowParts {
             if byte < 0x80 { return Int64(bitPattern: number) }
             shift += 7
         }
-        isShort = true
+        isBroken = true
         return 0
     }
 
     mutating func int() -> Int { Int(number()) }
+
+    mutating func int(in range: ClosedRange<Int>) -> Int {
+        let value = int()
+        if range.contains(value) { return value }
+        isBroken = true
+        return range.lowerBound
+    }
 
     mutating func flag() -> Bool { rest.popFirst() == 1 }
 
@@ -103,7 +110,7 @@ struct RowParts {
     private mutating func counted() -> UnsafeRawBufferPointer {
         let length = int()
         guard length >= 0, length <= rest.count else {
-            isShort = true
+            isBroken = true
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
         defer { rest = rest.dropFirst(length) }
@@ -112,14 +119,19 @@ struct RowParts {
 
     mutating func facts() -> SourceFacts {
         SourceFacts(
-            format: format(), frames: int(), hasAlpha: flag(), orientation: int(), isTruncated: flag())
+            format: format(), frames: int(in: RowLimits.frames), hasAlpha: flag(),
+            orientation: int(in: RowLimits.orientation), isTruncated: flag())
     }
 
-    mutating func size() -> PixelSize { PixelSize(width: int(), height: int()) }
+    mutating func size() -> PixelSize {
+        if let size = PixelSize(told: int(), int()) { return size }
+        isBroken = true
+        return PixelSize(width: 1, height: 1)
+    }
 
     mutating func word() -> UInt64 {
         guard rest.count >= 8 else {
-            isShort = true
+            isBroken = true
             return 0
         }
         defer { rest = rest.dropFirst(8) }
@@ -128,27 +140,32 @@ struct RowParts {
 
     mutating func region() -> Region {
         let (x, y, width, height) = (word(), word(), word(), word())
-        return Region(
-            x: Double(bitPattern: x), y: Double(bitPattern: y), width: Double(bitPattern: width),
+        let region = Region(
+            toldX: Double(bitPattern: x), y: Double(bitPattern: y), width: Double(bitPattern: width),
             height: Double(bitPattern: height))
+        if let region { return region }
+        isBroken = true
+        return Region(x: 0, y: 0, width: 1, height: 1)
     }
 
     mutating func digest() -> SHA256Digest { SHA256Digest(words: (word(), word(), word(), word())) }
 
     mutating func format() -> ImageFormat {
         if let format = ImageFormat(rawValue: text()) { return format }
-        isShort = true
+        isBroken = true
         return .jpeg
     }
 
     mutating func spec() -> VariantSpec {
-        let (width, height, mode, quality) = (int(), int(), FitMode(rawValue: text()), int())
-        let (format, enlarge, axis) = (format(), flag(), CropAxis(x: int(), y: int()))
+        let (width, height) = (int(in: RowLimits.side), int(in: RowLimits.side))
+        let (mode, quality) = (FitMode(rawValue: text()), int(in: RowLimits.quality))
+        let (format, enlarge) = (format(), flag())
+        let axis = CropAxis(x: int(in: RowLimits.axis), y: int(in: RowLimits.axis))
         var written = text()
-        if mode == nil { isShort = true }
+        if mode == nil { isBroken = true }
         if !written.isEmpty {
             if let spec = written.withUTF8({ VariantSpec(written: $0) }) { return spec }
-            isShort = true
+            isBroken = true
         }
         return VariantSpec(
             width: width, height: height, mode: mode ?? .inside, quality: quality, format: format, enlarge: enlarge,

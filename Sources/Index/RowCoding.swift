@@ -32,7 +32,7 @@ enum RowCoding {
         var snapshot = SourceSnapshot()
         if parts.flag() { snapshot.source = sourceRow(source, from: &parts) }
         let count = parts.int()
-        while snapshot.variants.count < count, !parts.isShort {
+        while snapshot.variants.count < count, !parts.isBroken {
             snapshot.variants.append(variantRow(source, from: &parts))
         }
         return parts.isWhole ? .snapshot(snapshot) : .damaged
@@ -83,12 +83,16 @@ enum RowCoding {
     }
 
     private static func variantRow(_ source: SourceKey, from parts: inout RowParts) -> VariantRow {
-        let (spec, version, size, count) = (parts.spec(), SourceVersion(word: parts.word()), parts.size(), parts.int())
+        let (spec, version, size, count) = (
+            parts.spec(), SourceVersion(word: parts.word()), parts.size(), parts.int(in: RowLimits.bytes)
+        )
         let (digest, location) = (parts.digest(), parts.text())
         let madeFrom: Provenance = parts.flag() ? .donor(parts.spec()) : .origin
         let (sourceSize, region) = (parts.size(), parts.region())
         let (hasAlpha, storedAt, expires) = (parts.flag(), parts.number(), parts.number())
-        let (frames, quality, placeholder, colour) = (parts.int(), parts.int(), parts.bytes(), parts.bytes())
+        let (frames, quality, placeholder, colour) = (
+            parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.bytes()
+        )
         return VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
             madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: hasAlpha, storedAt: storedAt,
@@ -98,8 +102,11 @@ enum RowCoding {
     }
 
     private static func sourceRow(_ source: SourceKey, from parts: inout RowParts) -> SourceRow {
-        let (url, version, size, format) = (parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format())
-        let (count, digest, hasAlpha, frames) = (parts.int(), parts.digest(), parts.flag(), parts.int())
+        let (url, version, size, format) = (
+            parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format()
+        )
+        let (count, digest) = (parts.int(in: RowLimits.bytes), parts.digest())
+        let (hasAlpha, frames) = (parts.flag(), parts.int(in: RowLimits.frames))
         let original = parts.flag() ? parts.text() : nil
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,

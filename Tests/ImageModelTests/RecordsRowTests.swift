@@ -1,12 +1,14 @@
 import Digest
-import ImageModel
 import Foundation
-import Testing
+import ImageModel
 import TestSupport
+import Testing
 
 @Suite("Records: rows of the changelog", .timeLimit(.minutes(1)))
 struct RecordsRowTests {
-    private func entry(_ new: NewRecord) throws(RecordFailure) -> ChangelogEntry { try ChangelogEntry(Fixture.read(new)) }
+    private func entry(_ new: NewRecord) throws(RecordFailure) -> ChangelogEntry {
+        try ChangelogEntry(Fixture.read(new))
+    }
 
     @Test("A variant's row has named fields in one order")
     func spelling() {
@@ -26,14 +28,15 @@ struct RecordsRowTests {
         var random = SeededRandom(seed: 2)
         for i in 0..<2_000 {
             var row = Fixture.variant
-            let double = { Double(bitPattern: random.next()) }
-            let region = Region(x: double(), y: double(), width: double(), height: double())
-            if [region.x, region.y, region.width, region.height].allSatisfy(\.isFinite) { row.region = region }
+            let double = { Double.random(in: 0.5...Double(PixelSize.sideLimit), using: &random) }
+            row.region = Region(x: double() - 0.5, y: double(), width: double(), height: double())
             row.madeFrom = i % 2 == 0 ? .origin : .donor(VariantSpec(width: 1280, height: 0, format: .jpeg))
             row.storedAt = Int64(bitPattern: random.next())
             row.hasAlpha = i % 3 == 0
             if i % 5 == 0 {
-                (row.frames, row.quality, row.placeholder, row.colour) = (i + 1, i % 100, [0, 255, UInt8(i % 256)], RGB(1, 2, 250))
+                (row.frames, row.quality, row.placeholder, row.colour) = (
+                    i + 1, i % 100, [0, 255, UInt8(i % 256)], RGB(1, 2, 250)
+                )
                 row.facts = SourceFacts(
                     format: .gif, frames: i + 1, hasAlpha: i % 2 == 0, orientation: 1 + i % 8, isTruncated: i % 10 == 0)
             }
@@ -94,10 +97,13 @@ struct RecordsRowTests {
         "A damaged row is refused with its place and what is wrong",
         arguments: [
             ("\"width\":640", "\"width\":0", "\"width\" takes a whole number from 1"),
-            ("\"width\":640,", "", "\"width\" is missing"), ("\"alpha\":false", "\"alpha\":0", "\"alpha\" takes true or false"),
+            ("\"width\":640,", "", "\"width\" is missing"),
+            ("\"alpha\":false", "\"alpha\":0", "\"alpha\" takes true or false"),
             ("00ffab0123456789\",\"width", "00ffab012345678\",\"width", "\"version\" takes 16 hexadecimal digits"),
-            ("\"madeFrom\":\"origin\"", "\"madeFrom\":\"nowhere\"", "\"madeFrom\" takes"), ("[0,0.3", "[0,1,0.3", "\"region\" takes an array"),
-            ("\"bytes\":48211", "\"bytes\":-1", "\"bytes\" takes"), ("{", "", "an object"), ("}", "", "a comma or } is wanted"),
+            ("\"madeFrom\":\"origin\"", "\"madeFrom\":\"nowhere\"", "\"madeFrom\" takes"),
+            ("[0,0.3", "[0,1,0.3", "\"region\" takes an array"),
+            ("\"bytes\":48211", "\"bytes\":-1", "\"bytes\" takes"), ("{", "", "an object"),
+            ("}", "", "a comma or } is wanted"),
             ("\"expires\":", "\"storedAt\":", "given twice"),
         ])
     func damaged(part: String, with other: String, says words: String) throws {
@@ -114,7 +120,9 @@ struct RecordsRowTests {
     @Test("A key that names no row is refused")
     func foreignKey() {
         for key in ["x", Fixture.source.hex] {
-            #expect(throws: RecordFailure.self) { try ChangelogEntry(Fixture.record(.variants, value: Array("{}".utf8), key: Array(key.utf8))) }
+            #expect(throws: RecordFailure.self) {
+                try ChangelogEntry(Fixture.record(.variants, value: Array("{}".utf8), key: Array(key.utf8)))
+            }
         }
         let tombstone = Fixture.record(.variants, value: nil, key: RecordKey.epoch(PartitionID(1)).bytes)
         #expect(throws: RecordFailure.self) { try ChangelogEntry(tombstone) }
@@ -125,7 +133,8 @@ struct RecordsRowTests {
     @Test("100,000 damaged records trap nowhere: each is an entry or a refusal")
     func mutations() async {
         let seeds = [
-            Fixture.variant.newRecord(partition: Fixture.partition), Fixture.sourceRow.newRecord(partition: Fixture.partition),
+            Fixture.variant.newRecord(partition: Fixture.partition),
+            Fixture.sourceRow.newRecord(partition: Fixture.partition),
             EpochRow(partition: Fixture.partition, epoch: 9, owner: "host", isClean: true, at: 7).newRecord(),
             ProgressRow(
                 partition: Fixture.partition,

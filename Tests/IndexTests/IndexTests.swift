@@ -47,9 +47,9 @@ struct IndexTests {
                 width: number + 1, height: 99_999, mode: .crop, quality: 100, format: format, enlarge: true,
                 axis: CropAxis(x: 0, y: 10))
             row.madeFrom = .donor(VariantSpec(width: 0, height: 0, format: format))
-            row.region = Region(x: 0.1, y: -0.0, width: .greatestFiniteMagnitude, height: .leastNonzeroMagnitude)
+            row.region = Region(x: 0.1, y: -0.0, width: Double(PixelSize.sideLimit), height: 0.5)
             row.version = SourceVersion(word: .max)
-            row.bytes = .max
+            row.bytes = 1 << 50
             row.location = ""
             var extras = SpecExtras()
             (extras.focus, extras.isStill) = (.point(x: number, y: 1000), true)

@@ -78,7 +78,7 @@ struct ContactSheet {
 
     private func figure(_ row: VariantRow, _ store: String) -> String {
         let path = (store + "/" + row.location).addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
-        let seconds = String(format: "%.1f", Double(row.storedAt - began) / 1000)
+        let seconds = String(format: "%.1f", (Double(row.storedAt) - Double(began)) / 1000)
         return """
             <figure><img src="\(path)" width="\(row.size.width)" height="\(row.size.height)" loading="lazy" alt=""\
              style="background: #\(row.colour?.hex ?? "fff")">\

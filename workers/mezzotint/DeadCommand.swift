@@ -20,7 +20,8 @@ enum DeadCommand {
                 examples: ["mezzotint dead show jobs.fast-3-17"], arguments: [Argument("id", help: "As listed.")],
                 options: [.json], run: show),
             Command(
-                "discard", abstract: "Take dead letters off the list for good; their bytes go with the topic's retention.",
+                "discard",
+                abstract: "Take dead letters off the list for good; their bytes go with the topic's retention.",
                 examples: ["mezzotint dead discard jobs.fast-3-17", "mezzotint dead discard --all"],
                 arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
                 options: [Option(flag: "all", help: "Discard every dead letter."), .json], run: discard),
@@ -44,7 +45,7 @@ enum DeadCommand {
                 let now = SystemTime.wallMilliseconds
                 let rows = letters.map {
                     [
-                        $0.id, $0.cause.code, "\($0.attempts)", Output.age(milliseconds: now - $0.at), $0.url ?? "",
+                        $0.id, $0.cause.code, "\($0.attempts)", Output.age(of: $0.at, at: now), $0.url ?? "",
                         $0.cause.message,
                     ]
                 }

@@ -27,7 +27,12 @@ enum Output {
         Console.write(String(decoding: json.bytes, as: UTF8.self))
     }
 
-    /// `950 ms`, `12 s`, `3 min`, `5 h`, `8 d`.
+    /// `950 ms`, `12 s`, `3 min`, `5 h`, `8 d`, since a time that a record tells, which may be any.
+    static func age(of time: Int64, at now: Int64) -> String {
+        let (age, isOver) = now.subtractingReportingOverflow(time)
+        return Self.age(milliseconds: isOver ? (time < 0 ? .max : 0) : age)
+    }
+
     static func age(milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(max(0, milliseconds)) ms"

@@ -25,18 +25,21 @@ enum VariantsCommand {
             } else {
                 let now = SystemTime.wallMilliseconds
                 // What an older row tells may be of what the origin had before.
-                if let row = rows.filter({ $0.facts != nil }).max(by: { $0.storedAt < $1.storedAt }), let facts = row.facts {
+                if let row = rows.filter({ $0.facts != nil }).max(by: { $0.storedAt < $1.storedAt }),
+                    let facts = row.facts
+                {
                     Console.print("The source: \(row.sourceSize), \(facts.notes.joined(separator: ", ")).")
                 }
                 let cells = rows.map { row in
-                    let age = Output.age(milliseconds: now - row.storedAt)
+                    let age = Output.age(of: row.storedAt, at: now)
                     return [
                         "\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row),
                         row.colour.map { "#" + $0.hex } ?? "", age,
                         row.expires > now ? "" : "stale", row.location,
                     ]
                 }
-                Console.write(TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "COLOUR", "AGE", "", "LOCATION"], cells))
+                Console.write(
+                    TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "COLOUR", "AGE", "", "LOCATION"], cells))
             }
             return .success
         }

@@ -1,0 +1,66 @@
+import ImageModel
+import Testing
+
+@testable import Index
+
+@Suite("Index: a row whose check word is right, with numbers that no row has", .timeLimit(.minutes(1)))
+struct RowBoundTests {
+    /// Whoever can write an index file can make its check words too.
+    @Test("Every number at every extreme is damage, or within its bounds")
+    func extremes() throws {
+        let changes: [(inout VariantRow, Int) -> Void] = [
+            { $0.bytes = $1 }, { $0.frames = $1 }, { $0.quality = $1 },
+            { $0.spec = VariantSpec(width: $1, height: 7, format: .png) },
+            { $0.spec = VariantSpec(width: 7, height: $1, quality: 1, format: .png) },
+            { $0.spec = VariantSpec(width: 7, height: 7, quality: $1, format: .jpeg) },
+            { $0.spec = VariantSpec(width: 7, height: 7, mode: .crop, format: .jpeg, axis: CropAxis(x: $1, y: 0)) },
+            { $0.facts = SourceFacts(format: .gif, frames: $1) },
+            { $0.facts = SourceFacts(format: .gif, orientation: $1) },
+            { $0.region = Region(x: Double($1), y: 0, width: 1, height: 1) },
+            { $0.region = Region(x: 0, y: 0, width: 1, height: Double($1)) },
+        ]
+        let rows = Rows(1)
+        for number in [Int.min, -1, 1 << 51, .max] {
+            for (place, change) in changes.enumerated() {
+                var row = rows.variants[0]
+                change(&row, number)
+                guard case .damaged = Self.decoded([row], nil, rows.key) else {
+                    Issue.record("number \(place) may be \(number)")
+                    continue
+                }
+            }
+            var source = rows.source
+            source.bytes = number
+            guard case .damaged = Self.decoded([], source, rows.key) else {
+                Issue.record("a source may have \(number) bytes")
+                continue
+            }
+        }
+        guard case .snapshot(let snapshot) = Self.decoded(rows.variants, rows.source, rows.key) else {
+            Issue.record("good rows are damage")
+            return
+        }
+        #expect(snapshot.variants == rows.variants)
+    }
+
+    /// Sizes can't be made so large in memory: their bytes are replaced.
+    @Test("Sides of 2⁶³ - 1 are damage")
+    func sides() {
+        for sides: (Int, Int) in [(.max, .max), (1 << 31, 1), (1, 1 << 32), (0, 1), (-1, 1)] {
+            var bytes = RowBytes(capacity: 64)
+            bytes.put(sides.0)
+            bytes.put(sides.1)
+            bytes.bytes.withUnsafeBytes {
+                var parts = RowParts($0)
+                _ = parts.size().pixels
+                #expect(!parts.isWhole, "\(sides)")
+            }
+        }
+    }
+
+    private static func decoded(_ variants: [VariantRow], _ source: SourceRow?, _ key: SourceKey) -> RowCoding.Decoded {
+        var snapshot = SourceSnapshot()
+        (snapshot.variants, snapshot.source) = (variants, source)
+        return RowCoding.encode(snapshot, of: key).withUnsafeBytes { RowCoding.decode($0, of: key) }
+    }
+}
