@@ -15,7 +15,8 @@ extension OpenFile {
 
     /// Appends a range of another file, as far as that file goes.
     package func append(_ range: Range<Int>, of other: OpenFile) throws(SystemFailure) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(1, min(256 << 10, range.count)), alignment: 16)
         defer { buffer.deallocate() }
         var offset = range.lowerBound
         while offset < range.upperBound {

@@ -6,6 +6,8 @@ package struct Inflate {
     private var held = 0
     private var output: [UInt8] = []
     private let limit: Int
+    /// Blocks with nothing in them cost a table each; an encoder writes a few at most.
+    private static let blockLimit = 16
 
     /// The first `count` bytes of a zlib stream (RFC 1950), or fewer if it is shorter; nil where it is damaged before.
     package static func prefix(_ count: Int, ofZlib stream: ArraySlice<UInt8>) -> [UInt8]? {
@@ -21,7 +23,8 @@ package struct Inflate {
     }
 
     private mutating func run() -> Bool {
-        while output.count < limit {
+        for _ in 0..<Self.blockLimit {
+            if output.count >= limit { break }
             guard let isLast = take(1), let kind = take(2) else { return false }
             let isWhole: Bool
             switch kind {

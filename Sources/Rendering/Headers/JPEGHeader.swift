@@ -6,6 +6,7 @@ enum JPEGHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         var header: PictureHeader?
         var orientation = Orientation.upright
+        var hasExif = false
         var scans = 0
         var isWhole = false
         var frame = Frame(coding: 0, components: 0)
@@ -20,8 +21,10 @@ enum JPEGHeader {
             case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
                 guard header == nil else { throw .malformed(.jpeg, reason: "it has two frame headers") }
                 (frame, header) = try start(&bytes, at: offset, coding: marker)
-            case 0xe1 where try bytes.has("Exif\0\0", at: offset + 2):
-                orientation = try Exif.orientation(&bytes, at: offset + 8) ?? orientation
+            case 0xe1 where !hasExif && length >= 8:
+                guard try bytes.has("Exif\0\0", at: offset + 2) else { break }
+                hasExif = true
+                orientation = try Exif.orientation(&bytes, in: offset + 8..<offset + length) ?? orientation
             case 0xda:
                 scans += 1
                 guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
@@ -70,14 +73,10 @@ enum JPEGHeader {
 
     /// The next marker at `offset` or after, past fill bytes, stuffed bytes and restarts; `offset` follows it.
     private static func next(_ bytes: inout PictureBytes, from offset: inout Int) throws(RenderFailure) -> UInt8? {
-        while let found = try bytes.first(0xff, from: offset) {
-            offset = found + 1
-            guard let code = try bytes[offset] else { return nil }
-            if code == 0xff { continue }
-            offset += 1
-            if code != 0, code != 1, !(0xd0...0xd8).contains(code) { return code }
-        }
-        return nil
+        let found = try bytes.firstMarker(from: offset) { $0 > 1 && !(0xd0...0xd8).contains($0) }
+        guard let found else { return nil }
+        offset = found.place + 2
+        return found.code
     }
 
     private static func start(

@@ -7,6 +7,8 @@ internal import Ports
 /// depend on goes through.
 enum PNGHeader {
     static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    /// Of what goes through: a PNG has its data in one row, and nine kinds of chunks before it.
+    private static let pieceLimit = 256
     private static let kept: Set<String> = ["IHDR", "PLTE", "tRNS", "IDAT", "IEND", "gAMA", "cHRM", "sRGB", "iCCP"]
 
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
@@ -15,6 +17,7 @@ enum PNGHeader {
         var offset = signature.count
         var chunks = 0
         var data = 0
+        var (hasProfile, hasExif) = (false, false)
         header.isTruncated = true
         while let length = try bytes.big(offset, 4), let name = try bytes.bytes(offset + 4, 4) {
             chunks += 1
@@ -24,7 +27,10 @@ enum PNGHeader {
             switch type {
             case "IDAT": data += length
             case "tRNS": header.hasAlpha = true
-            case "eXIf": header.orientation = try Exif.orientation(&bytes, at: offset + 8) ?? header.orientation
+            case "eXIf" where !hasExif:
+                hasExif = true
+                let block = offset + 8..<offset + 8 + length
+                header.orientation = try Exif.orientation(&bytes, in: block) ?? header.orientation
             default:
                 // Upper case: a decoder that does not know it can't show the picture.
                 guard kept.contains(type) || name.first.map({ $0 & 0x20 != 0 }) ?? false else {
@@ -32,11 +38,19 @@ enum PNGHeader {
                 }
             }
             var wanted = kept.contains(type)
-            if type == "iCCP" { wanted = try isModest(&bytes, profile: offset + 8..<max(offset + 8, end - 4), limits) }
+            if type == "iCCP" {
+                // A second one is looked at by nobody.
+                let profile = offset + 8..<max(offset + 8, end - 4)
+                wanted = hasProfile ? false : try isModest(&bytes, profile: profile, limits)
+                hasProfile = true
+            }
             if wanted {
                 if keep[keep.count - 1].upperBound == offset {
                     keep[keep.count - 1] = keep[keep.count - 1].lowerBound..<end
                 } else {
+                    guard keep.count < pieceLimit else {
+                        throw .malformed(.png, reason: "its pixels lie in more than \(pieceLimit) pieces")
+                    }
                     keep.append(offset..<end)
                 }
             }

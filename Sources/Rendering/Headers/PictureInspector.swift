@@ -12,19 +12,7 @@ package struct PictureInspector: Sendable {
 
     package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture {
         var bytes = PictureBytes(file)
-        let format = try FormatSignature.format(of: &bytes)
-        guard limits.formats.contains(format) else { throw .unsupported(format) }
-        let header: PictureHeader
-        switch format {
-        case .jpeg: header = try JPEGHeader.read(&bytes, limits)
-        case .png: header = try PNGHeader.read(&bytes, limits)
-        case .webp: header = try WebPHeader.read(&bytes, limits)
-        case .gif: header = try GIFHeader.read(&bytes, limits)
-        case .avif, .heic: header = try HEIFHeader.read(&bytes, format, limits)
-        case .tiff: header = try TIFFHeader.read(&bytes, limits)
-        case .jxl: header = try JXLHeader.read(&bytes, limits)
-        case .svg: header = try SVGHeader.read(&bytes, limits)
-        }
+        let (format, header) = try header(of: &bytes)
         guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
         guard header.frames <= limits.frames else { throw .tooManyFrames(header.frames, limit: limits.frames) }
         guard header.memory <= limits.decodedBytes else {
@@ -37,6 +25,25 @@ package struct PictureInspector: Sendable {
         return Picture(
             facts: facts,
             file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
+    }
+
+    /// What the file says of itself, for no more than `PictureBytes` lets it cost.
+    func header(of bytes: inout PictureBytes) throws(RenderFailure) -> (ImageFormat, PictureHeader) {
+        let format = try FormatSignature.format(of: &bytes)
+        bytes.format = format
+        guard limits.formats.contains(format) else { throw .unsupported(format) }
+        let header =
+            switch format {
+            case .jpeg: try JPEGHeader.read(&bytes, limits)
+            case .png: try PNGHeader.read(&bytes, limits)
+            case .webp: try WebPHeader.read(&bytes, limits)
+            case .gif: try GIFHeader.read(&bytes, limits)
+            case .avif, .heic: try HEIFHeader.read(&bytes, format, limits)
+            case .tiff: try TIFFHeader.read(&bytes, limits)
+            case .jxl: try JXLHeader.read(&bytes, limits)
+            case .svg: try SVGHeader.read(&bytes, limits)
+            }
+        return (format, header)
     }
 
     /// The wanted ranges of a file as a file of their own.

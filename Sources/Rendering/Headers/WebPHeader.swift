@@ -30,8 +30,10 @@ enum WebPHeader {
     ) throws(RenderFailure) {
         var frames = 0
         var chunks = 0
+        var hasExif = false
         var offset = 12
-        while let length = try bytes.little(offset + 4, 4) {
+        // The whole head first: a place before what was read is read once more.
+        while try bytes.bytes(offset, 8) != nil, let length = try bytes.little(offset + 4, 4) {
             chunks += 1
             guard chunks <= limits.chunks else {
                 throw .malformed(.webp, reason: "it has more than \(limits.chunks) chunks")
@@ -40,9 +42,11 @@ enum WebPHeader {
                 frames += 1
                 guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
                 header.duration += try bytes.little(offset + 20, 3) ?? 0
-            } else if try bytes.has("EXIF", at: offset) {
+            } else if !hasExif, try bytes.has("EXIF", at: offset) {
+                hasExif = true
                 let start = try bytes.has("Exif\0\0", at: offset + 8) ? offset + 14 : offset + 8
-                header.orientation = try Exif.orientation(&bytes, at: start) ?? header.orientation
+                let block = start..<max(start, offset + 8 + length)
+                header.orientation = try Exif.orientation(&bytes, in: block) ?? header.orientation
             }
             offset += 8 + length + length % 2
         }
