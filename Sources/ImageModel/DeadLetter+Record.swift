@@ -77,7 +77,7 @@ package struct DeadLetter: Sendable, Hashable {
         at = record.timestamp
         (key, self.body, traceparent) = (record.key, body, record.traceparent)
         if record.header(EventHeader.length) != nil {
-            let bytes = RecordLimits.bytes
+            let bytes = RowLimits.bytes
             let range = Int64(bytes.lowerBound)...Int64(bytes.upperBound)
             let hex = Array(try record.text(of: EventHeader.digest).utf8)
             guard let digest = hex.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else {

@@ -8,7 +8,7 @@ struct RowEpochTests {
             topic: .variants, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: nil, headers: headers)
     }
 
-    @Test("Comes back as it was announced", arguments: [0, 7, 1 << 53, .max] as [Int64])
+    @Test("Comes back as it was announced", arguments: [0, 7, 1 << 53, 1 << 62] as [Int64])
     func roundTrip(epoch: Int64) {
         let row = NewRecord(topic: .variants, partition: PartitionID(0), key: [], value: nil, headers: [RecordHeader("a", "b")])
         let announced = row.announced(in: epoch)
@@ -17,6 +17,6 @@ struct RowEpochTests {
         #expect(record(row.headers).epoch == nil)
     }
 
-    @Test("What is no number is none", arguments: ["", "-1", "1x", "9223372036854775808", "99999999999999999999"])
+    @Test("What is no number is none", arguments: ["", "-1", "1x", "9223372036854775807", "9223372036854775808", "99999999999999999999"])
     func none(text: String) { #expect(record([RecordHeader("mz_epoch", text)]).epoch == nil) }
 }

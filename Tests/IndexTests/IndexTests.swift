@@ -109,7 +109,7 @@ struct IndexTests {
         arguments: ["position = N, inverse = ~N", "epoch = N", "at = N"], [Int64.min, -1, .max])
     func numbers(columns: String, number: Int64) throws {
         let first = try indexes.open(Self.partition).index
-        try first.apply(Rows(1).changes, upTo: 17, epoch: 1)
+        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1)
         first.close()
         try Connection(path, .create).execute("UPDATE position SET " + columns.replacing("N", with: "(\(number))"))
         let (index, rebuilt) = try indexes.open(Self.partition)

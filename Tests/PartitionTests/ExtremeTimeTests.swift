@@ -53,8 +53,8 @@ struct ExtremeTimeTests {
             for effect in effects {
                 switch effect {
                 case .lookUp(let waiter): pending.append(.found(waiter, SourceSnapshot()))
-                case .request(let kind, let id, let lane, let since):
-                    scheduler.request(kind, id, lane: lane, since: since)
+                case .request(let kind, let id, let lane, let since, let host):
+                    scheduler.request(kind, id, lane: lane, since: since, host: host)
                 case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
                 case .fetch(let id, _, _):
                     pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
@@ -62,8 +62,8 @@ struct ExtremeTimeTests {
                 case .forget(let id): scheduler.forget(id)
                 case .settle(let record, let settlement):
                     settled.append(settlement)
-                    pending.append(.settled([RecordPlace(record.topic, record.offset)]))
-                case .halt, .pass, .render, .commit: break
+                    pending.append(.settled([RecordPlace(record)]))
+                case .halt, .hold, .pass, .render, .commit: break
                 }
             }
         }

@@ -107,8 +107,10 @@ struct Simulation {
         crash()
         for (topic, progress) in kept {
             let end = offsets[topic, default: 0]
+            var progress = progress
+            progress.anchor = LogAnchor(offset: 0, timestamp: 1)
             let start = StartingPoint(
-                after: progress, committed: committed[topic], bounds: 0..<max(end, progress.next), anchored: nil)
+                after: progress, committed: committed[topic], bounds: 0..<max(end, progress.next), anchored: 1)
             state.begin(topic, at: start.position, finished: start.finished)
             read[topic] = start.position
         }
