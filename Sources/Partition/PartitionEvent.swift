@@ -21,6 +21,8 @@ package enum PartitionEvent: Sendable {
     /// One variant cannot be written; the others can.
     indirect case refusedVariant(FlightID, VariantSpec, FailureNote)
     indirect case failed(FlightID, FailureNote)
+    /// Its partition's log did not take what the flight announced.
+    indirect case unannounced(FlightID, FailureNote)
     /// The index holds every row before this changelog position.
     case folded(Int64)
     /// What was appended for these records is acknowledged.

@@ -84,10 +84,14 @@ package struct PartitionState: Sendable {
             announced(id, task, source, rows, position, now, &effects)
         case .donorGone(let id, let location): donorGone(id, location, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
+        // A flight of an ownership that is over says nothing of this machine now, nor of the partition.
         case .failed(let id, let note):
-            // A flight of an ownership that is over says nothing of this machine now.
             guard flights[id] != nil else { return }
             if note.verdict == .wait { effects.append(.halt(id)) }
+            end(id, note, now, &effects)
+        case .unannounced(let id, let note):
+            guard flights[id] != nil else { return }
+            if note.verdict == .wait { effects.append(.hold(id)) }
             end(id, note, now, &effects)
         case .folded(let position): fold(position, now, &effects)
         case .settled(let places): settled(places, &effects)

@@ -8,8 +8,9 @@ package struct PermitRules: Sendable, Equatable {
     package var slowWait: Int64
     /// While this machine, or a partition's log, cannot do its part, one flight is let through in so many milliseconds.
     package var probeEvery: Int64 = 2_000
-    /// Flights of one partition whose rows its log has not acknowledged: with so many, it gets no more permits.
-    package var announcing = 16
+    /// Flights of one partition that are rendered and whose rows its log has not acknowledged: with so many, it gets no more
+    /// permits.
+    package var announcing = 32
 
     package init(fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000) {
         self.fetch = max(1, fetch)

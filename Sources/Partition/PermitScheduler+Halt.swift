@@ -29,7 +29,7 @@ extension PermitScheduler {
     /// A flight's work is stored and announced. Returns what that ends, so that everything goes on.
     package mutating func pass(_ flight: FlightID) -> [Obstacle] {
         guard var seat = seats[flight] else { return [] }
-        endAnnouncing(&seat, flight)
+        endTail(&seat, flight)
         seats[flight] = seat
         var ended: [Obstacle] = []
         if halt != nil { ended.append(.machine) }

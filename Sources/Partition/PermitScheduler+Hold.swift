@@ -34,21 +34,25 @@ extension PermitScheduler {
 
     /// The flight's rows are on their way to its partition's log.
     package mutating func announce(_ flight: FlightID) {
-        guard seats[flight]?.isAnnouncing == false else { return }
-        seats[flight]?.isAnnouncing = true
-        announcing[flight.partition, default: 0] += 1
-        if announcing[flight.partition, default: 0] >= rules.announcing { congested.insert(flight.partition) }
+        guard seats[flight]?.tail == .storing else { return }
+        seats[flight]?.tail = .announcing
+        announcements += 1
     }
 
-    /// Flights whose rows are on their way.
-    package var announcements: Int { announcing.values.reduce(0, +) }
+    mutating func beginTail(_ seat: inout Seat, _ flight: FlightID) {
+        guard seat.tail == .none else { return }
+        seat.tail = .storing
+        tails[flight.partition, default: 0] += 1
+        if tails[flight.partition, default: 0] >= rules.announcing { congested.insert(flight.partition) }
+    }
 
-    mutating func endAnnouncing(_ seat: inout Seat, _ flight: FlightID) {
-        guard seat.isAnnouncing else { return }
-        seat.isAnnouncing = false
+    mutating func endTail(_ seat: inout Seat, _ flight: FlightID) {
+        if seat.tail == .none { return }
+        if seat.tail == .announcing { announcements -= 1 }
+        seat.tail = .none
         let partition = flight.partition
-        let left = announcing[partition, default: 0] - 1
-        announcing[partition] = left == 0 ? nil : left
+        let left = tails[partition, default: 0] - 1
+        tails[partition] = left == 0 ? nil : left
         // Not at the first: what is set aside and brought back for each costs more than what is granted.
         guard left <= rules.announcing / 2, congested.remove(partition) != nil, isOpen(partition) else { return }
         lift(.partition(partition))
@@ -66,7 +70,7 @@ extension PermitScheduler {
         var granted: [(kind: PermitKind, flight: FlightID)] = []
         for (partition, hold) in holds.sorted(by: { $0.key < $1.key }) {
             granted += grants(for: hold.probes)
-            guard now >= hold.next, announcing[partition, default: 0] < rules.announcing else { continue }
+            guard now >= hold.next, tails[partition, default: 0] < rules.announcing else { continue }
             for queue in Queue.all where free[queue.kind, default: 0] > 0 {
                 guard let flight = oldest(queue, of: partition)?.flight else { continue }
                 holds[partition] = Hold(next: now + rules.probeEvery, probes: hold.probes.union([flight]))

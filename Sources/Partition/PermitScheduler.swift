@@ -19,10 +19,12 @@ package struct PermitScheduler: Sendable {
         var holds: Set<PermitKind> = []
         /// Has had a permit and is not over.
         var isUnderWay = false
-        /// Its rows are on their way to the log.
-        var isAnnouncing = false
+        /// What follows a render, until its rows are in the log.
+        var tail = Tail.none
         /// The ticket that it waits by.
         var ticket = 0
+
+        enum Tail { case none, storing, announcing }
 
         var rank: Rank { lane == .fast ? .fast : isUnderWay ? .begun : .slow }
     }
@@ -58,8 +60,10 @@ package struct PermitScheduler: Sendable {
     var halt: Halt?
     /// Partitions whose log does not take what is announced.
     var holds: [PartitionID: Hold] = [:]
-    /// Flights whose rows are on their way to the log.
-    var announcing: [PartitionID: Int] = [:]
+    /// Flights that are rendered and whose rows are not in the log, by partition.
+    var tails: [PartitionID: Int] = [:]
+    /// Those whose rows are on their way there.
+    package internal(set) var announcements = 0
     /// Partitions with too many of those.
     var congested: Set<PartitionID> = []
 
@@ -89,7 +93,7 @@ package struct PermitScheduler: Sendable {
         if isDraining, seats[flight] == nil { return }
         var seat = seats[flight] ?? Seat(lane: lane, host: host)
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
-        endAnnouncing(&seat, flight)
+        endTail(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
         if kind == .render, seat.isUnderWay { ready[lane, default: 0] += 1 }
         seat.waits = kind
@@ -100,6 +104,7 @@ package struct PermitScheduler: Sendable {
     /// The flight's work with this permit ended.
     package mutating func release(_ kind: PermitKind, _ flight: FlightID) {
         guard var seat = seats[flight], seat.holds.remove(kind) != nil else { return }
+        if kind == .render { beginTail(&seat, flight) }
         seats[flight] = seat
         giveBack(kind, seat, flight)
     }
@@ -107,7 +112,7 @@ package struct PermitScheduler: Sendable {
     /// The flight is over, or given up: whatever it held or waited for is free.
     package mutating func forget(_ flight: FlightID) {
         guard var seat = seats.removeValue(forKey: flight) else { return }
-        endAnnouncing(&seat, flight)
+        endTail(&seat, flight)
         for kind in seat.holds { giveBack(kind, seat, flight) }
         if seat.isUnderWay, seat.waits == .render { ready[seat.lane, default: 0] -= 1 }
         endProbe(flight)

@@ -109,6 +109,7 @@ extension Worker {
             fetched[flight] = nil
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
+        scheduler.endHold(partition)
         keptProgress[partition] = KeptProgress(topics: progress(of: owned), row: owned.index.progress)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {

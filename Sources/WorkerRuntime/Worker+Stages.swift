@@ -3,8 +3,8 @@ internal import ImageModel
 internal import Partition
 internal import Planning
 internal import Ports
-internal import Telemetry
 internal import Posix
+internal import Telemetry
 
 /// The stages of a flight that await, each feeding its result back: fetch → render → store → announce.
 extension Worker {
@@ -12,7 +12,11 @@ extension Worker {
         // No child of the worker's group: a group cancels all its tasks or none.
         let fetch = Task { await self.fetch(flight, url: url, lane: lane) }
         if has(flight) { fetches[flight] = fetch } else { fetch.cancel() }
-        await withTaskCancellationHandler { await fetch.value } onCancel: { fetch.cancel() }
+        await withTaskCancellationHandler {
+            await fetch.value
+        } onCancel: {
+            fetch.cancel()
+        }
         fetches[flight] = nil
     }
 
@@ -46,7 +50,9 @@ extension Worker {
                     size: facts.size, hasAlpha: facts.hasAlpha, frames: facts.frames)))
     }
 
-    nonisolated func make(_ flight: FlightID, _ task: RenderTask, _ body: (source: FetchedSource, picture: Picture)?) async {
+    nonisolated func make(_ flight: FlightID, _ task: RenderTask, _ body: (source: FetchedSource, picture: Picture)?)
+        async
+    {
         do {
             var (rendered, facts): ([RenderedVariant], SourceFacts?) = ([], nil)
             if let batch = task.batch {
@@ -54,14 +60,20 @@ extension Worker {
                 case .made(let variants, let seen): (rendered, facts) = (variants, seen)
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable:
+                    // No permit is held for as long as the log takes.
+                    await feed(.rendered(flight))
+                    await announcing(flight)
                     try await drop(batch.basis.input, of: flight)
                     return await done(.donorGone(flight, location: batch.basis.input.location))
                 }
             }
             await feed(.rendered(flight))
             let (source, rows) = try await store(rendered, of: task.batch, facts, task.source, body)
+            await announcing(flight)
             let position = try await announce(source, rows + task.renewed, of: flight, task.traceparent)
             await announced(flight, task, source, rows, position)
+        } catch let failure as LogFailure where failure.isOfPartition {
+            await done(.unannounced(flight, FailureNote(failure)))
         } catch {
             await done(.failed(flight, note(of: error)))
         }
@@ -123,7 +135,8 @@ extension Worker {
     /// Stores all that was made in one put, and the original of a fetched source with it if it is small enough: the best
     /// donor for sizes that come later.
     private nonisolated func store(
-        _ rendered: [RenderedVariant], of batch: Batch?, _ facts: SourceFacts?, _ source: SourceRow?, _ body: (source: FetchedSource, picture: Picture)?
+        _ rendered: [RenderedVariant], of batch: Batch?, _ facts: SourceFacts?, _ source: SourceRow?,
+        _ body: (source: FetchedSource, picture: Picture)?
     ) async throws(StoreFailure) -> (source: SourceRow?, rows: [VariantRow]) {
         var source = source
         var blobs: [NewBlob] = []
@@ -153,7 +166,8 @@ extension Worker {
     private nonisolated func announce(
         _ source: SourceRow?, _ rows: [VariantRow], of flight: FlightID, _ traceparent: String?
     ) async throws(LogFailure) -> Int64 {
-        let records = (source.map { [$0.newRecord(partition: flight.partition, traceparent: traceparent)] } ?? [])
+        let records =
+            (source.map { [$0.newRecord(partition: flight.partition, traceparent: traceparent)] } ?? [])
             + rows.map { $0.newRecord(partition: flight.partition, traceparent: traceparent) }
         return try await append(records, of: flight)
     }
@@ -182,6 +196,13 @@ extension Worker {
         return position
     }
 
+    /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
+    private func announcing(_ flight: FlightID) {
+        let wasFull = isStoreFull
+        scheduler.announce(flight)
+        if wasFull { settle() }
+    }
+
     private func announced(
         _ flight: FlightID, _ task: RenderTask, _ source: SourceRow?, _ rows: [VariantRow], _ position: Int64
     ) {
@@ -196,7 +217,8 @@ extension Worker {
     private func done(_ event: PartitionEvent) {
         underWay -= 1
         switch event {
-        case .failed(_, let note), .refusedVariant(_, _, let note): tally.countFailure(note.code)
+        case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
+            tally.countFailure(note.code)
         default: break
         }
         feed(event)
@@ -212,6 +234,17 @@ extension Worker {
             scheduler.forget(flight)
         }
         if case .rendered = event { settle() }
+    }
+}
+
+extension LogFailure {
+    /// Whether it says something of the partition that was appended to, and not of this machine: what the embedded log has
+    /// no room for, it has for no partition.
+    fileprivate var isOfPartition: Bool {
+        switch self {
+        case .full, .closed: false
+        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics: true
+        }
     }
 }
 
@@ -241,7 +274,7 @@ extension PartitionEvent {
     var flight: FlightID? {
         switch self {
         case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _, _),
-            .donorGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _):
+            .donorGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
             id
         case .arrived, .answered, .found, .folded, .settled, .tick: nil
         }

@@ -103,9 +103,11 @@ package actor Worker {
         tasks.finish()
     }
 
-    /// Flights that are being stored and announced: their pictures take memory and files that no permit counts, so a disk
-    /// slower than the renderers holds back what is begun.
-    private var storing: Int { underWay - scheduler.running(.fetch) - scheduler.running(.render) }
+    /// Flights that are being stored: their pictures take memory and files that no permit counts, so a disk slower than the
+    /// renderers holds back what is begun. Those that are announced count for their partition alone.
+    var isStoreFull: Bool {
+        underWay - scheduler.running(.fetch) - scheduler.running(.render) - scheduler.announcements >= Self.storingLimit
+    }
     private static let storingLimit = 128
 
     nonisolated var now: Int64 { SystemTime.wallMilliseconds }
@@ -139,12 +141,18 @@ package actor Worker {
     /// The log is asked last: it may hold what this worker has not heard of yet.
     private func drainIfIdle() async {
         let now = ContinuousClock.now
-        guard isQuiet else { return quietSince = nil }
+        guard isQuiet else {
+            quietSince = nil
+            return
+        }
         let since = quietSince ?? now
         quietSince = since
         guard now - since >= ports.consumer.quietTime else { return }
         let isFinished = await isFinished()
-        guard isFinished, isQuiet, quietSince == since else { return quietSince = nil }
+        guard isFinished, isQuiet, quietSince == since else {
+            quietSince = nil
+            return
+        }
         drain()
     }
 
@@ -186,7 +194,7 @@ package actor Worker {
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {
-        if !phase.isEnded, storing < Self.storingLimit {
+        if !phase.isEnded, !isStoreFull {
             for (kind, flight) in scheduler.grants(at: now) {
                 guard let owned = partitions[flight.partition] else {
                     scheduler.forget(flight)

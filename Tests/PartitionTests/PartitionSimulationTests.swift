@@ -110,18 +110,18 @@ struct PartitionSimulationTests {
     }
 
     @Test(
-        "While the store is full only a probe now and then is fetched, and all end once there is room",
-        arguments: 0..<12 as Range<UInt64>)
-    func fullStore(seed: UInt64) {
+        "While the store is full, or the log away, only a probe now and then is fetched, and all end once it is over",
+        arguments: 0..<12 as Range<UInt64>, ["store", "log"])
+    func halted(seed: UInt64, by fault: String) {
         var world = Simulation(seed: seed, keepOriginals: true)
-        world.isFull = true
+        (world.isFull, world.isAway) = (fault == "store", fault == "log")
         for job in 0..<60 { world.publish("job \(job)", source: job % 3 + 105, Self.specs, lane: .fast) }
         while world.now < 40_000 { world.step() }
         // Three may be under way at the first failure; then it is one in two seconds.
         let fetches = world.fetches.values.reduce(0, +)
         #expect((10...3 + 20).contains(fetches), "seed \(seed): \(fetches) fetches")
         #expect(world.outcomes.isEmpty)
-        world.isFull = false
+        (world.isFull, world.isAway) = (false, false)
         while !world.isDone, world.now < 200_000 { world.step() }
         for job in 0..<60 { #expect(world.outcomes["job \(job)"]?.count == 1, "seed \(seed): job \(job)") }
     }

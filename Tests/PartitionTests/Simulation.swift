@@ -27,6 +27,8 @@ struct Simulation {
     var crashes = 0
     /// The store takes nothing now.
     var isFull = false
+    /// The log takes no rows now.
+    var isAway = false
     var fetchesLostInCrash = 0
     let rules: PartitionRules
 
@@ -205,6 +207,10 @@ struct Simulation {
         case .effect(.render(let id, let task)):
             feed(.rendered(id))
             if isFull { return feed(.failed(id, FailureNote(code: "store.full", message: "full", verdict: .wait))) }
+            scheduler.announce(id)
+            if isAway {
+                return feed(.unannounced(id, FailureNote(code: "log.unavailable", message: "away", verdict: .wait)))
+            }
             var source = task.source
             if keepOriginals { source?.original = "original" }
             if let source { changelog.append(.source(source)) }

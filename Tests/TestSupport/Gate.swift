@@ -38,6 +38,8 @@ package final class Gate: Sendable {
         }
     }
 
+    package var isClosed: Bool { state.withLock { !$0.isOpen } }
+
     package func open() {
         let held = state.withLock { state in
             state.isOpen = true
