@@ -15,16 +15,21 @@ package struct DeadLetter: Sendable, Hashable {
     package var origin: RecordOrigin
     /// Milliseconds since 1970.
     package var at: Int64
+    /// As it came, or its first bytes and the SHA-256 of all of them if it was longer than a key may be.
     package var key: [UInt8]
+    /// Of a key that was cut.
+    package var wholeKey: Whole?
     /// As it came, or its first bytes if it was larger than a job may be.
     package var body: [UInt8]
     /// Of a body that was cut: the whole one's size and SHA-256.
-    package var whole: WholeBody?
+    package var whole: Whole?
     package var traceparent: String?
 
-    package struct WholeBody: Sendable, Hashable {
+    /// What was cut.
+    package struct Whole: Sendable, Hashable {
         package var bytes: Int
         package var digest: SHA256Digest
+        init(of bytes: [UInt8]) { self.init(bytes: bytes.count, digest: SHA256.digest(of: bytes)) }
         package init(bytes: Int, digest: SHA256Digest) { (self.bytes, self.digest) = (bytes, digest) }
     }
 
@@ -34,11 +39,20 @@ package struct DeadLetter: Sendable, Hashable {
         let value = record.value ?? []
         (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url, time)
         origin = record.jobOrigin
-        key = record.key
-        let fits = value.count <= RecordLimits.jobBytes
-        body = fits ? value : Array(value[..<RecordLimits.keptPrefix])
-        whole = fits ? nil : WholeBody(bytes: value.count, digest: SHA256.digest(of: value))
+        (key, body) = (record.key, value)
+        if key.count > RecordLimits.keyBytes {
+            let whole = Whole(of: key)
+            (key, wholeKey) = (Array(key[..<RecordLimits.keptKeyPrefix]) + Array(whole.digest.hex.utf8), whole)
+        }
         traceparent = record.traceparent
+        if value.count > RecordLimits.jobBytes { cut() }
+    }
+
+    /// Keeps only the beginning of the body.
+    package mutating func cut() {
+        guard whole == nil, body.count > RecordLimits.keptPrefix else { return }
+        whole = Whole(of: body)
+        body = Array(body[..<RecordLimits.keptPrefix])
     }
 
     package func newRecord(partition: PartitionID) -> NewRecord {
@@ -51,6 +65,10 @@ package struct DeadLetter: Sendable, Hashable {
         if let whole {
             headers.append(EventHeader.length, String(whole.bytes))
             headers.append(EventHeader.digest, whole.digest.hex)
+        }
+        if let wholeKey {
+            headers.append(EventHeader.keyLength, String(wholeKey.bytes))
+            headers.append(EventHeader.keyDigest, wholeKey.digest.hex)
         }
         return NewRecord(topic: .dead, partition: partition, key: key, value: body, headers: headers)
     }
@@ -76,15 +94,8 @@ package struct DeadLetter: Sendable, Hashable {
         origin = try record.origin()
         at = record.timestamp
         (key, self.body, traceparent) = (record.key, body, record.traceparent)
-        if record.header(EventHeader.length) != nil {
-            let bytes = RowLimits.bytes
-            let range = Int64(bytes.lowerBound)...Int64(bytes.upperBound)
-            let hex = Array(try record.text(of: EventHeader.digest).utf8)
-            guard let digest = hex.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else {
-                throw .header(place: record.placeText, name: EventHeader.digest, reason: "it is no SHA-256")
-            }
-            whole = WholeBody(bytes: Int(try record.integer(of: EventHeader.length, in: range)), digest: digest)
-        }
+        whole = try Whole(record, EventHeader.length, EventHeader.digest)
+        wholeKey = try Whole(record, EventHeader.keyLength, EventHeader.keyDigest)
     }
 
     /// The letters that still stand, of all records of `dead` in one partition, in the order that they came.
@@ -111,5 +122,19 @@ package struct DeadLetter: Sendable, Hashable {
             }
         }
         return (letters.compactMap { $0 }, unreadable)
+    }
+}
+
+extension DeadLetter.Whole {
+    /// From a letter's headers; nil where nothing was cut.
+    fileprivate init?(_ record: Record, _ length: String, _ digest: String) throws(RecordFailure) {
+        guard record.header(length) != nil else { return nil }
+        let range = Int64(RowLimits.bytes.lowerBound)...Int64(RowLimits.bytes.upperBound)
+        let bytes = Int(try record.integer(of: length, in: range))
+        let hex = Array(try record.text(of: digest).utf8)
+        guard let whole = hex.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else {
+            throw .header(place: record.placeText, name: digest, reason: "it is no SHA-256")
+        }
+        self.init(bytes: bytes, digest: whole)
     }
 }

@@ -19,6 +19,9 @@ package enum EventHeader {
     /// On a dead letter whose body was cut: what the whole record had.
     package static let length = "mz_length"
     package static let digest = "mz_sha256"
+    /// On a dead letter whose key was cut: the same of the key that the record had.
+    package static let keyLength = "mz_key_length"
+    package static let keyDigest = "mz_key_sha256"
     /// On a tombstone of `dead`: the id of the dead letter that it takes back.
     package static let discards = "mz_discards"
     /// On a job that came under another key than our rules make of its URL, and was appended again under the right one.
@@ -62,13 +65,23 @@ package enum EventHeader {
     }
 
     /// Sentences in headers are cut to this many bytes, at a scalar's end.
-    static let messageLimit = 1024
+    package static let messageLimit = 1024
 
-    static func message(_ text: String) -> RecordHeader {
-        guard text.utf8.count > messageLimit else { return RecordHeader(message, text) }
-        var end = text.utf8.index(text.startIndex, offsetBy: messageLimit)
-        while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
-        return RecordHeader(message, String(text[..<end]) + "…")
+    /// Whether a header is of those that records of this system carry.
+    package static func isOurs(_ name: String) -> Bool {
+        name == traceparent || name == "content-type" || name.hasPrefix("ce_") || name.hasPrefix("mz_")
+    }
+
+    static func message(_ text: String) -> RecordHeader { RecordHeader(message, text.cut(to: messageLimit)) }
+}
+
+extension String {
+    /// At a scalar's end, and with a sign that something is left out.
+    func cut(to limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(startIndex, offsetBy: limit)
+        while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+        return String(self[..<end]) + "…"
     }
 }
 

@@ -33,6 +33,7 @@ extension Outcome {
         json.field("at", at)
         json.key("variants")
         json.written(variants.json)
+        if omitted > 0 { json.field("omitted", omitted) }
         if let failure { json.failure(failure) }
         json.endObject()
         return json.bytes

@@ -43,6 +43,8 @@ package struct Outcome: Sendable, Hashable {
     package let lane: Lane
     package let kind: OutcomeKind
     package let variants: VariantOutcomes
+    /// Variants that are left out: with them the log would not take the outcome.
+    package private(set) var omitted = 0
     package let failure: FailureNote?
     /// Attempts made before this one.
     package let attempts: Int
@@ -57,5 +59,14 @@ package struct Outcome: Sendable, Hashable {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
         (self.variants, self.failure, self.attempts, self.at) = (variants, failure, attempts, at)
         self.traceparent = traceparent
+    }
+    /// What is left to say where the log takes no more.
+    package var withoutVariants: Outcome {
+        var outcome = Outcome(
+            job: job, source: source, url: url, lane: lane, kind: kind, variants: [], failure: failure,
+            attempts: attempts,
+            at: at, traceparent: traceparent)
+        outcome.omitted = variants.count
+        return outcome
     }
 }

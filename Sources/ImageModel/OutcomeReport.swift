@@ -30,6 +30,8 @@ package struct OutcomeReport: Sendable, Hashable {
     /// Milliseconds since 1970.
     package var at: Int64
     package var variants: [Variant]
+    /// Variants that the outcome leaves out.
+    package var omitted = 0
     package var failure: Failure?
 
     package init(_ record: Record) throws(RecordFailure) {
@@ -43,10 +45,10 @@ package struct OutcomeReport: Sendable, Hashable {
 
     private init(
         job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, attempts: Int, at: Int64,
-        variants: [Variant], failure: Failure?
+        variants: [Variant], omitted: Int, failure: Failure?
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
-        (self.attempts, self.at, self.variants, self.failure) = (attempts, at, variants, failure)
+        (self.attempts, self.at, self.variants, self.omitted, self.failure) = (attempts, at, variants, omitted, failure)
     }
 
     private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> OutcomeReport {
@@ -58,6 +60,7 @@ package struct OutcomeReport: Sendable, Hashable {
         var attempts: Int?
         var at: Int64?
         var variants: [Variant] = []
+        var omitted = 0
         var failure: Failure?
         try reader.openObject()
         while let key = try reader.nextKey() {
@@ -72,6 +75,7 @@ package struct OutcomeReport: Sendable, Hashable {
             case "variants":
                 try reader.openArray()
                 while try reader.nextElement() { variants.append(try Variant.read(&reader)) }
+            case "omitted": omitted = try reader.integer(in: 0...Int.max)
             case "failure": failure = try Failure.read(&reader)
             default: try reader.skip()
             }
@@ -79,7 +83,7 @@ package struct OutcomeReport: Sendable, Hashable {
         return OutcomeReport(
             job: try job.field("job"), source: source, url: try url.field("url"), lane: try lane.field("lane"),
             kind: try kind.field("kind"), attempts: try attempts.field("attempts"), at: try at.field("at"),
-            variants: variants, failure: failure)
+            variants: variants, omitted: omitted, failure: failure)
     }
 }
 

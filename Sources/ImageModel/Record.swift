@@ -22,6 +22,8 @@ package struct NewRecord: Sendable, Hashable {
     package init(topic: Topic, partition: PartitionID, key: [UInt8], value: [UInt8]?, headers: RecordHeaders = []) {
         (self.topic, self.partition, self.key, self.value, self.headers) = (topic, partition, key, value, headers)
     }
+
+    package var byteCount: Int { key.count + (value?.count ?? 0) + headers.byteCount }
 }
 
 /// What is read back.

@@ -29,6 +29,14 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     }
 
     package var isEmpty: Bool { packed.isEmpty }
+    /// A little more than `byteCount`, and known at once.
+    package var packedBytes: Int { packed.count }
+    /// Of all names and values.
+    package var byteCount: Int {
+        var count = 0
+        lend { count += $0.count + $1.count }
+        return count
+    }
 
     package mutating func append(_ header: RecordHeader) {
         header.value.withUnsafeBytes { append(header.name, $0) }

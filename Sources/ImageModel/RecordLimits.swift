@@ -18,4 +18,14 @@ package enum RecordLimits {
     package static func time(_ milliseconds: Int64) -> Int64 {
         min(max(milliseconds, times.lowerBound), times.upperBound)
     }
+    /// A longer key of a record that is no job is cut in what answers it; ours have 64 bytes, or a spec more.
+    package static let keyBytes = 1 << 10
+    /// How much of such a key is kept, before the SHA-256 of the whole.
+    package static let keptKeyPrefix = 256
+    /// Headers of a job that is appended again are left as they came up to this.
+    package static let headerBytes = 16 << 10
+    /// Sentences in the bodies of outcomes are cut to this.
+    package static let messageBytes = 4 << 10
+    /// A record of so many bytes is taken by every log.
+    package static let sureBytes = 16 << 10
 }

@@ -66,7 +66,7 @@ extension JSONWriter {
         key("failure")
         beginObject()
         field("code", failure.code)
-        field("message", failure.message)
+        field("message", failure.message.cut(to: RecordLimits.messageBytes))
         endObject()
     }
 }

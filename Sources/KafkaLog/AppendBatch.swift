@@ -71,11 +71,3 @@ extension LogFailure {
         }
     }
 }
-
-extension NewRecord {
-    var byteCount: Int {
-        var count = key.count + (value?.count ?? 0)
-        headers.lend { count += $0.count + $1.count }
-        return count
-    }
-}

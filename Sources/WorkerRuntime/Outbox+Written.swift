@@ -11,6 +11,8 @@ extension Outbox {
             let records: Int
             /// What the answer counts as; nil for a retry.
             let count: Tally.Answer?
+            /// What was written, should it be too large for the log: what every log takes need not be kept for that.
+            let large: Answer?
         }
 
         private(set) var entries: [Entry] = []
@@ -37,20 +39,21 @@ extension Outbox {
             switch answer.settlement {
             case .outcome(let outcome):
                 count = Tally.Answer(outcome)
-                records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
+                records.append(outcome.newRecord(partition: record.partition, by: &json))
             case .dead(let letter, let outcome):
                 count = Tally.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
-                records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
+                records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
             case .retry(let job, let attempts, let notBefore, let firstSeen, let cause):
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: attempts, notBefore: notBefore, firstSeen: firstSeen,
                     cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
                 records.append(
                     note.newRecord(
-                        key: record.key, body: record.value ?? [], partition: record.partition, at: answer.at))
+                        key: RecordKey.job(job.source).bytes, body: record.value ?? [], partition: record.partition,
+                        at: answer.at))
             case .rekey(let job):
-                var headers = RecordHeaders(record.headers.filter { $0.name != EventHeader.id })
+                var headers = record.keptHeaders
                 headers.append(EventHeader.id, job.id)
                 headers.append(EventHeader.rekeyed, "\(record.jobOrigin)")
                 records.append(
@@ -58,9 +61,55 @@ extension Outbox {
                         topic: record.topic, partition: job.source.partition(of: partitions),
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
+            let isLarge = records[first...].contains {
+                $0.key.count + ($0.value?.count ?? 0) + $0.headers.packedBytes > RecordLimits.sureBytes
+            }
             entries.append(
                 Entry(
-                    place: RecordPlace(record), records: records.count - first, count: count))
+                    place: RecordPlace(record), records: records.count - first, count: count,
+                    large: isLarge ? answer : nil))
         }
+    }
+}
+
+extension Outbox.Answer {
+    /// The same in few bytes, for a log that refused it: less of the body in a dead letter, no variants in an outcome. A job
+    /// that cannot be appended again is dead, since nobody would see it any more.
+    func small(_ refusal: FailureNote) -> Outbox.Answer {
+        switch settlement {
+        case .outcome(let outcome): Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
+        case .dead(let letter, let outcome):
+            Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
+        case .retry(let job, let attempts, _, _, _): dead(job, attempts, refusal)
+        case .rekey(let job): dead(job, 0, refusal)
+        }
+    }
+
+    private func dead(_ job: Job, _ attempts: Int, _ refusal: FailureNote) -> Outbox.Answer {
+        let letter = DeadLetter(of: record, id: job.id, cause: refusal, attempts: attempts, url: job.url, at: at)
+        let outcome = Outcome(
+            job: job.id, source: job.source, url: job.url, lane: job.lane, kind: .dead, variants: [], failure: refusal,
+            attempts: attempts, at: at, traceparent: job.traceparent)
+        return Outbox.Answer(record, .dead(letter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
+    }
+}
+
+extension DeadLetter {
+    fileprivate func small(key: [UInt8]? = nil) -> DeadLetter {
+        var letter = self
+        letter.cut()
+        letter.key = key ?? self.key
+        return letter
+    }
+}
+
+extension Record {
+    /// For the job's next record: all but its id, unless they are more than headers ever are. Then only those that mean
+    /// something here.
+    fileprivate var keptHeaders: RecordHeaders {
+        let own = headers.filter { $0.name != EventHeader.id }
+        if headers.byteCount <= RecordLimits.headerBytes { return RecordHeaders(own) }
+        return RecordHeaders(
+            own.filter { EventHeader.isOurs($0.name) && $0.value.count <= EventHeader.messageLimit + 3 })
     }
 }

@@ -9,7 +9,7 @@ internal import Ports
 struct Outbox {
     /// An answer that nobody has written down yet: that is a job's largest part here, and any core may do it.
     struct Answer: Sendable {
-        /// Without its value where the answer has no more use for it: a foreign record may have megabytes.
+        /// Without what its answer has no more use for: a foreign record may have megabytes, in its key and headers too.
         let record: Record
         let settlement: Settlement
         /// Milliseconds since 1970.
@@ -17,8 +17,9 @@ struct Outbox {
 
         init(_ record: Record, _ settlement: Settlement, at now: Int64) {
             var record = record
+            record.key = []
             switch settlement {
-            case .outcome, .dead: record.value = nil
+            case .outcome, .dead: (record.value, record.headers) = (nil, [])
             case .retry, .rekey: break
             }
             (self.record, self.settlement, at) = (record, settlement, now)

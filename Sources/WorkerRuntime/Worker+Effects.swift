@@ -35,7 +35,9 @@ extension Worker {
                 switch ended {
                 case .machine: logger.info("A job was done again: all go on.")
                 case .log:
-                    logger.info("The log takes what this partition has to say: it goes on.", ["partition": .string("\(owned.id)")])
+                    logger.info(
+                        "The log takes what this partition has to say: it goes on.",
+                        ["partition": .string("\(owned.id)")])
                 }
             }
         case .forget(let flight):
@@ -85,7 +87,8 @@ extension Worker {
     /// the index is damaged, and being rebuilt.
     func snapshot(for waiter: Waiter, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
         do throws(IndexFailure) {
-            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) { () throws(IndexFailure) in
+            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) {
+                () throws(IndexFailure) in
                 try owned.index.snapshot(of: waiter.job.source)
             }
         } catch {
@@ -117,7 +120,7 @@ extension Worker {
 
     private func sent(_ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership) async {
         var failed = Outbox.Written()
-        var finished: [RecordPlace] = []
+        var (finished, smaller): ([RecordPlace], [Outbox.Answer]) = ([], [])
         finished.reserveCapacity(written.entries.count)
         var next = 0
         for entry in written.entries {
@@ -126,16 +129,25 @@ extension Worker {
             if results[own].allSatisfy({ $0.offset != nil }) {
                 finished.append(entry.place)
                 if let answer = entry.count { count(answer) }
+            } else if let large = entry.large,
+                let refusal = results[own].lazy.compactMap(\.failure).first(where: \.isTooLarge)
+            {
+                smaller.append(large.small(FailureNote(refusal)))
             } else {
                 failed.add(entry, written.records[own])
             }
         }
+        let goesAgain = !failed.isEmpty
+        failed.add(smaller, partitions: ports.log.partitionCount)
         if let refusal = results.lazy.compactMap(\.failure).first {
             note(
                 refusal,
-                ["code": .string(refusal.code), "partition": .string("\(owner.partition)"), "waiting": .int(Int64(failed.entries.count))])
+                [
+                    "code": .string(refusal.code), "partition": .string("\(owner.partition)"),
+                    "waiting": .int(Int64(failed.entries.count)),
+                ])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
-            try? await Task.sleep(for: .milliseconds(500))
+            if goesAgain { try? await Task.sleep(for: .milliseconds(500)) }
         }
         // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
         // are read again then.
@@ -151,8 +163,13 @@ extension Worker {
         logger.warning(
             "\(failed.cause.message)",
             [
-                "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue), "job": .string(failed.job),
+                "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue),
+                "job": .string(failed.job),
                 "url": .string(failed.url),
             ])
     }
+}
+
+extension LogFailure {
+    fileprivate var isTooLarge: Bool { kind == .tooLarge }
 }

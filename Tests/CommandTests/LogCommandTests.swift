@@ -157,7 +157,7 @@ struct LogCommandTests {
             try (0..<3).map { i in
                 let record = Record(
                     topic: .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0,
-                    key: Array("k\(i)".utf8),
+                    key: i == 2 ? [UInt8](repeating: 0x61, count: 5_000) : Array("k\(i)".utf8),
                     value: body, headers: [])
                 let failure = JobFailure.noVariants(url: "http://a.example/b.jpg")
                 let letter = DeadLetter(
@@ -174,6 +174,11 @@ struct LogCommandTests {
 
         let shown = try run("dead", "show", "job-1").output
         #expect(shown.contains("jobs.fast-2-1") && shown.hasSuffix("{\"url\":\"http://a.example/b.jpg\"}\n"))
+
+        let cut = try run("dead", "show", "job-2", "--json").output
+        #expect(cut.contains("\"keyBytes\":5000,\"keySha256\":\""))
+        #expect(try run("dead", "show", "job-2").output.contains("256 of 5000 bytes"))
+        #expect(try run("dead", "show", "job-1", "--json").output.contains("\"key\":\"k1\",\"keyBytes\":2,\"keySha256\":null"))
 
         let discarded = try run("dead", "discard", "job-1", "job-9")
         #expect(discarded.status == 1 && discarded.output == "Discarded 1.\n")

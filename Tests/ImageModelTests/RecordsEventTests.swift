@@ -138,6 +138,30 @@ struct RecordsEventTests {
         #expect(try DeadLetter(Fixture.read(dead)) == letter)
     }
 
+    @Test("A dead letter of a record with a huge key has a small one, which differs as the keys do", arguments: [1_024, 1_025, 3_000_000])
+    func hugeKey(bytes: Int) throws {
+        let keys = [UInt8(0x61), 0x62].map { [UInt8](repeating: 0x61, count: bytes - 1) + [$0] }
+        let letters = keys.map { key in
+            var record = Fixture.record(.jobsFast, value: [0x7B])
+            record.key = key
+            return DeadLetter(
+                of: record, id: "x", cause: FailureNote(code: "job.not-json", message: "m", verdict: .deadLetter),
+                attempts: 0, url: nil, at: record.timestamp)
+        }
+        #expect(letters[0].key != letters[1].key)
+        for (letter, key) in zip(letters, keys) {
+            if bytes == 1_024 {
+                let isWhole = letter.key == key
+                #expect(isWhole && letter.wholeKey == nil)
+            } else {
+                #expect(letter.key.count == 320 && letter.key.starts(with: key[..<256]))
+                #expect(letter.key.suffix(64).elementsEqual(SHA256.digest(of: key).hex.utf8))
+                #expect(letter.wholeKey == DeadLetter.Whole(bytes: bytes, digest: SHA256.digest(of: key)))
+            }
+            #expect(try DeadLetter(Fixture.read(letter.newRecord(partition: Fixture.partition))) == letter)
+        }
+    }
+
     @Test("A dead letter of a record over the limit keeps a prefix and a digest")
     func hugeDeadLetter() throws {
         let value = [UInt8](repeating: 0x61, count: 10_000_000)
@@ -146,7 +170,7 @@ struct RecordsEventTests {
             of: record, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter), attempts: 3,
             url: "http://a/", at: record.timestamp)
         #expect(letter.body == Array(value[..<4096]))
-        #expect(letter.whole == DeadLetter.WholeBody(bytes: 10_000_000, digest: SHA256.digest(of: value)))
+        #expect(letter.whole == DeadLetter.Whole(bytes: 10_000_000, digest: SHA256.digest(of: value)))
         #expect(try DeadLetter(Fixture.read(letter.newRecord(partition: Fixture.partition))) == letter)
     }
 

@@ -74,10 +74,16 @@ enum DeadCommand {
                     json.field("bytes", letter.whole?.bytes ?? letter.body.count)
                     json.field("sha256", letter.whole?.digest.hex)
                     json.field("body", body)
+                    json.field("key", String(decoding: letter.key, as: UTF8.self))
+                    json.field("keyBytes", letter.wholeKey?.bytes ?? letter.key.count)
+                    json.field("keySha256", letter.wholeKey?.digest.hex)
                 }
             } else {
                 let size = letter.whole.map {
                     "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)"
+                }
+                let key = letter.wholeKey.map {
+                    "\nkey       the first \(RecordLimits.keptKeyPrefix) of \($0.bytes) bytes are kept, SHA-256 \($0.digest.hex)"
                 }
                 Console.print(
                     """
@@ -88,7 +94,7 @@ enum DeadCommand {
                     url       \(letter.url ?? "-")
                     set aside \(Timestamp.text(letter.at))
                     came as   \(letter.origin)
-                    body      \(size ?? "\(letter.body.count) bytes")
+                    body      \(size ?? "\(letter.body.count) bytes")\(key ?? "")
 
                     \(body)
                     """)

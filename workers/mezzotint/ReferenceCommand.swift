@@ -97,6 +97,8 @@ enum ReferenceCommand {
             (EventHeader.origin, "retry, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
             (EventHeader.url, "dead", "The source, where the bytes name one."),
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
+            (EventHeader.keyLength, "dead", "Bytes of a record's key that was cut."),
+            (EventHeader.keyDigest, "dead", "SHA-256 of a record's key that was cut: the key ends with it."),
             (EventHeader.digest, "dead", "SHA-256 of a record that was cut."),
             (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
             (EventHeader.epoch, "variants", "The owner's epoch: behind a record of a later one it counts for nobody."),
