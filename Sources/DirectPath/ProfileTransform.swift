@@ -4,7 +4,7 @@ internal import ImageModel
 /// Colours of an embedded profile to sRGB, in place; the last profile's transform is kept, since a camera's pictures come
 /// together.
 ///
-/// Relative colorimetric without black point compensation, as libvips's default.
+/// Relative colorimetric with black point compensation, as `Raster.inSRGB`.
 final class ProfileTransform {
     private var source: [UInt8] = []
     private var transform: cmsHTRANSFORM?
@@ -26,7 +26,8 @@ final class ProfileTransform {
         guard let to = cmsCreate_sRGBProfile() else { return }
         defer { cmsCloseProfile(to) }
         let pixels = mz_lcms_rgb8()
-        transform = cmsCreateTransform(from, pixels, to, pixels, UInt32(INTENT_RELATIVE_COLORIMETRIC), 0)
+        transform = cmsCreateTransform(
+            from, pixels, to, pixels, UInt32(INTENT_RELATIVE_COLORIMETRIC), UInt32(cmsFLAGS_BLACKPOINTCOMPENSATION))
     }
 
     private func forget() {

@@ -63,7 +63,11 @@ enum Sources {
     }
 
     /// A matrix profile with the primaries of sRGB, red and green exchanged: what it says red is, is green.
-    static let exchangedProfile: [UInt8] = {
+    static let exchangedProfile = exchanged(curve: [0x0233])
+    /// The same, of a device whose darkest reflects two hundredths of its light.
+    static let paleProfile = exchanged(curve: [1311, 65_535])
+
+    private static func exchanged(curve: [Int]) -> [UInt8] {
         let primaries: [(String, [Double])] = [
             ("rXYZ", [0.3851, 0.7169, 0.0971]), ("gXYZ", [0.4361, 0.2225, 0.0139]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
             ("wtpt", [0.9642, 1, 0.8249]),
@@ -79,7 +83,8 @@ enum Sources {
         for (name, xyz) in primaries {
             add(name, Array("XYZ ".utf8) + big(0, 4) + xyz.flatMap { big(Int(($0 * 65536).rounded()), 4) })
         }
-        for name in ["rTRC", "gTRC", "bTRC"] { add(name, Array("curv".utf8) + big(0, 4) + big(1, 4) + big(0x0233, 2)) }
+        let levels = Array("curv".utf8) + big(0, 4) + big(curve.count, 4) + curve.flatMap { big($0, 2) }
+        for name in ["rTRC", "gTRC", "bTRC"] { add(name, levels) }
         add("desc", Array("desc".utf8) + big(0, 4) + big(2, 4) + Array("x\0".utf8) + [UInt8](repeating: 0, count: 78))
         add("cprt", Array("text".utf8) + big(0, 4) + Array("none\0".utf8))
         var header = big(start + data.count, 4) + big(0, 4) + big(0x0210_0000, 4) + Array("mntrRGB XYZ ".utf8)
@@ -87,7 +92,7 @@ enum Sources {
         header += big(0xf6d6, 4) + big(0x10000, 4) + big(0xd32d, 4)
         header += [UInt8](repeating: 0, count: 128 - header.count)
         return header + big(names.count, 4) + tags + data
-    }()
+    }
 
     /// The same, said to be of grey pixels.
     static let greyProfile = Array(exchangedProfile[..<16]) + Array("GRAY".utf8) + Array(exchangedProfile[20...])

@@ -85,7 +85,7 @@ static inline int mz_vips_colourspace(VipsImage *in, VipsInterpretation space, V
 static inline int mz_vips_to_srgb(VipsImage *in, int embedded, const char *profile, VipsIntent intent,
     VipsImage **out) {
     return vips_icc_transform(in, out, "srgb", "embedded", embedded, "input_profile", profile, "intent",
-        intent, "depth", 8, NULL);
+        intent, "black_point_compensation", intent == VIPS_INTENT_RELATIVE, "depth", 8, NULL);
 }
 static inline int mz_vips_turn(VipsImage *in, VipsAngle angle, VipsImage **out) { return vips_rot(in, out, angle, NULL); }
 static inline int mz_vips_mirror(VipsImage *in, VipsDirection direction, VipsImage **out) {
