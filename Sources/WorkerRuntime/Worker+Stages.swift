@@ -243,7 +243,7 @@ extension LogFailure {
     fileprivate var isOfPartition: Bool {
         switch self {
         case .full, .closed: false
-        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics: true
+        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired: true
         }
     }
 }
