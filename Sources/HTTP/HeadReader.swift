@@ -21,9 +21,11 @@ struct HeadReader {
     mutating func take(_ line: UnsafeRawBufferPointer) throws(HTTPFailure) -> Bool {
         bytes += line.count
         guard bytes <= limit else { throw .headTooLarge(limit: limit) }
-        if isBetweenHeads, line.starts(with: "HTTP/".utf8) {
+        // libcurl takes a status line in any case.
+        let start = line.prefix(8).map { $0 &- 65 < 26 ? $0 | 32 : $0 }
+        if isBetweenHeads, start.starts(with: "http/".utf8) {
             (isBetweenHeads, headers) = (false, [])
-            isOld = line.starts(with: "HTTP/1.0".utf8)
+            isOld = start.elementsEqual("http/1.0".utf8)
             return false
         }
         switch line.first {

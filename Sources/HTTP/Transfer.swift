@@ -68,6 +68,11 @@ final class Transfer: @unchecked Sendable {
         }
         var status = 0
         mz_get_long(handle?.pointer, CURLINFO_RESPONSE_CODE, &status)
+        // libcurl takes what follows for the body, and no final head ever comes.
+        guard status != 101 else {
+            ownFailure = .malformed(reason: "it switches protocols")
+            return false
+        }
         guard status >= 200 else { return true }
         let head = HTTPHead(status: status, headers: reader.headers)
         self.head = head
@@ -96,8 +101,15 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
+    /// How much longer than a whole transfer it may be paused in all.
+    private static let pauseFactor: Int64 = 2
+
     /// Bytes of the body: how many were taken, `CURL_WRITEFUNC_PAUSE`, or 0 to end the transfer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard head != nil else {
+            ownFailure = .malformed(reason: "its body comes before its head")
+            return 0
+        }
         if let left = discardable {
             floor?.took(bytes.count)
             discardable = left - bytes.count
@@ -124,8 +136,12 @@ final class Transfer: @unchecked Sendable {
 
     /// The deadline that has passed.
     func overdue(at now: Int64) -> HTTPPhase? {
-        guard stage != .queued, pausedAt == nil else { return nil }
+        guard stage != .queued else { return nil }
         let deadlines = request.deadlines
+        // Pauses are ours, and count for no deadline of the origin's. Without a bound, bodies that take turns at the last
+        // bytes of a budget would hold their permits for each other's deadlines, one after another.
+        if paused + (pausedAt.map { now - $0 } ?? 0) > Self.pauseFactor * deadlines.whole.nanoseconds { return .whole }
+        guard pausedAt == nil else { return nil }
         if now - takenUp - paused > deadlines.whole.nanoseconds { return .whole }
         let spent = now - stageBegan
         return switch stage {

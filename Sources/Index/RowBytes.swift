@@ -100,7 +100,15 @@ struct RowParts {
         return range.lowerBound
     }
 
-    mutating func flag() -> Bool { rest.popFirst() == 1 }
+    mutating func flag() -> Bool {
+        switch rest.popFirst() {
+        case 0: return false
+        case 1: return true
+        default:
+            isBroken = true
+            return false
+        }
+    }
 
     mutating func text() -> String { String(decoding: counted(), as: UTF8.self) }
 

@@ -155,7 +155,9 @@ extension SettingType where Value == [String: Secret] {
             expectation: "a map of names to text, such as {linger.ms: 5}",
             read: { node, _ in
                 node.entries?.reduce(into: Optional([:])) { texts, entry in
-                    if case .scalar(let text) = entry.value.content {
+                    // `{password:x}` without a space is one name, which would be shown.
+                    let isName = entry.key.utf8.allSatisfy { SettingName.has($0) }
+                    if isName, case .scalar(let text) = entry.value.content {
                         texts?[entry.key] = Secret(text)
                     } else {
                         texts = nil

@@ -132,6 +132,8 @@ struct SettingsReader: Sendable {
     }
 
     private mutating func noteUnknown(_ name: String, _ origin: SettingOrigin) {
+        // `password:x` without a space is one name, which may have a secret in it.
+        let name = SettingName.shown(name)
         // A key in the wrong group is as frequent as a slip of the finger.
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
         let names = Settings.keys.map(\.name)

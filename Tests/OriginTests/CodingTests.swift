@@ -91,6 +91,20 @@ struct CodingTests {
         }
     }
 
+    @Test(
+        "A body that comes before a final head ends the transfer: nothing would bound it",
+        arguments: ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "101 Switching\r\nUpgrade: h2c"])
+    func switching(head: String) async throws {
+        let answer = Array("HTTP/1.1 \(head)\r\n\r\n".utf8) + [UInt8](repeating: 65, count: 1 << 20)
+        #expect(try await code(answer) == "fetch.bad-answer")
+    }
+
+    @Test("An old version counts in any case: its length and a transfer encoding do not go together")
+    func lowerCase() async throws {
+        let answer = "http/1.0 200 ok\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        #expect(try await code(Array(answer.utf8)) == "fetch.bad-answer")
+    }
+
     @Test("Trailers count as much as a head does")
     func longTrailers() async throws {
         let line = "X-Some: \(String(repeating: "x", count: 1000))\r\n"
