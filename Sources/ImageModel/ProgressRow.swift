@@ -45,7 +45,8 @@ package struct ProgressRow: Sendable, Hashable {
 
     init(partition: PartitionID, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
-            var topics: [Topic: TopicProgress]?, at: Int64?
+            var topics: [Topic: TopicProgress]?
+            var at: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -90,7 +91,10 @@ extension JSONWriter {
 
 extension JSONReader {
     fileprivate mutating func progress() throws(JSONFailure) -> TopicProgress {
-        var next: Int64?, committed: Int64?, bitmap: [UInt8] = [], anchor: LogAnchor?
+        var next: Int64?
+        var committed: Int64?
+        var bitmap: [UInt8] = []
+        var anchor: LogAnchor?
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -110,7 +114,8 @@ extension JSONReader {
     }
 
     private mutating func anchor() throws(JSONFailure) -> LogAnchor {
-        var place: Int64?, timestamp: Int64?
+        var place: Int64?
+        var timestamp: Int64?
         try openObject()
         while let key = try nextKey() {
             switch key {

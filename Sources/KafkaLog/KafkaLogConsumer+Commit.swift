@@ -12,9 +12,11 @@ extension KafkaLogConsumer {
         commitSoon()
     }
 
-    /// The offset goes back. A commit without a list would leave it out, since librdkafka has stored a higher one.
+    /// The offset goes back. A commit without a list would leave it out, since librdkafka takes a higher one for
+    /// committed; and once it does not, it would commit the old log's offset that it has stored, were that not replaced.
     func noteRestart(at offset: Int64, of place: KafkaPlace) {
         (pending[place], committed[place]) = (nil, nil)
+        member?.store([place: offset])
         restarted[place] = offset
         commitSoon()
     }
@@ -33,11 +35,10 @@ extension KafkaLogConsumer {
         }
         storePending()
         guard let member, case .owning = phase else { return }
-        guard restarted.isEmpty else {
-            // First, and alone: librdkafka takes lower offsets for committed until the answer is there.
+        if !restarted.isEmpty {
+            // Until the answer is there, what is stored of these places goes with no commit.
             commit(restarted, by: member)
             commitDue = now + log.configuration.timing.commit.nanoseconds
-            return
         }
         if member.commitStored() { commitsUnderWay += 1 }
     }

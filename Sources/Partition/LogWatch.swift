@@ -65,10 +65,16 @@ package struct LogWatch: Sendable {
         due = now + Self.pause
     }
 
+    /// Whether the look that ended came too early to say anything: the log was suspected meanwhile. Then another is due.
+    package mutating func isOutdated() -> Bool {
+        guard looksAgain else { return false }
+        (isLooking, looksAgain) = (false, false)
+        return true
+    }
+
     /// The log is the one that was read.
     package mutating func found(at now: Int64) {
         isLooking = false
-        if looksAgain { return looksAgain = false }
         (isSuspected, verified, due) = (false, candidate ?? verified, now + Self.interval)
     }
 

@@ -51,7 +51,7 @@ package struct PermitScheduler: Sendable {
     /// Fetch permits by host, and those of slow flights among them.
     private var fetching: [OriginHost: (all: Int, slow: Int)] = [:]
     /// Flights under way that wait for a render, by lane: their sources were fetched, and take memory.
-    private var ready: [Lane: Int] = [:]
+    private var ready: [PartitionLane: Int] = [:]
     /// Slow flights that hold a permit for their age.
     private var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
@@ -95,7 +95,7 @@ package struct PermitScheduler: Sendable {
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
         endTail(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
-        if kind == .render, seat.isUnderWay { ready[lane, default: 0] += 1 }
+        if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
         seat.waits = kind
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
@@ -114,7 +114,7 @@ package struct PermitScheduler: Sendable {
         guard var seat = seats.removeValue(forKey: flight) else { return }
         endTail(&seat, flight)
         for kind in seat.holds { giveBack(kind, seat, flight) }
-        if seat.isUnderWay, seat.waits == .render { ready[seat.lane, default: 0] -= 1 }
+        if seat.isUnderWay, seat.waits == .render { countReady(flight, seat.lane, -1) }
         endProbe(flight)
     }
 
@@ -161,13 +161,31 @@ package struct PermitScheduler: Sendable {
     /// no fast one.
     private func hasRoom(_ kind: PermitKind, for lane: Lane) -> Bool {
         let free = free[kind, default: 0]
-        let (slow, readySlow) = (slow[kind, default: 0], ready[.slow, default: 0])
         switch (kind, lane) {
         case (.render, .fast): return free > 0
         case (.render, .slow): return free > 0 && mayRenderSlow
-        case (.fetch, .fast): return free > ready[.fast, default: 0]
-        case (.fetch, .slow): return free > ready[.fast, default: 0] + readySlow && slow + readySlow < rules.slowFetch
+        case (.fetch, .fast): return free > ready(.fast)
+        case (.fetch, .slow):
+            let readySlow = ready(.slow)
+            return free > ready(.fast) + readySlow && slow[kind, default: 0] + readySlow < rules.slowFetch
         }
+    }
+
+    /// Of partitions whose log takes rows: what waits in the others is bounded, since they get no new fetches, and must
+    /// not keep all from fetching.
+    private func ready(_ lane: Lane) -> Int {
+        ready.reduce(0) { $1.key.lane == lane && isOpen($1.key.partition) ? $0 + $1.value : $0 }
+    }
+
+    private mutating func countReady(_ flight: FlightID, _ lane: Lane, _ step: Int) {
+        let key = PartitionLane(partition: flight.partition, lane: lane)
+        let count = ready[key, default: 0] + step
+        ready[key] = count == 0 ? nil : count
+    }
+
+    private struct PartitionLane: Hashable, Sendable {
+        let partition: PartitionID
+        let lane: Lane
     }
 
     private var mayRenderSlow: Bool { isDraining || slow[.render, default: 0] < rules.slow }
@@ -190,7 +208,7 @@ package struct PermitScheduler: Sendable {
     /// The flight's ticket is dropped when it is met again.
     mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> (kind: PermitKind, flight: FlightID) {
         guard var seat = seats[flight] else { return (kind, flight) }
-        if seat.isUnderWay, kind == .render { ready[seat.lane, default: 0] -= 1 }
+        if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
         seat.waits = nil
         seat.isUnderWay = true
         seat.holds.insert(kind)
@@ -226,8 +244,8 @@ package struct PermitScheduler: Sendable {
 
     private mutating func changeLane(_ seat: inout Seat, _ flight: FlightID, to lane: Lane) {
         if seat.isUnderWay, seat.waits == .render {
-            ready[seat.lane, default: 0] -= 1
-            ready[lane, default: 0] += 1
+            countReady(flight, seat.lane, -1)
+            countReady(flight, lane, 1)
         }
         for kind in seat.holds { count(kind, seat, -1) }
         seat.lane = lane

@@ -30,7 +30,8 @@ package struct ProgressLedger: Sendable {
         nextLook = now + Self.aheadInterval
         let current = current()
         guard current != written else { return nil }
-        let isAhead = current.values.contains { !$0.finished.isEmpty } || written.values.contains { !$0.finished.isEmpty }
+        let isAhead =
+            current.values.contains { !$0.finished.isEmpty } || written.values.contains { !$0.finished.isEmpty }
         guard isLast || now - writtenAt >= (isAhead ? Self.aheadInterval : Self.interval) else { return nil }
         isWriting = true
         return current

@@ -36,9 +36,11 @@ package struct StartingPoint: Sendable, Equatable {
     ) {
         let trusted = committed == nil && progress?.anchor == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
-        if let why = proof ?? known.breakIn(bounds, anchored: anchored) ?? committed.flatMap({
-            $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
-        }) {
+        if let why = proof ?? known.breakIn(bounds, anchored: anchored)
+            ?? committed.flatMap({
+                $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
+            })
+        {
             self.init(bounds.lowerBound, [], nil, .anotherLog(why))
             return
         }

@@ -46,16 +46,17 @@ extension Worker {
         turnSoon()
     }
 
-    private func looked(_ look: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
-        let topic = look.point.topic
+    private func looked(_ found: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
+        let topic = found.point.topic
+        if owned.watches[topic]?.isOutdated() == true { return look(at: owned) }
         let proof = owned.watches[topic]?.proof
-        if !look.isFirst, proof == nil, look.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
+        if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic]?.found(at: monotonic)
             return
         }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
-            after: look.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp, proof: proof)
+            after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp, proof: proof)
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -120,7 +121,7 @@ extension Worker {
     /// Writes the progress row if it is due; true if that began.
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
-        guard owned.canTellProgress,
+        guard canTellProgress(of: owned),
             let topics = owned.ledger.beginWrite(at: monotonic, isLast: isLast, { progress(of: owned) })
         else { return false }
         tasks.yield { [ports, owner = owned.ownership, row = progressRow(topics, owned)] in
@@ -136,7 +137,7 @@ extension Worker {
             tally.countFailure(failure.code)
             owned.ledger.failed(at: monotonic)
             // It goes without: its successor does again what was finished ahead.
-            if owned.isLeaving { return giveUp(owned.id) }
+            if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty { return giveUp(owned.id) }
         } else {
             owned.ledger.wrote(topics, at: monotonic)
         }
@@ -148,17 +149,28 @@ extension Worker {
     var isCommitted: Bool {
         partitions.values.allSatisfy { owned in
             Topic.worked.allSatisfy { topic in
-                owned.state.watermark(topic).map { $0 <= ports.consumer.committed(topic, owned.id) ?? 0 } ?? true
+                guard let watermark = owned.state.watermark(topic) else { return true }
+                return ports.consumer.committed(topic, owned.id).map { watermark <= $0 } ?? false
             }
         }
     }
 
+    /// Whether no progress row is on its way: the last one comes after it.
+    var isProgressWritten: Bool { partitions.values.allSatisfy(\.ledger.isIdle) }
+
     /// For the end of a drain; nil if there is nothing new to say.
     func lastProgressRow(of owned: OwnedPartition) -> NewRecord? {
-        guard owned.canTellProgress,
+        guard canTellProgress(of: owned),
             let topics = owned.ledger.beginWrite(at: monotonic, isLast: true, { progress(of: owned) })
         else { return nil }
         return progressRow(topics, owned)
+    }
+
+    /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a
+    /// durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
+    private func canTellProgress(of owned: OwnedPartition) -> Bool {
+        owned.isRestored
+            && Topic.worked.allSatisfy { owned.isOpen($0) && ports.consumer.committed($0, owned.id) != nil }
     }
 
     private func progressRow(_ topics: [Topic: TopicProgress], _ owned: OwnedPartition) -> NewRecord {
@@ -183,9 +195,6 @@ struct LogLook: Sendable {
 
 extension OwnedPartition {
     func isOpen(_ topic: Topic) -> Bool { watches[topic]?.isOpen ?? true }
-
-    /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away.
-    var canTellProgress: Bool { isRestored && watches.values.allSatisfy(\.isOpen) }
 
     /// What earlier owners left of a topic.
     func inherited(_ topic: Topic) -> TopicProgress? {

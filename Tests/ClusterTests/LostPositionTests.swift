@@ -21,7 +21,9 @@ struct LostPositionTests {
     /// Ids of the jobs that were answered, each answer once.
     private func answered(_ place: Workplace) async throws -> [String] { try await place.outcomes().map(\.job) }
 
-    private func recreate(_ topic: String, partitions: Int = 12, of place: Workplace, on broker: KafkaBroker) async throws {
+    private func recreate(_ topic: String, partitions: Int = 12, of place: Workplace, on broker: KafkaBroker)
+        async throws
+    {
         let name = try #require(place.kafka).prefix + topic
         _ = try await broker.tool("topics", "--delete", "--topic", name)
         // The old one's files go meanwhile.
@@ -34,7 +36,9 @@ struct LostPositionTests {
         }
     }
 
-    @Test("A topic that is recreated under a running worker is named, and its jobs are all done", arguments: ["jobs.slow", "jobs.fast"])
+    @Test(
+        "A topic that is recreated under a running worker is named, and its jobs are all done",
+        arguments: ["jobs.slow", "jobs.fast"])
     func recreated(topic: String) async throws {
         let broker = try await KafkaBroker.shared.value
         let place = try await Workplace.onKafka(broker, partitions: 1)

@@ -17,6 +17,8 @@ struct SecretTests {
         ("kafka.options", "{sasl.oauthbearer.client.secret: S}"), ("kafka.options", "{sasl.kerberos.kinit.cmd: S}"),
         // Of the settings' own, and of none: refused, by name.
         ("kafka.options", "{sasl.password: S}"), ("kafka.options", "{sasl.some.new.thing: S}"),
+        // Without the space it is a name.
+        ("kafka.options", "{sasl.password:S}"), ("kafka.options", "{linger.ms=S: 5}"),
     ]
     /// How it is written, with the value for `V`: as it should be, as files have it, and wrong.
     static let forms = [

@@ -12,7 +12,8 @@ struct RestartTests {
     private static let jobs = 20
     private static let attempts = 5
 
-    @Test("Six restarts beside a failing origin: each source is asked as often as the rule says, each job answered once")
+    @Test(
+        "Six restarts beside a failing origin: each source is asked as often as the rule says, each job answered once")
     func embedded() async throws {
         try await restarts(try Workplace("retry.attempts=\(Self.attempts)"))
     }

@@ -50,6 +50,23 @@ struct HoldTests {
         expect(numbers(&permits, at: 4_001), [9])
     }
 
+    @Test("What a held partition fetched and cannot render keeps no other partition from fetching")
+    func readyElsewhere() {
+        var permits = PermitScheduler(PermitRules(fetch: 4, render: 1))
+        permits.request(.render, flight(9, 0), lane: .fast, since: 0)
+        expect(numbers(&permits), [9])
+        for i in 1...4 { permits.request(.fetch, flight(i, 1), lane: .fast, since: Int64(i)) }
+        expect(numbers(&permits), [1, 2, 3, 4])
+        for i in 1...4 {
+            permits.release(.fetch, flight(i, 1))
+            permits.request(.render, flight(i, 1), lane: .fast, since: Int64(i))
+        }
+        permits.request(.fetch, flight(5, 0), lane: .fast, since: 5)
+        expect(numbers(&permits), [])
+        expect(permits.hold(flight(8, 1), at: 0), true)
+        expect(numbers(&permits), [5])
+    }
+
     @Test("A probe that ends by its own fault is followed at once; one of a partition that went is forgotten with it")
     func probes() {
         var permits = PermitScheduler(PermitRules(fetch: 4, render: 1))

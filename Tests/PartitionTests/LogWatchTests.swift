@@ -16,11 +16,23 @@ struct LogWatchTests {
     func first() {
         var watch = LogWatch()
         #expect(!watch.isOpen)
-        do { let looks = watch.beginLook(at: 5); #expect(looks) }
-        do { let looks = watch.beginLook(at: 5); #expect(!looks, "one look at a time") }
+        do {
+            let looks = watch.beginLook(at: 5)
+            #expect(looks)
+        }
+        do {
+            let looks = watch.beginLook(at: 5)
+            #expect(!looks, "one look at a time")
+        }
         watch.failed(at: 5)
-        do { let looks = watch.beginLook(at: 900); #expect(!looks && !watch.isOpen, "after a pause") }
-        do { let looks = watch.beginLook(at: 1_005); #expect(looks) }
+        do {
+            let looks = watch.beginLook(at: 900)
+            #expect(!looks && !watch.isOpen, "after a pause")
+        }
+        do {
+            let looks = watch.beginLook(at: 1_005)
+            #expect(looks)
+        }
         watch.begin(anchor: nil, at: 1_005)
         #expect(watch.isOpen)
     }
@@ -29,20 +41,35 @@ struct LogWatchTests {
     func anchors() {
         var watch = open()
         watch.receive(3, appended: 300, at: 100)
-        do { let looks = watch.beginLook(at: 1_099); #expect(!looks) }
-        do { let looks = watch.beginLook(at: 1_100); #expect(looks && watch.isOpen) }
+        do {
+            let looks = watch.beginLook(at: 1_099)
+            #expect(!looks)
+        }
+        do {
+            let looks = watch.beginLook(at: 1_100)
+            #expect(looks && watch.isOpen)
+        }
         #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
         // It came after the look began: another log may have come between.
         watch.receive(9, appended: 900, at: 1_101)
         watch.found(at: 1_102)
         #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
-        do { let looks = watch.beginLook(at: 16_101); #expect(!looks) }
-        do { let looks = watch.beginLook(at: 16_102); #expect(looks) }
+        do {
+            let looks = watch.beginLook(at: 16_101)
+            #expect(!looks)
+        }
+        do {
+            let looks = watch.beginLook(at: 16_102)
+            #expect(looks)
+        }
         #expect(watch.readsAnchor)
         watch.found(at: 16_103)
         #expect(watch.anchor == LogAnchor(offset: 9, timestamp: 900))
         // Nothing came since: its end is enough.
-        do { let looks = watch.beginLook(at: 40_000); #expect(looks && !watch.readsAnchor) }
+        do {
+            let looks = watch.beginLook(at: 40_000)
+            #expect(looks && !watch.readsAnchor)
+        }
         watch.suspect()
         #expect(watch.readsAnchor)
     }
@@ -53,12 +80,24 @@ struct LogWatchTests {
         watch.receive(3, appended: 300, at: 100)
         watch.suspect()
         #expect(!watch.isOpen && watch.anchor == LogAnchor(offset: 3, timestamp: 300))
-        do { let looks = watch.beginLook(at: 101); #expect(looks) }
+        do {
+            let looks = watch.beginLook(at: 101)
+            #expect(looks)
+        }
         // The look may have come before the failure.
         watch.suspect()
-        watch.found(at: 102)
-        #expect(!watch.isOpen)
-        do { let looks = watch.beginLook(at: 103); #expect(looks) }
+        do {
+            let isOutdated = watch.isOutdated()
+            #expect(isOutdated && !watch.isOpen)
+        }
+        do {
+            let looks = watch.beginLook(at: 103)
+            #expect(looks)
+        }
+        do {
+            let isOutdated = watch.isOutdated()
+            #expect(!isOutdated)
+        }
         watch.found(at: 104)
         #expect(watch.isOpen && watch.proof == nil)
     }

@@ -27,8 +27,12 @@ struct StartingPointTests {
         Case("only the group's offset is known", committed: 7, position: 7),
         Case("the group's offset expired: the row counts", row, position: 10, finished: [12, 13, 20]),
         Case("no offset, and no anchor to know the log by", TopicProgress(next: 10), position: 0),
-        Case("the last commit did not come through: the row counts", row, committed: 9, position: 10, finished: [12, 13, 20]),
-        Case("the group is further: what is finished above it stays so", row, committed: 13, position: 13, finished: [13, 20]),
+        Case(
+            "the last commit did not come through: the row counts", row, committed: 9, position: 10,
+            finished: [12, 13, 20]),
+        Case(
+            "the group is further: what is finished above it stays so", row, committed: 13, position: 13,
+            finished: [13, 20]),
         Case("an operator set the offset back", row, committed: 4, position: 4, finding: .reset(from: 9)),
         Case("an operator set the offset to the latest", row, committed: 50, position: 50),
         Case(
@@ -37,7 +41,9 @@ struct StartingPointTests {
         Case(
             "retention removed what was not finished", row, committed: 10, bounds: 14..<50, anchored: nil, position: 14,
             finished: [20], finding: .expired(2)),
-        Case("retention removed only what was finished", row, committed: 21, bounds: 21..<50, anchored: nil, position: 21),
+        Case(
+            "retention removed only what was finished", row, committed: 21, bounds: 21..<50, anchored: nil, position: 21
+        ),
         Case(
             "the topic was recreated, and is empty", row, committed: nil, bounds: 0..<0, anchored: nil, position: 0,
             finding: .anotherLog(.shorter(end: 0, read: 21))),
@@ -57,7 +63,8 @@ struct StartingPointTests {
             "no row, and the log is shorter than the group's offset", committed: 60, position: 0,
             finding: .anotherLog(.shorter(end: 50, read: 60))),
         Case(
-            "reading itself showed it", row, committed: 10, bounds: 5..<50, proof: .wentBack(from: 30, to: 5), position: 5,
+            "reading itself showed it", row, committed: 10, bounds: 5..<50, proof: .wentBack(from: 30, to: 5),
+            position: 5,
             finding: .anotherLog(.wentBack(from: 30, to: 5))),
     ]
 
@@ -70,7 +77,11 @@ struct StartingPointTests {
         #expect(start.finished == example.finished)
         #expect(start.finding == example.finding)
         // An anchor of another log would find it another one again at every start.
-        if case .anotherLog = start.finding { #expect(start.anchor == nil) } else { #expect(start.anchor == example.progress?.anchor) }
+        if case .anotherLog = start.finding {
+            #expect(start.anchor == nil)
+        } else {
+            #expect(start.anchor == example.progress?.anchor)
+        }
     }
 }
 
