@@ -53,7 +53,9 @@ extension ClusterTests {
                 #expect(sent.status == 0, "\(sent.errors)")
             }
             let summary = try await cluster.place.work()
-            #expect(summary["jobs"] == 4 && summary["dead"] == 2 && summary["stored"] == 1 && summary["unchanged"] == 1)
+            #expect(summary["jobs"] == 4 && summary["dead"] == 2)
+            // The job that was appended again joins the other's flight, or finds its variant.
+            #expect(summary["stored"] == 1 && summary["fetches"] == 1 && summary["unchanged"] <= 1)
             let letters = try cluster.array("dead", "list")
             #expect(letters.count == 2 && letters.allSatisfy { $0["code"] as? String == "job.not-json" })
             let id = try #require(letters.first?["id"] as? String)
