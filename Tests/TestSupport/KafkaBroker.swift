@@ -17,6 +17,7 @@ package final class KafkaBroker: Sendable {
     private let folder: TemporaryFolder
     /// Held open as long as this process lives: then its other end wipes the brokers away, however the process ended.
     private let lifeline: PacketSocket
+    private let life: ChildProcess
 
     /// Starts so many brokers. `settings` are lines of server.properties, for a first port.
     package static func start(
@@ -43,13 +44,19 @@ package final class KafkaBroker: Sendable {
         port = try Self.freePorts(brokers)
         let words = ["start", "-n", "\(brokers)", "-p", "\(port)", "-d", folder.path]
             + settings(port).flatMap { ["-o", $0] }
-        _ = try ChildProcess(
+        life = try ChildProcess(
             program: "/bin/bash", arguments: ["-c", Self.life, Self.script, folder.path] + words,
             environment: [Self.path], socket: theirs)
         guard let answer = try lifeline.receive(limit: 64 << 10), answer.bytes.starts(with: Array("127.".utf8)) else {
             throw Failure(description: "kafka \(words.joined(separator: " ")): it did not start; see \(folder.path)/output")
         }
         bootstrap = String(decoding: answer.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Its end is waited for once the lifeline is closed: a dead child that nobody reaps keeps Swift Testing's exit tests
+    /// from hearing of theirs.
+    deinit {
+        OwnThread.start("kafka end") { [life] in _ = life.reap() }
     }
 
     /// Starts the brokers, says so, waits until the other end is gone, and wipes them away: one after another, so that a
