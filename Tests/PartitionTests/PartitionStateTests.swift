@@ -6,12 +6,12 @@ import Testing
 
 @Suite("A partition's rules, one event at a time", .timeLimit(.minutes(1)))
 struct PartitionStateTests {
-    private static let large = VariantSpec(width: 1280, height: 1280, format: .webp)
-    private static let small = VariantSpec(width: 160, height: 160, mode: .crop, format: .webp)
-    private let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
+    static let large = VariantSpec(width: 1280, height: 1280, format: .webp)
+    static let small = VariantSpec(width: 160, height: 160, mode: .crop, format: .webp)
+    let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
 
     /// Drives one partition by hand; look-ups find nothing but what the test put in `stored`.
-    private struct Driver {
+    struct Driver {
         var state: PartitionState
         var stored = SourceSnapshot()
         private var offsets: [Topic: Int64] = [:]
@@ -57,15 +57,15 @@ struct PartitionStateTests {
         }
     }
 
-    private static let facts = FetchedFacts(
+    static let facts = FetchedFacts(
         version: SourceVersion(word: 7), digest: SHA256.digest(of: []), bytes: 9, format: .jpeg,
         size: PixelSize(width: 2_000, height: 1_000), hasAlpha: false)
 
-    private func settled(_ effects: [PartitionEffect]) -> [Settlement] {
+    func settled(_ effects: [PartitionEffect]) -> [Settlement] {
         effects.compactMap { if case .settle(_, let settlement) = $0 { settlement } else { nil } }
     }
 
-    private func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
+    func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
         settled(effects).compactMap {
             switch $0 {
             case .outcome(let outcome), .dead(_, let outcome): outcome.kind
@@ -74,17 +74,17 @@ struct PartitionStateTests {
         }
     }
 
-    private func flight(_ effects: [PartitionEffect]) -> FlightID? {
+    func flight(_ effects: [PartitionEffect]) -> FlightID? {
         for case .request(_, let id, _, _, _) in effects { return id }
         return nil
     }
 
-    private func renderTask(_ effects: [PartitionEffect]) -> RenderTask? {
+    func renderTask(_ effects: [PartitionEffect]) -> RenderTask? {
         for case .render(_, let task) in effects { return task }
         return nil
     }
 
-    private func rows(_ task: RenderTask) -> [VariantRow] {
+    func rows(_ task: RenderTask) -> [VariantRow] {
         (task.batch?.orders ?? []).compactMap {
             task.batch?.basis.row(
                 of: $0.spec, as: Rendition(size: $0.output, hasAlpha: false, quality: 80), facts: nil, bytes: 1,
@@ -317,211 +317,6 @@ struct PartitionStateTests {
         // What is due soon is kept, however many wait.
         let soon = driver.waiter("soon", source, [Self.large], topic: .retry, attempts: 1, notBefore: 700)
         #expect(driver.feed(.arrived(soon), at: 10_100).isEmpty == false)
-    }
-
-    @Test("An expired job is answered without a fetch")
-    func expired() {
-        var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
-        #expect(kinds(driver.feed(.arrived(waiter), at: 50)) == [.expired])
-    }
-
-    /// A flight of three jobs: the first wants the large variant until `first`, the second too until `second`, the third
-    /// the small one until `third`. nil: for ever.
-    @Test(
-        "Jobs whose time has passed are told so before each permit; the flight goes on for the others, or is over",
-        arguments: [
-            (first: 50, second: nil, third: nil, now: 49, expired: [], wants: 2),
-            (first: 50, second: nil, third: nil, now: 50, expired: ["one"], wants: 2),
-            (first: 50, second: 50, third: nil, now: 50, expired: ["one", "two"], wants: 1),
-            (first: nil, second: nil, third: 50, now: 60, expired: ["three"], wants: 1),
-            (first: 50, second: 40, third: 30, now: 60, expired: ["one", "two", "three"], wants: 0),
-        ] as [(first: Int64?, second: Int64?, third: Int64?, now: Int64, expired: [String], wants: Int)],
-        [PermitKind.fetch, .render])
-    func expiredAtPermit(
-        row: (first: Int64?, second: Int64?, third: Int64?, now: Int64, expired: [String], wants: Int), kind: PermitKind
-    ) throws {
-        var driver = Driver()
-        let id = try #require(
-            flight(driver.feed(.arrived(driver.waiter("one", source, [Self.large], expires: row.first)))))
-        _ = driver.feed(.arrived(driver.waiter("two", source, [Self.large], expires: row.second)))
-        _ = driver.feed(.arrived(driver.waiter("three", source, [Self.small], expires: row.third)))
-        if kind == .render {
-            _ = driver.feed(.granted(.fetch, id))
-            _ = driver.feed(.fetched(id, Self.facts))
-        }
-        var effects = driver.feed(.granted(kind, id), at: row.now)
-        let told = settled(effects).compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
-        #expect(told.map(\.job) == row.expired && told.allSatisfy { $0.kind == .expired })
-        if row.wants == 0 {
-            guard case .forget(id)? = effects.first(where: { if case .forget = $0 { true } else { false } }) else {
-                Issue.record("the flight is not over")
-                return
-            }
-            #expect(!driver.state.has(id) && flight(effects) == nil)
-            return
-        }
-        // Planned anew, it gives its permit back and asks for another one.
-        if !row.expired.isEmpty {
-            guard case .release(kind, id)? = effects.dropLast().last, case .request(kind, id, _, _, _)? = effects.last
-            else {
-                Issue.record("the permit was kept: \(effects)")
-                return
-            }
-            effects = driver.feed(.granted(kind, id), at: row.now)
-        }
-        if kind == .fetch {
-            guard case .fetch? = effects.first else {
-                Issue.record("no fetch")
-                return
-            }
-            _ = driver.feed(.fetched(id, Self.facts), at: row.now)
-            effects = driver.feed(.granted(.render, id), at: row.now)
-        }
-        #expect(try #require(renderTask(effects)).batch?.orders.count == row.wants)
-    }
-
-    @Test(
-        "A job that has all it wants is answered as stored, though its time passes while its flight goes on for another"
-    )
-    func expiredBesideOthers() throws {
-        var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("done", source, [Self.large], expires: 50)))))
-        _ = driver.feed(.arrived(driver.waiter("failed", source, [Self.small], expires: 50)))
-        _ = driver.feed(.arrived(driver.waiter("other", source, [VariantSpec(width: 32, height: 32, format: .png)])))
-        _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
-        _ = driver.feed(.granted(.render, id))
-        let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
-        _ = driver.feed(.refusedVariant(id, Self.small, note))
-        // Its render comes too late for the first, and the second has failed in time.
-        #expect(kinds(driver.feed(.granted(.render, id), at: 60)) == [.expired])
-        let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 60)))
-        _ = driver.feed(.rendered(id), at: 60)
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2), at: 60)
-        #expect(kinds(driver.feed(.folded(2), at: 60)) == [.failed, .stored])
-    }
-
-    @Test("A job that came too late for the decode is looked up when all others of the flight have expired")
-    func lateBehindExpired() throws {
-        var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("one", source, [Self.large], expires: 50)))))
-        _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
-        _ = driver.feed(.granted(.render, id))
-        _ = driver.feed(.arrived(driver.waiter("late", source, [Self.small])))
-        _ = driver.feed(.donorGone(id, location: "none"))
-        let effects = driver.feed(.granted(.render, id), at: 60)
-        #expect(kinds(effects) == [.expired])
-        #expect(try #require(flight(effects)) != id)
-    }
-
-    @Test(
-        "A failed job is told that its time has passed, not put off; a failure that ends it is told as it is",
-        arguments: [(Verdict.wait, "expired"), (.retry, "expired"), (.fail, "failed"), (.deadLetter, "dead")])
-    func expiredAtRetry(verdict: Verdict, ends: String) throws {
-        var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large], expires: 50)))))
-        _ = driver.feed(.granted(.fetch, id), at: 10)
-        let effects = driver.feed(.failed(id, FailureNote(code: "x", message: "", verdict: verdict)), at: 60)
-        #expect(kinds(effects).map(\.rawValue) == [ends])
-    }
-
-    @Test("A retry whose time passes before its turn is told so when it passes")
-    func expiredBeforeRetry() throws {
-        var driver = Driver()
-        let waiter = driver.waiter(
-            "j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 5_000, expires: 500)
-        #expect(driver.feed(.arrived(waiter), at: 100).isEmpty)
-        #expect(driver.feed(.tick, at: 499).isEmpty)
-        #expect(kinds(driver.feed(.tick, at: 500)) == [.expired])
-    }
-
-    @Test("The replay of a job that was stored before it expired finds it stored")
-    func expiredReplay() throws {
-        var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
-        let id = try #require(flight(driver.feed(.arrived(waiter), at: 10)))
-        _ = driver.feed(.granted(.fetch, id), at: 10)
-        _ = driver.feed(.fetched(id, Self.facts), at: 10)
-        let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 10)))
-        var replay = Driver()
-        replay.stored = SourceSnapshot(source: task.source, variants: rows(task))
-        #expect(kinds(replay.feed(.arrived(waiter), at: 60)) == [.unchanged])
-    }
-
-    @Test("One variant that cannot be written fails its job; the others of the source are stored")
-    func refusedVariant() throws {
-        var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("both", source, [Self.large, Self.small])))))
-        _ = driver.feed(.arrived(driver.waiter("good", source, [Self.large])))
-        _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
-        _ = driver.feed(.granted(.render, id))
-        let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
-        _ = driver.feed(.refusedVariant(id, Self.small, note))
-        let task = try #require(renderTask(driver.feed(.granted(.render, id))))
-        #expect(task.batch?.orders.map(\.spec) == [Self.large])
-        _ = driver.feed(.rendered(id))
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
-        #expect(kinds(driver.feed(.folded(2))) == [.failed, .stored])
-    }
-
-    /// What one variant's failure is beside another's, whichever of the two was asked for first.
-    private static let pairs: [(Verdict, Verdict, ends: String)] = [
-        (.wait, .wait, "retry 0"), (.wait, .retry, "retry 0"), (.wait, .fail, "retry 0"),
-        (.wait, .deadLetter, "retry 0"),
-        (.retry, .retry, "retry 1"), (.retry, .fail, "retry 1"), (.retry, .deadLetter, "retry 1"),
-        (.fail, .fail, "failed"), (.fail, .deadLetter, "failed"), (.deadLetter, .deadLetter, "dead"),
-    ].flatMap { [$0, ($0.1, $0.0, $0.2)] }
-
-    @Test("Of two failed variants the one with the least final verdict says what becomes of the job", arguments: pairs)
-    func mixedVerdicts(first: Verdict, second: Verdict, ends: String) throws {
-        var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large, Self.small])))))
-        _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
-        _ = driver.feed(.granted(.render, id))
-        var effects: [PartitionEffect] = []
-        for (spec, verdict) in [(Self.large, first), (Self.small, second)] {
-            effects = driver.feed(
-                .refusedVariant(id, spec, FailureNote(code: verdict.rawValue, message: "", verdict: verdict)))
-            _ = driver.feed(.granted(.render, id))
-        }
-        let least = min(first, second).rawValue
-        switch try #require(settled(effects).first) {
-        case .outcome(let outcome): #expect(outcome.kind.rawValue == ends && outcome.failure?.code == least)
-        case .dead(let letter, _): #expect(ends == "dead" && letter.cause.code == least)
-        case .retry(_, let attempts, _, _, let note): #expect(ends == "retry \(attempts)" && note.code == least)
-        case .rekey: Issue.record("rekeyed")
-        }
-    }
-
-    @Test("What a variant was refused for is found again when the job is retried for another one")
-    func refusedAgain() throws {
-        var driver = Driver()
-        let refusal = FailureNote(code: "render.output", message: "no", verdict: .fail)
-        let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
-        for (round, ends) in ["retry", "failed"].enumerated() {
-            let waiter = driver.waiter("j", source, [Self.large, Self.small], topic: round == 0 ? .jobsFast : .retry)
-            let id = try #require(flight(driver.feed(.arrived(waiter))))
-            _ = driver.feed(.granted(.fetch, id))
-            _ = driver.feed(.fetched(id, Self.facts))
-            _ = driver.feed(.granted(.render, id))
-            _ = driver.feed(.refusedVariant(id, Self.large, refusal))
-            let task = try #require(renderTask(driver.feed(.granted(.render, id))))
-            #expect(task.batch?.orders.map(\.spec) == [Self.small])
-            _ = driver.feed(.rendered(id))
-            if round == 0 {
-                guard case .retry? = settled(driver.feed(.failed(id, full))).first else {
-                    Issue.record("not \(ends)")
-                    return
-                }
-            } else {
-                _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
-                #expect(kinds(driver.feed(.folded(2))).map(\.rawValue) == [ends])
-            }
-        }
     }
 
     @Test("A donor that is gone is not tried again: the source is fetched")

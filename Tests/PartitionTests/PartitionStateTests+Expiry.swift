@@ -1,0 +1,139 @@
+import Digest
+import ImageModel
+import Partition
+import Planning
+import Testing
+
+/// `expires`: looked at before every permit, and where a retry would wait beyond it.
+extension PartitionStateTests {
+    @Test("An expired job is answered without a fetch")
+    func expired() {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
+        #expect(kinds(driver.feed(.arrived(waiter), at: 50)) == [.expired])
+    }
+
+    /// A flight of three jobs: the first wants the large variant until `first`, the second too until `second`, the third
+    /// the small one until `third`. nil: for ever.
+    @Test(
+        "Jobs whose time has passed are told so before each permit; the flight goes on for the others, or is over",
+        arguments: [
+            (first: 50, second: nil, third: nil, now: 49, expired: [], wants: 2),
+            (first: 50, second: nil, third: nil, now: 50, expired: ["one"], wants: 2),
+            (first: 50, second: 50, third: nil, now: 50, expired: ["one", "two"], wants: 1),
+            (first: nil, second: nil, third: 50, now: 60, expired: ["three"], wants: 1),
+            (first: 50, second: 40, third: 30, now: 60, expired: ["one", "two", "three"], wants: 0),
+        ] as [(first: Int64?, second: Int64?, third: Int64?, now: Int64, expired: [String], wants: Int)],
+        [PermitKind.fetch, .render])
+    func expiredAtPermit(
+        row: (first: Int64?, second: Int64?, third: Int64?, now: Int64, expired: [String], wants: Int), kind: PermitKind
+    ) throws {
+        var driver = Driver()
+        let id = try #require(
+            flight(driver.feed(.arrived(driver.waiter("one", source, [Self.large], expires: row.first)))))
+        _ = driver.feed(.arrived(driver.waiter("two", source, [Self.large], expires: row.second)))
+        _ = driver.feed(.arrived(driver.waiter("three", source, [Self.small], expires: row.third)))
+        if kind == .render {
+            _ = driver.feed(.granted(.fetch, id))
+            _ = driver.feed(.fetched(id, Self.facts))
+        }
+        var effects = driver.feed(.granted(kind, id), at: row.now)
+        let told = settled(effects).compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
+        #expect(told.map(\.job) == row.expired && told.allSatisfy { $0.kind == .expired })
+        if row.wants == 0 {
+            guard case .forget(id)? = effects.first(where: { if case .forget = $0 { true } else { false } }) else {
+                Issue.record("the flight is not over")
+                return
+            }
+            #expect(!driver.state.has(id) && flight(effects) == nil)
+            return
+        }
+        // Planned anew, it gives its permit back and asks for another one.
+        if !row.expired.isEmpty {
+            guard case .release(kind, id)? = effects.dropLast().last, case .request(kind, id, _, _, _)? = effects.last
+            else {
+                Issue.record("the permit was kept: \(effects)")
+                return
+            }
+            effects = driver.feed(.granted(kind, id), at: row.now)
+        }
+        if kind == .fetch {
+            guard case .fetch? = effects.first else {
+                Issue.record("no fetch")
+                return
+            }
+            _ = driver.feed(.fetched(id, Self.facts), at: row.now)
+            effects = driver.feed(.granted(.render, id), at: row.now)
+        }
+        #expect(try #require(renderTask(effects)).batch?.orders.count == row.wants)
+    }
+
+    @Test(
+        "A job that has all it wants is answered as stored, though its time passes while its flight goes on for another"
+    )
+    func expiredBesideOthers() throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("done", source, [Self.large], expires: 50)))))
+        _ = driver.feed(.arrived(driver.waiter("failed", source, [Self.small], expires: 50)))
+        _ = driver.feed(.arrived(driver.waiter("other", source, [VariantSpec(width: 32, height: 32, format: .png)])))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.granted(.render, id))
+        let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
+        _ = driver.feed(.refusedVariant(id, Self.small, note))
+        // Its render comes too late for the first, and the second has failed in time.
+        #expect(kinds(driver.feed(.granted(.render, id), at: 60)) == [.expired])
+        let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 60)))
+        _ = driver.feed(.rendered(id), at: 60)
+        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2), at: 60)
+        #expect(kinds(driver.feed(.folded(2), at: 60)) == [.failed, .stored])
+    }
+
+    @Test("A job that came too late for the decode is looked up when all others of the flight have expired")
+    func lateBehindExpired() throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("one", source, [Self.large], expires: 50)))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.granted(.render, id))
+        _ = driver.feed(.arrived(driver.waiter("late", source, [Self.small])))
+        _ = driver.feed(.donorGone(id, location: "none"))
+        let effects = driver.feed(.granted(.render, id), at: 60)
+        #expect(kinds(effects) == [.expired])
+        #expect(try #require(flight(effects)) != id)
+    }
+
+    @Test(
+        "A failed job is told that its time has passed, not put off; a failure that ends it is told as it is",
+        arguments: [(Verdict.wait, "expired"), (.retry, "expired"), (.fail, "failed"), (.deadLetter, "dead")])
+    func expiredAtRetry(verdict: Verdict, ends: String) throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large], expires: 50)))))
+        _ = driver.feed(.granted(.fetch, id), at: 10)
+        let effects = driver.feed(.failed(id, FailureNote(code: "x", message: "", verdict: verdict)), at: 60)
+        #expect(kinds(effects).map(\.rawValue) == [ends])
+    }
+
+    @Test("A retry whose time passes before its turn is told so when it passes")
+    func expiredBeforeRetry() throws {
+        var driver = Driver()
+        let waiter = driver.waiter(
+            "j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 5_000, expires: 500)
+        #expect(driver.feed(.arrived(waiter), at: 100).isEmpty)
+        #expect(driver.feed(.tick, at: 499).isEmpty)
+        #expect(kinds(driver.feed(.tick, at: 500)) == [.expired])
+    }
+
+    @Test("The replay of a job that was stored before it expired finds it stored")
+    func expiredReplay() throws {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
+        let id = try #require(flight(driver.feed(.arrived(waiter), at: 10)))
+        _ = driver.feed(.granted(.fetch, id), at: 10)
+        _ = driver.feed(.fetched(id, Self.facts), at: 10)
+        let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 10)))
+        var replay = Driver()
+        replay.stored = SourceSnapshot(source: task.source, variants: rows(task))
+        #expect(kinds(replay.feed(.arrived(waiter), at: 60)) == [.unchanged])
+    }
+}
