@@ -20,7 +20,8 @@ package final class EmbeddedLog: Log {
     package init(_ path: String, _ configuration: EmbeddedLogConfiguration = .init()) throws(LogFailure) {
         folder = try LogFolder(path, partitions: configuration.partitions)
         partitionCount = folder.partitionCount
-        notice = partitionCount == configuration.partitions
+        notice =
+            partitionCount == configuration.partitions
             ? nil
             : "The log at \(path) has \(partitionCount) partitions, not the \(configuration.partitions) configured: the "
                 + "number is fixed when a log is made. Configure \(partitionCount), or use a data directory of its own."
@@ -52,6 +53,9 @@ package final class EmbeddedLog: Log {
     }
 
     package func owner(of partition: PartitionID) async throws(LogFailure) -> String? { folder.owner }
+
+    /// Whether the disk has the room that is kept for the log, so that others may fill it: the store, where it is on the same.
+    package var keepsRoom: Bool { writer.keepsRoom }
 
     package func close() async {
         await writer.close()

@@ -6,16 +6,21 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var outcomesKept: Int
     /// How long a tombstone of `variants` is kept at least, for indexes that have not folded it yet.
     package var tombstoneMilliseconds: Int64
-    /// Appends of this process are refused as `full` when the file would grow past this; nil for no limit.
+    /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
+    /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`.
+    package var reserve: Int
 
     package init(
         partitions: Int = 8, outcomesKept: Int = 100_000, tombstoneMilliseconds: Int64 = 7 * 24 * 3_600_000,
-        byteLimit: Int? = nil
+        byteLimit: Int? = nil, reserve: Int = 0
     ) {
         (self.partitions, self.outcomesKept) = (partitions, outcomesKept)
-        (self.tombstoneMilliseconds, self.byteLimit) = (tombstoneMilliseconds, byteLimit)
+        (self.tombstoneMilliseconds, self.byteLimit, self.reserve) = (tombstoneMilliseconds, byteLimit, reserve)
     }
+
+    /// With less a worker does not begin: indexes and locks are files too.
+    static let startBytes = 512 << 10
 
     /// The largest record: what is above a topic's own limit still comes in, to become a dead letter.
     static let recordBytes = 64 << 20

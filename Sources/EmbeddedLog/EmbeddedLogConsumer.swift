@@ -111,7 +111,10 @@ package actor EmbeddedLogConsumer: LogConsumer {
             let epoch = epochs[Int(place.partition.number)]
             let start = listener.assigned(place.partition, epoch: epoch, changelog: try reader.bounds(place))
             positions[place] = start
-            try await log.writer.dropTombstones(place.partition, below: start)
+            do throws(LogFailure) { try await log.writer.dropTombstones(place.partition, below: start) } catch {
+                // Those of a full disk go at the next start.
+                guard case .full = error else { throw error }
+            }
         }
         // Said of everything once: what came before there was anybody to tell.
         touched.withLock { $0.formUnion(TablePlace.all(Topic.drained, of: log.partitionCount)) }

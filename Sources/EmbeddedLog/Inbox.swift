@@ -9,6 +9,10 @@ final class Inbox: Sendable {
     struct Batch: Sendable {
         let rows: [PendingRow]
         let answer: @Sendable ([AppendResult]) -> Void
+
+        var bytes: Int { rows.reduce(0) { $0 + $1.bytes } }
+        /// What publishers append; what is taken back, or said of a job that is done, makes room.
+        var isPublished: Bool { rows.contains { Topic.published.contains($0.place.topic) } }
     }
 
     /// What is committed together.
@@ -19,7 +23,7 @@ final class Inbox: Sendable {
     }
 
     /// A group ends here, so that its commit stays within tens of milliseconds.
-    private static let groupBytes = 8 << 20
+    private static let mostBytes = 8 << 20
     private static let groupRows = 20_000
     /// How long a watermark may wait for appends to go with.
     private static let watermarkNanoseconds: Int64 = 100_000_000
@@ -31,6 +35,25 @@ final class Inbox: Sendable {
         var isClosed = false
     }
     private let content = Mutex(Content())
+    private let groupBytes: Int
+
+    /// - Parameter reserve: of the disk; a commit on a full one must find room in it.
+    init(reserve: Int) { groupBytes = reserve == 0 ? Self.mostBytes : min(Self.mostBytes, max(64 << 10, reserve / 8)) }
+
+    /// Rows one after another, none of the pieces larger than a group but where one row is.
+    func pieces(of rows: [PendingRow]) -> [[PendingRow]] {
+        var pieces: [[PendingRow]] = []
+        var bytes = 0
+        for row in rows {
+            if pieces.isEmpty || bytes + row.bytes > groupBytes {
+                pieces.append([])
+                bytes = 0
+            }
+            pieces[pieces.count - 1].append(row)
+            bytes += row.bytes
+        }
+        return pieces
+    }
 
     /// False when closed.
     func add(_ batch: Batch) -> Bool {
@@ -57,7 +80,7 @@ final class Inbox: Sendable {
             var group = Group()
             var (bytes, rows) = (0, 0)
             let end = content.batches.firstIndex { batch in
-                if bytes >= Self.groupBytes || rows >= Self.groupRows { return true }
+                if bytes >= groupBytes || rows >= Self.groupRows { return true }
                 for row in batch.rows { bytes += row.bytes }
                 rows += batch.rows.count
                 return false

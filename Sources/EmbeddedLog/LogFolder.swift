@@ -15,6 +15,7 @@ final class LogFolder: Sendable {
     let file: String
     let partitionCount: Int
     let bell: WakeFile
+    let reserve: LogReserve
     private let locks: FileLock
     /// A second opening, to ask about the owner: a file's own locks do not show through itself.
     private let asking: FileLock
@@ -38,16 +39,20 @@ final class LogFolder: Sendable {
             asking = try FileLock(path + "/lock")
             bell = try WakeFile(path + "/wake", watching: false)
         } catch { throw LogFailure(error, path: path) }
-        let file = file
+        let (file, reserve) = (file, LogReserve(path: path + "/reserve"))
+        self.reserve = reserve
         partitionCount = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
-            try logged(LogSchema.create(file, partitions: partitions))
+            do throws(SQLiteFailure) { return try LogSchema.create(file, partitions: partitions) } catch {
+                guard error.isFull || error.isInputOutput, reserve.giveUp() else { throw LogFailure(error) }
+            }
+            return try logged(LogSchema.create(file, partitions: partitions))
         }
     }
 
     /// A connection that may write, under the write lock.
-    func openForWriting(byteLimit: Int?) throws(SQLiteFailure) -> Connection {
+    func openForWriting(reserve: Int) throws(SQLiteFailure) -> Connection {
         let connection = try Connection(file, .create)
-        try LogSchema.prepareForWriting(connection, byteLimit: byteLimit)
+        try LogSchema.prepareForWriting(connection, reserve: reserve)
         return connection
     }
 
@@ -66,9 +71,16 @@ final class LogFolder: Sendable {
         let isOurs: Bool
         do throws(SystemFailure) {
             isOurs = try locks.tryLock(Lock.owner)
-            if isOurs { try locks.setNote("pid \(getpid()), since \(SystemTime.text(SystemTime.wallMilliseconds))") }
+            if isOurs { try note() }
         } catch { throw LogFailure(error, path: path) }
         guard isOurs else { throw .held(path: path, by: locks.note) }
+    }
+
+    /// For people: a full disk that has no room for it keeps nobody from the work that frees it.
+    private func note() throws(SystemFailure) {
+        do throws(SystemFailure) {
+            try locks.setNote("pid \(getpid()), since \(SystemTime.text(SystemTime.wallMilliseconds))")
+        } catch  where error.isOutOfSpace {}
     }
 
     func giveUpOwnership() { locks.unlock(Lock.owner) }

@@ -4,6 +4,7 @@ internal import SQLite
 /// The tables of the log's file, and how its connections are set.
 enum LogSchema {
     static let version: Int64 = 1
+    static let pageSize = 8192
     /// Above 256 a look at all ends would no longer be one statement.
     static let partitionCounts = 1...256
     /// What an offset can be: others are damage, and would be counted up past the last number.
@@ -15,8 +16,10 @@ enum LogSchema {
         connection.checkpointOnlyWhenTold()
         let found = try connection.number("PRAGMA user_version") ?? 0
         if found == 0 {
+            // Pages that hold nothing can be given back to the disk (`OpenLog.giveBack`).
             // Jobs and outcomes come in hundreds: pages of 8 KiB take a fifth less time for each than SQLite's 4.
-            try connection.execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL")
+            try connection.execute(
+                "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
             try connection.transaction { () throws(SQLiteFailure) in
                 for statement in tables(partitions) { try connection.execute(statement) }
             }
@@ -29,11 +32,14 @@ enum LogSchema {
         return Int(try log.step() ? log.integer(0, in: counts) : counts.lowerBound)
     }
 
-    static func prepareForWriting(_ connection: Connection, byteLimit: Int?) throws(SQLiteFailure) {
+    static func prepareForWriting(_ connection: Connection, reserve: Int) throws(SQLiteFailure) {
         connection.checkpointOnlyWhenTold()
-        try connection.execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -8192")
-        guard let byteLimit, let pageSize = try connection.number("PRAGMA page_size") else { return }
-        _ = try connection.number("PRAGMA max_page_count = \(max(1, Int64(byteLimit) / pageSize))")
+        let walBytes = OpenLog.duePages(isOwner: true, reserve: reserve) * pageSize
+        // A WAL that was once long is cut when it begins anew. Debian's SQLite writes noughts over every page that is
+        // freed: to delete 13 MB of records took 13 MB of WAL, which a full disk has not.
+        try connection.execute(
+            "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = \(walBytes)"
+        )
     }
 
     private static func tables(_ partitions: Int) -> [String] {

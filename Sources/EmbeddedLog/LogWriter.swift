@@ -9,19 +9,24 @@ internal import SQLite
 /// - Failure: a group is refused if it certainly is not in the file. If the commit itself failed below SQLite it is
 ///   unknown, and the file is opened anew, since a second sync may report what the first could not write as written.
 actor LogWriter {
-    private nonisolated let folder: LogFolder
-    private nonisolated let configuration: EmbeddedLogConfiguration
+    nonisolated let folder: LogFolder
+    nonisolated let configuration: EmbeddedLogConfiguration
     private nonisolated let thread = PollThread("log writer")
-    private nonisolated let inbox = Inbox()
-    private var open: OpenLog?
+    private nonisolated let inbox: Inbox
+    var open: OpenLog?
     /// Set while this process owns the log: only then are records deleted, and commits told at home.
-    private var owner: (@Sendable (Set<TablePlace>) -> Void)?
-    private var passed: [TablePlace: Int64] = [:]
+    private(set) var owner: (@Sendable (Set<TablePlace>) -> Void)?
+    private(set) var passed: [TablePlace: Int64] = [:]
+    /// When the owner looks again how much room there is, monotonic nanoseconds.
+    var nextLook: Int64 = 0
+    /// The disk has less room than is kept for the owner: nothing waits to be deleted together.
+    var isTight = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     init(_ folder: LogFolder, _ configuration: EmbeddedLogConfiguration) {
         (self.folder, self.configuration) = (folder, configuration)
+        inbox = Inbox(reserve: configuration.reserve)
     }
 
     /// Begins to take turns; apart from `init` because the thread may only know the writer once it is whole.
@@ -30,8 +35,15 @@ actor LogWriter {
     }
 
     nonisolated func append(_ records: [NewRecord]) async -> [AppendResult] {
-        let rows = records.map(PendingRow.init)
-        return await withCheckedContinuation { continuation in
+        var results: [AppendResult] = []
+        results.reserveCapacity(records.count)
+        // What is large is committed in pieces: on a full disk each makes room for the next.
+        for piece in inbox.pieces(of: records.map(PendingRow.init)) { results += await append(piece) }
+        return results
+    }
+
+    private nonisolated func append(_ rows: [PendingRow]) async -> [AppendResult] {
+        await withCheckedContinuation { continuation in
             if inbox.add(Inbox.Batch(rows: rows) { continuation.resume(returning: $0) }) {
                 thread.wake()
             } else {
@@ -46,11 +58,13 @@ actor LogWriter {
 
     /// Begins the time of an owner in this process: new epochs, and `onCommit` hears of what every commit touched.
     func beginOwnership(_ onCommit: @escaping @Sendable (Set<TablePlace>) -> Void) throws(LogFailure) -> [Int64] {
+        try beginWithRoom()
         let (epochs, watermarks) = try writing { (log) throws(SQLiteFailure) in
-            try log.shrink()
+            if !isTight { try log.shrink() }
             return (try log.bumpEpochs(), try log.watermarks())
         }
-        (owner, passed) = (onCommit, watermarks)
+        (owner, passed, nextLook) = (onCommit, watermarks, 0)
+        thread.wake()
         return epochs
     }
 
@@ -67,7 +81,7 @@ actor LogWriter {
         commitAll()
         // What fails here the next owner does.
         try? writing { (log) throws(SQLiteFailure) in
-            while try log.trimAlone(passed, outcomesKept: configuration.outcomesKept) {}
+            while try log.trimAlone(passed, outcomesKept: configuration.outcomesKept, isTight: isTight) {}
             try log.connection.checkpoint(.truncate)
         }
         owner = nil
@@ -97,20 +111,19 @@ actor LogWriter {
         let group = inbox.take(now: now, isForced: false)
         if !group.isEmpty { _ = commit(group) }
         if inbox.due == 0 { thread.wake() }
-        return inbox.due
+        guard owner != nil, configuration.reserve > 0 else { return inbox.due }
+        if now >= nextLook { look(at: now) }
+        return min(inbox.due ?? .max, nextLook)
     }
 
     /// Commits a group and answers its batches. Returns whether it went in.
     private func commit(_ group: Inbox.Group) -> Bool {
         var touched: Set<TablePlace> = []
-        let result: CommitResult
-        do throws(LogFailure) {
-            result = try writing { (log) throws(SQLiteFailure) in
-                defer { log.checkpointIfDue(isOwner: owner != nil, folder) }
-                return try commit(group, to: log, &touched)
-            }
-        } catch {
-            result = .refused(error)
+        var result = attempt(group, &touched)
+        // What the owner commits is what frees the disk, sooner or later.
+        if case .refused(let failure) = result, owner != nil, isFull(failure), findRoom() {
+            touched = []
+            result = attempt(group, &touched)
         }
         switch result {
         case .committed(let answers):
@@ -123,6 +136,17 @@ actor LogWriter {
         return false
     }
 
+    private func attempt(_ group: Inbox.Group, _ touched: inout Set<TablePlace>) -> CommitResult {
+        do throws(LogFailure) {
+            return try writing { (log) throws(SQLiteFailure) in
+                defer { tidy(log) }
+                return try commit(group, to: log, &touched)
+            }
+        } catch {
+            return .refused(error)
+        }
+    }
+
     private enum CommitResult {
         case committed([[AppendResult]])
         case refused(LogFailure)
@@ -133,14 +157,22 @@ actor LogWriter {
         _ group: Inbox.Group, to log: OpenLog, _ touched: inout Set<TablePlace>
     ) throws(SQLiteFailure) -> CommitResult {
         var answers: [[AppendResult]] = []
+        var room = try room(for: group, in: log)
         try log.connection.begin()
         do throws(SQLiteFailure) {
-            for batch in group.batches { answers.append(try log.append(batch.rows, &touched)) }
+            for batch in group.batches {
+                if let refusal = refusal(of: batch, room) {
+                    answers.append(batch.rows.map { _ in .refused(refusal) })
+                } else {
+                    answers.append(try log.append(batch.rows, &touched))
+                    room?.take(batch.bytes)
+                }
+            }
             for (place, watermark) in group.watermarks { try log.save(watermark, of: place) }
             if owner != nil {
                 passed.merge(group.watermarks) { $1 }
                 let isIdle = group.batches.isEmpty
-                _ = try log.trim(passed, outcomesKept: configuration.outcomesKept, isIdle: isIdle)
+                _ = try log.trim(passed, outcomesKept: configuration.outcomesKept, isIdle: isIdle, isTight: isTight)
             }
         } catch {
             log.connection.rollback()
@@ -160,15 +192,17 @@ actor LogWriter {
         for batch in group.batches { batch.answer(batch.rows.map { _ in result }) }
     }
 
-    private func writing<Result>(_ body: (OpenLog) throws(SQLiteFailure) -> Result) throws(LogFailure) -> Result {
+    func writing<Result>(_ body: (OpenLog) throws(SQLiteFailure) -> Result) throws(LogFailure) -> Result {
         try folder.withWriteLock { () throws(LogFailure) in try logged(body(opened())) }
     }
 
     private func opened() throws(SQLiteFailure) -> OpenLog {
         if let open { return open }
-        let connection = try folder.openForWriting(byteLimit: configuration.byteLimit)
+        let connection = try folder.openForWriting(reserve: configuration.reserve)
         let log = OpenLog(connection, partitions: folder.partitionCount)
         open = log
+        // From the first job on, so that a worker finds it whatever fills the disk meanwhile.
+        if folder.reserve.held == 0 { folder.reserve.take(configuration.reserve) }
         return log
     }
 }

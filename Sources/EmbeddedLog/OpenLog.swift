@@ -15,8 +15,11 @@ final class OpenLog {
     /// Pages in the WAL at which it is moved into the file: 16 MiB by the owner. Publishers alone let it grow to 64.
     private static let ownerPages = 2_048
     private static let othersPages = 8_192
+    private static let leastPages = 128
     /// At most so many records are deleted in one transaction.
     private static let trimmedRecords: Int64 = 8_192
+    /// Where the disk is short of room: each transaction must find some.
+    private static let trimmedWhereTight: Int64 = 512
     /// A free part of the file below this is left for new records.
     private static let keptFreeBytes: Int64 = 64 << 20
 
@@ -87,10 +90,12 @@ final class OpenLog {
     /// Deletes what `watermarks` have passed, and the outcomes that are too many. Returns whether there is more.
     ///
     /// While appends come, a table waits until a thousand records have gathered: fewer pages are written twice.
-    func trim(_ watermarks: [TablePlace: Int64], outcomesKept: Int, isIdle: Bool) throws(SQLiteFailure) -> Bool {
-        let least: Int64 = isIdle ? 1 : 1_000
+    func trim(_ watermarks: [TablePlace: Int64], outcomesKept: Int, isIdle: Bool, isTight: Bool) throws(SQLiteFailure)
+        -> Bool
+    {
+        let least: Int64 = isIdle || isTight ? 1 : 1_000
         let outcomesKept = Int64(max(1, outcomesKept / partitionCount))
-        var left = Self.trimmedRecords
+        var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
         for (place, watermark) in watermarks where place.isWithin(partitionCount) {
             left -= try table(place).trim(below: watermark, least: least, limit: left)
         }
@@ -101,9 +106,9 @@ final class OpenLog {
         return left == 0
     }
 
-    func trimAlone(_ watermarks: [TablePlace: Int64], outcomesKept: Int) throws(SQLiteFailure) -> Bool {
+    func trimAlone(_ watermarks: [TablePlace: Int64], outcomesKept: Int, isTight: Bool) throws(SQLiteFailure) -> Bool {
         try connection.transaction { () throws(SQLiteFailure) in
-            try trim(watermarks, outcomesKept: outcomesKept, isIdle: true)
+            try trim(watermarks, outcomesKept: outcomesKept, isIdle: true, isTight: isTight)
         }
     }
 
@@ -119,15 +124,32 @@ final class OpenLog {
     }
 
     /// Moves the WAL into the file when it has grown enough, under the write lock. Without an owner publishers do it,
-    /// late: a log that is only written to must not grow twice.
-    func checkpointIfDue(isOwner: Bool, _ folder: LogFolder) {
+    /// late: a log that is only written to must not grow twice. False if the disk had no room for the file to grow.
+    func checkpointIfDue(isOwner: Bool, reserve: Int, _ folder: LogFolder) -> Bool {
         let pages = connection.walPages
         // Fewer than before: readers let the WAL begin anew.
         if pages < movedPages { movedPages = 0 }
-        guard pages - movedPages >= (isOwner ? Self.ownerPages : Self.othersPages), isOwner || folder.owner == nil
-        else { return }
-        // One that fails costs nothing: the pages stay in the WAL for the next.
-        movedPages = (try? connection.checkpoint(pages < 8 * Self.othersPages ? .passive : .truncate))?.moved ?? pages
+        guard pages - movedPages >= Self.duePages(isOwner: isOwner, reserve: reserve), isOwner || folder.owner == nil
+        else { return true }
+        return checkpoint(isTruncating: pages >= 8 * Self.othersPages)
+    }
+
+    /// One that fails costs nothing: the pages stay in the WAL for the next.
+    func checkpoint(isTruncating: Bool = false) -> Bool {
+        do throws(SQLiteFailure) {
+            movedPages = try connection.checkpoint(isTruncating ? .truncate : .passive).moved
+            return true
+        } catch {
+            movedPages = connection.walPages
+            return !error.isFull
+        }
+    }
+
+    /// What is in the WAL must find room in the file: a quarter of the reserve is enough for the owner's, and half for what
+    /// publishers left.
+    static func duePages(isOwner: Bool, reserve: Int) -> Int {
+        let most = isOwner ? ownerPages : othersPages
+        return reserve == 0 ? most : min(most, max(leastPages, reserve / LogSchema.pageSize / (isOwner ? 4 : 2)))
     }
 
     /// Gives the disk back what most of a large file has become: free pages, after a backlog was worked off.

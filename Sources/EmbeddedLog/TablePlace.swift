@@ -28,6 +28,8 @@ struct TablePlace: Hashable, Sendable {
 extension Topic {
     /// Looked up by key, and so given an index; the others are scanned.
     var hasKeyIndex: Bool { isCompacted || self == .dead }
+    /// What comes from outside the worker.
+    static let published: Set<Topic> = [.jobsFast, .jobsSlow, .control]
     /// Read by the owner as they come.
     static let drained: [Topic] = Topic.consumed + [.variants]
 }

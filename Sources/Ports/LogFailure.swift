@@ -2,10 +2,30 @@ package import ImageModel
 
 /// Why the log did not do what was asked.
 package enum LogFailure: CodedFailure, Hashable {
+    /// What publishers ran short of, all in bytes.
+    package enum Shortage: Sendable, Hashable, CustomStringConvertible {
+        case limit(used: Int, most: Int)
+        case disk(free: Int, reserve: Int)
+
+        package var description: String {
+            func size(_ bytes: Int) -> String { "\(max(0, bytes) >> 20) MiB" }
+            return switch self {
+            case .limit(let used, let most):
+                "\(size(used)) of its file are in use, and publishers may fill \(size(most)) (log.byteLimit less log.reserve). "
+                    + "Let the worker work off what waits, or raise log.byteLimit"
+            case .disk(let free, let reserve):
+                "its disk has \(size(free)) free, and \(size(reserve)) are kept for the worker (log.reserve). "
+                    + "Free some, let the worker work off what waits, or lower log.reserve"
+            }
+        }
+    }
+
     case held(path: String, by: String)
     /// `isDamaged`: it was opened, and what is in it is not sound.
     case unreadable(path: String, reason: String, isDamaged: Bool)
     case full(path: String)
+    /// What is left is kept for the worker.
+    case reserved(path: String, Shortage)
     case tooLarge(topic: Topic, bytes: Int, limit: Int)
     case unavailable(reason: String)
     case denied(reason: String)
@@ -22,7 +42,7 @@ package enum LogFailure: CodedFailure, Hashable {
         switch self {
         case .held: .held
         case .unreadable: .unreadable
-        case .full: .full
+        case .full, .reserved: .full
         case .tooLarge: .tooLarge
         case .unavailable: .unavailable
         case .denied: .denied
@@ -45,6 +65,8 @@ package enum LogFailure: CodedFailure, Hashable {
                     : "Check that the data directory is the right one (data), and that this user may read and write it.")
         case .full(let path):
             "There is no space left for the log at \(path). Free some; nothing that was acknowledged is lost."
+        case .reserved(let path, let shortage):
+            "The log at \(path) takes no more jobs: \(shortage). Nothing that it accepted is lost."
         case .tooLarge(let topic, let bytes, let limit):
             "A record of \(bytes) bytes is over the \(limit) that \(topic.rawValue) takes. Make it smaller."
         case .unavailable(let reason):
@@ -81,7 +103,8 @@ package enum LogFailure: CodedFailure, Hashable {
             switch self {
             case .held: "Another worker holds the embedded log."
             case .unreadable: "The log's file cannot be opened or read."
-            case .full: "No space is left for the log."
+            case .full:
+                "No space is left for the log, or none that publishers may take (`log.byteLimit`, `log.reserve`)."
             case .tooLarge: "A record is larger than its topic takes."
             case .unavailable: "The log does not answer now."
             case .denied: "The log does not let this client in, or not do this."

@@ -44,7 +44,9 @@ package final class FileLock: @unchecked Sendable {
 
     package func setNote(_ text: String) throws(SystemFailure) {
         let bytes = Array(text.utf8)
-        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else {
+        // Written over what is there: a file that was cut first may not get its block back from a full disk.
+        guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, ftruncate(descriptor, off_t(bytes.count)) == 0
+        else {
             throw SystemFailure("write", on: path, code: errno)
         }
     }

@@ -41,6 +41,55 @@ package enum FileSystem {
         return false
     }
 
+    /// Makes a file of so many bytes of nothing, which the disk keeps for it; 0 lets them go.
+    package static func reserve(_ bytes: Int, at path: String) throws(SystemFailure) {
+        let fd = mz_open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
+        defer { close(fd) }
+        guard ftruncate(fd, off_t(bytes)) == 0 else { throw SystemFailure("truncate", on: path, code: errno) }
+        guard bytes == 0 || mz_allocate(fd, Int64(bytes)) == 0 else {
+            let code = errno
+            ftruncate(fd, 0)
+            throw SystemFailure("allocate", on: path, code: code)
+        }
+    }
+
+    /// What a file takes of its disk: less than its length where it has holes.
+    package static func heldBytes(of path: String) throws(SystemFailure) -> Int {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { throw SystemFailure("stat", on: path, code: errno) }
+        return Int(facts.st_blocks) * 512
+    }
+
+    /// How long a file is; nil if it is not there.
+    package static func length(of path: String) -> Int? {
+        var facts = stat()
+        return lstat(path, &facts) == 0 ? Int(facts.st_size) : nil
+    }
+
+    /// What everyone may still write to the disk of a path, or of the folder that it would be in; nil if that is not known.
+    package static func freeBytes(of path: String) -> Int? { disk(of: path)?.free }
+
+    /// How large the disk of a path is, or of the folder that it would be in, and what everyone may still write to it.
+    package static func disk(of path: String) -> (size: Int, free: Int)? {
+        var facts = statvfs()
+        guard statvfs(path, &facts) == 0 else {
+            guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+            return disk(of: String(path[..<slash]))
+        }
+        func bytes(_ blocks: some BinaryInteger) -> Int {
+            let (bytes, isOver) = Int(clamping: blocks).multipliedReportingOverflow(by: Int(clamping: facts.f_frsize))
+            return isOver ? .max : bytes
+        }
+        return (bytes(facts.f_blocks), bytes(facts.f_bavail))
+    }
+
+    /// Whether two places are on one disk.
+    package static func isOneDisk(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+    }
+
     /// A file name that no other process of this machine uses, and no other call of this one.
     package static func uniqueName() -> String {
         "\(getpid())-\(mz_monotonic_ns())-\(serial.add(1, ordering: .relaxed).newValue)"

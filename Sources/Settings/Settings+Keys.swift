@@ -16,6 +16,14 @@ extension Settings {
         SettingKey(
             "log.outcomesKept", \.log.outcomesKept, .whole(0...100_000_000),
             "How many outcomes the embedded log keeps for readers."),
+        SettingKey(
+            "log.byteLimit", \.log.byteLimit, .size(1 << 20...1 << 44),
+            "What publishers may fill of the embedded log's file, less log.reserve; then they are refused (log.full) until the worker has made room. The worker itself is not bound by it."
+        ),
+        SettingKey(
+            "log.reserve", \.log.reserve, .size(0...64 << 30),
+            "Room that publishers leave to the worker for outcomes, rows, retries and dead letters: with less free on the log's disk they are refused (log.full). As much again is held by the file reserve beside the log, which the worker gives up when the disk is full all the same, and takes again when there is room. 0B: none."
+        ),
     ]
 
     private static let workKeys: [SettingKey] = [
@@ -80,13 +88,16 @@ extension Settings {
             "Renderer processes. 0: as many as there are cores."),
         SettingKey(
             "render.engine", \.render.engine, .choice(["direct", "portable", "libvips"]),
-            "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."),
+            "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."
+        ),
         SettingKey(
             "render.sandbox", \.render.sandbox, .choice(["required", "optional"]),
-            "Whether renderers start where the kernel has no filter for system calls. `mezzotint doctor` says whether it has."),
+            "Whether renderers start where the kernel has no filter for system calls. `mezzotint doctor` says whether it has."
+        ),
         SettingKey(
             "render.memory", \.render.memory, .size(64 << 20...1 << 40),
-            "What all renders at once may need beyond their processes' 50 MiB, by estimate; who would go over it waits."),
+            "What all renders at once may need beyond their processes' 50 MiB, by estimate; who would go over it waits."
+        ),
         SettingKey(
             "render.deadline", \.render.deadline, .duration(.milliseconds(10) ... .seconds(600)),
             "How long one render may take before its process is ended."),
@@ -114,10 +125,12 @@ extension Settings {
             "The longest that a source may last to come out moving."),
         SettingKey(
             "render.progressive", \.render.progressive, .flag,
-            "Whether JPEGs are written in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."),
+            "Whether JPEGs are written in several scans, coarse ones first. Encoding then takes twice as long, for 3 % fewer bytes."
+        ),
         SettingKey(
             "render.belowSource", \.render.belowSource, .flag,
-            "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help. Variants of more than 8 million pixels (AVIF 1.5) are not tried again."),
+            "Whether a variant that would have more bytes than its source is written at a lower quality: in the source's own format as low as it must be; in another down to 40, and as asked where that does not help. Variants of more than 8 million pixels (AVIF 1.5) are not tried again."
+        ),
         SettingKey(
             "render.watermarks", \.render.watermarks, .path(allowsEmpty: true),
             "The folder of watermarks: logo.png there is laid over variants that ask for -wmlogo. Empty: there are none. What lies under a key must not change: variants made with it stay."

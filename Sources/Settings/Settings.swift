@@ -27,6 +27,8 @@ package struct Settings: Sendable, Equatable {
     package struct Log: Sendable, Equatable {
         package var partitions = 8
         package var outcomesKept = 100_000
+        package var byteLimit = 64 << 30
+        package var reserve = 64 << 20
     }
 
     /// How the slow lane shares with the fast one.

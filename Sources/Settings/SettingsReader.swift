@@ -82,6 +82,11 @@ struct SettingsReader: Sendable {
                 origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit",
                 "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
         }
+        if settings.log.reserve >= settings.log.byteLimit {
+            note(
+                origin("log.reserve", "log.byteLimit"), "log.reserve",
+                "is not below log.byteLimit, so nothing could be published; lower it or raise log.byteLimit.")
+        }
         let deadlines = settings.fetch.deadlines
         for (name, deadline) in [
             ("dns", deadlines.dns), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte),

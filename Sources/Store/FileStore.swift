@@ -13,11 +13,15 @@ package final class FileStore: BlobStore {
     private let root: String
     private let pool: BlockingPool
     private let tree: DirectoryTree
+    /// Whether the disk has room for blobs: others may need what is left of it.
+    private let hasRoom: @Sendable () -> Bool
 
     /// Opens the store at `root`, which is made if it is not there, and removes what puts that were cut short left more
     /// than `leftoverAge` seconds ago.
-    package init(root: String, threads: Int = 4, leftoverAge: Int = 3600) throws(StoreFailure) {
-        self.root = root
+    package init(
+        root: String, threads: Int = 4, leftoverAge: Int = 3600, hasRoom: @escaping @Sendable () -> Bool = { true }
+    ) throws(StoreFailure) {
+        (self.root, self.hasRoom) = (root, hasRoom)
         tree = DirectoryTree(root)
         pool = BlockingPool("store", threads: threads)
         do {
@@ -137,6 +141,7 @@ package final class FileStore: BlobStore {
                 stored.append(found)
                 continue
             }
+            guard hasRoom() else { throw .full(path: root) }
             let draft = try writing(location) { () throws(SystemFailure) in try self.draft(blob.content, location) }
             stored.append(draft.stored)
             drafts.append((draft, stored.count - 1))

@@ -242,7 +242,7 @@ extension LogFailure {
     /// no room for, it has for no partition.
     fileprivate var isOfPartition: Bool {
         switch self {
-        case .full, .closed: false
+        case .full, .reserved, .closed: false
         case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired: true
         }
     }

@@ -77,7 +77,7 @@ package actor Worker {
     ///
     /// - Parameter begun: called once the log is this worker's to read.
     package func run(begun: @Sendable () -> Void = {}) async throws {
-        try await ports.consumer.start(self)
+        guard try await startWithRoom() else { return }
         begun()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tickWhileRunning() }
@@ -87,6 +87,22 @@ package actor Worker {
         await ports.consumer.stop()
         closeIndexes()
         if case .ended(let failure?) = phase { throw failure }
+    }
+
+    /// Begins to own partitions. A full disk is waited for: nothing is lost meanwhile, and to end would be to be started
+    /// again at once. False if it was told to stop before there was room.
+    private func startWithRoom() async throws -> Bool {
+        while phase.isRunning {
+            do throws(LogFailure) {
+                try await ports.consumer.start(self)
+                return true
+            } catch {
+                guard case .full = error else { throw error }
+                note(error)
+            }
+            try? await Task.sleep(for: .milliseconds(500))
+        }
+        return false
     }
 
     /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.

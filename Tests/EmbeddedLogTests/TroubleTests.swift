@@ -21,14 +21,58 @@ struct TroubleTests {
     func full() async throws {
         let log = try EmbeddedLog(path, EmbeddedLogConfiguration(byteLimit: 4 << 20))
         #expect(await log.append([Bench.job("first")])[0].offset == 0)
-        let results = await log.append([Bench.job("with it"), Self.large(8 << 20)])
-        #expect(results == [.refused(.full(path: path + "/log.sqlite")), .refused(.full(path: path + "/log.sqlite"))])
+        let results = await log.append([Bench.job("with it"), Self.large(7 << 20)])
+        let failures = results.compactMap(\.failure)
+        #expect(
+            results.allSatisfy { if case .refused = $0 { true } else { false } }
+                && failures.map(\.code) == ["log.full", "log.full"])
+        #expect(
+            failures[0].description.contains("takes no more jobs")
+                && failures[0].description.contains("raise log.byteLimit"))
         #expect(await log.append([Bench.job("second")])[0].offset == 1)
         #expect(try await log.read(.jobsFast, Bench.p0, from: 0, limit: 9).map(Bench.text) == ["first", "second"])
         await log.close()
         let larger = try EmbeddedLog(path)
         #expect(await larger.append([Self.large(8 << 20)])[0].offset == 2)
         await larger.close()
+    }
+
+    @Test(
+        "A full log still takes what takes back: a discard goes in where a job does not, and an owner's own records too"
+    )
+    func makesRoom() async throws {
+        let letter = NewRecord(
+            topic: .dead, partition: Bench.p0, key: [1], value: [1], headers: [RecordHeader("ce_id", "a")])
+        let first = try EmbeddedLog(path)
+        #expect(await first.append([letter, Self.large(3 << 20)]).allSatisfy { $0.offset != nil })
+        await first.close()
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(byteLimit: 3 << 20, reserve: 1 << 20))
+        #expect(await log.append([Bench.job("more")])[0].failure?.code == "log.full")
+        let read = try await log.read(.dead, Bench.p0, from: 0, limit: 1)
+        #expect(await log.append([try #require(DeadLetterDiscard.record(of: read[0]))])[0].offset == 1)
+        let consumer = EmbeddedLogConsumer(log)
+        try await consumer.start(Ears())
+        #expect(await log.append([Bench.job("the owner's")])[0].offset == 1)
+        // The last record stays, so that the next offset is known; the large one before it goes.
+        consumer.commit(.jobsFast, Bench.p0, watermark: 2)
+        await consumer.stop()
+        #expect(await log.append([Bench.job("more")])[0].offset == 2)
+        await log.close()
+    }
+
+    @Test("The reserve is held by a file from the first job on, and given up by nobody but who needs it")
+    func reserve() async throws {
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(reserve: 1 << 20))
+        #expect(Bench.size(path + "/reserve") == 0)
+        _ = await log.append([Bench.job("a")])
+        #expect(Bench.size(path + "/reserve") == 1 << 20 && log.keepsRoom)
+        await log.close()
+        // More than there is of any disk: publishers are refused, in words.
+        let greedy = try EmbeddedLog(path, EmbeddedLogConfiguration(reserve: 1 << 60))
+        let failure = await greedy.append([Bench.job("b")])[0].failure
+        #expect(failure?.code == "log.full" && failure?.description.contains("lower log.reserve") == true)
+        #expect(Bench.size(path + "/reserve") == 1 << 20)
+        await greedy.close()
     }
 
     @Test("A write that fails below SQLite is not acknowledged; the file is opened anew, and nothing else is lost")
@@ -52,7 +96,8 @@ struct TroubleTests {
             print(failed.offset == nil, after.offset != nil, read.map(Bench.text))
             exit(0)
         }
-        #expect(String(decoding: result.standardOutputContent, as: UTF8.self).contains(#"true true ["before", "after"]"#))
+        #expect(
+            String(decoding: result.standardOutputContent, as: UTF8.self).contains(#"true true ["before", "after"]"#))
     }
 
     @Test("A record over the limit is refused alone")

@@ -71,7 +71,7 @@ struct FullDiskTests {
         }
         try place.publish(urls.map { ($0, ["48x48-q80.webp"], .fast) })
         let script = """
-            cp -r data/log kept && mount -t tmpfs -o size=4m none data/log && cp -r kept/. data/log/
+            cp -r data/log kept && rm -f kept/reserve && mount -t tmpfs -o size=4m none data/log && cp -r kept/. data/log/
             \(Built.program("mezzotint-worker").path) \(place.words) --json --until-idle &
             while [ ! -e fill ]; do sleep 0.05; done
             dd if=/dev/zero of=data/log/filler bs=4k 2>/dev/null

@@ -15,6 +15,8 @@ package struct ChosenLog: Sendable {
     package let indexDirectory: String
     /// Whether other processes may own partitions of it at the same time.
     package let isShared: Bool
+    /// Whether the store may use what is left of the disk: where the log is on the same, some is kept for that.
+    package let hasRoomForStore: @Sendable (_ root: String) -> Bool
     private let makeConsumer: @Sendable () -> any LogConsumer
 
     /// The owning side, for a worker.
@@ -33,16 +35,20 @@ package struct ChosenLog: Sendable {
         let log = try await KafkaLog.open(configuration, notice: notice, detail: detail)
         return ChosenLog(
             log: log, indexDirectory: "\(settings.indexDirectory)/kafka-\(log.clusterID)-\(configuration.prefix)",
-            isShared: true, makeConsumer: { KafkaLogConsumer(log) })
+            isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log) })
     }
 
     private static func embedded(_ settings: Settings, _ notice: (String) -> Void) throws -> ChosenLog {
         let log = try EmbeddedLog(
             settings.logDirectory,
-            EmbeddedLogConfiguration(partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept))
+            EmbeddedLogConfiguration(
+                partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept,
+                byteLimit: settings.log.byteLimit, reserve: settings.log.reserve))
+        let path = settings.logDirectory
         if let text = log.notice { notice(text) }
         return ChosenLog(
             log: log, indexDirectory: settings.indexDirectory, isShared: false,
+            hasRoomForStore: { root in log.keepsRoom || !FileSystem.isOneDisk(root, path) },
             makeConsumer: { EmbeddedLogConsumer(log) })
     }
 }

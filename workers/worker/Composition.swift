@@ -28,8 +28,10 @@ struct Composition {
             settings, notice: { logger.notice("\($0)") }, detail: { logger.debug("\($0)") })
         log = chosen.log
         // Workers of one machine may share a data directory, and own partitions in turn.
-        indexes = chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
-        let store = try FileStore(root: settings.storeDirectory)
+        indexes =
+            chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
+        let root = settings.storeDirectory
+        let store = try FileStore(root: root) { [hasRoom = chosen.hasRoomForStore] in hasRoom(root) }
         renderers = RendererPool(settings.rendererConfiguration(count: renders))
         do {
             // Without a renderer every job would only wait: better to say so at once.

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -31,6 +32,7 @@ static inline int mz_memfd(const char *name) {
 }
 static inline int mz_seal(int fd) { return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 | 0x8); }
 extern int syncfs(int); // hidden without _GNU_SOURCE
+static inline int mz_allocate(int fd, long long bytes) { return fallocate(fd, 0, 0, bytes); }
 static inline int mz_syncfs(int fd) { return syncfs(fd); }
 extern int sync_file_range(int, off_t, off_t, unsigned); // hidden like syncfs
 static inline int mz_start_writing(int fd) { return sync_file_range(fd, 0, 0, 2u /* WRITE */); }

@@ -1,0 +1,110 @@
+internal import Ports
+internal import Posix
+internal import SQLite
+
+/// How much room there is: what publishers may still take, and what the owner does where the disk is short of it.
+extension LogWriter {
+    private static let lookNanoseconds: Int64 = 1_000_000_000
+
+    /// A disk that is full gets the reserve; one that is full then, too, is waited for.
+    func beginWithRoom() throws(LogFailure) {
+        let reserve = folder.reserve
+        isTight = reserve.free < configuration.reserve
+        guard reserve.free < EmbeddedLogConfiguration.startBytes else { return }
+        try folder.withWriteLock { () throws(LogFailure) in _ = reserve.giveUp() }
+        guard reserve.free >= EmbeddedLogConfiguration.startBytes else { throw .full(path: folder.path) }
+    }
+
+    /// Whether the log has the room that is kept for it, so that others may use the disk.
+    nonisolated var keepsRoom: Bool {
+        configuration.reserve == 0 || folder.reserve.held >= configuration.reserve
+            || folder.reserve.free >= folder.reserve.part(2, of: configuration.reserve)
+    }
+
+    /// The owner's look at the disk: where it is short, pages that hold nothing go back to it, and where there is room
+    /// again the reserve is taken again.
+    func look(at now: Int64) {
+        nextLook = now + Self.lookNanoseconds
+        let reserve = folder.reserve
+        let held = reserve.held
+        isTight = held < configuration.reserve || reserve.free < configuration.reserve
+        guard isTight || held > configuration.reserve else { return }
+        // What fails here is tried again at the next look.
+        let hasMore = try? writing { (log) throws(SQLiteFailure) in
+            defer { reserve.take(configuration.reserve) }
+            guard isTight else { return false }
+            let isTrimmed = try !log.trimAlone(passed, outcomesKept: configuration.outcomesKept, isTight: true)
+            let wal = FileSystem.length(of: folder.file + "-wal") ?? 0
+            let moved = try log.connection.checkpoint(.passive)
+            let room = try log.room(free: reserve.free, wal: wal, after: moved, floor: 0, most: nil)
+            return try log.giveBack(within: room.free + room.walSpare - room.unmoved) || !isTrimmed
+        }
+        if hasMore == true { nextLook = now + Self.lookNanoseconds / 50 }
+    }
+
+    /// SQLite calls it an I/O error where the memory that its connections share finds no room.
+    func isFull(_ failure: LogFailure) -> Bool {
+        switch failure {
+        case .full: true
+        case .unavailable: folder.reserve.free < EmbeddedLogConfiguration.startBytes
+        default: false
+        }
+    }
+
+    /// Moves the WAL into the file when that is due. An owner gives the reserve up for it: else the WAL would go on growing
+    /// until nothing can be written at all.
+    func tidy(_ log: OpenLog) {
+        guard !log.checkpointIfDue(isOwner: owner != nil, reserve: configuration.reserve, folder), owner != nil else {
+            return
+        }
+        isTight = true
+        if folder.reserve.giveUp() { _ = log.checkpoint() }
+    }
+
+    /// Room for a commit that the disk refused: the reserve, and what of the WAL can be written over once it is moved. False
+    /// if there is none. The file is opened anew: what was counted in the transaction is not so.
+    func findRoom() -> Bool {
+        (open, isTight) = (nil, true)
+        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp() }
+        let moved = try? writing { (log) throws(SQLiteFailure) in try log.connection.checkpoint(.truncate) }
+        return isGivenUp == true || (moved.map { $0.pages == $0.moved } ?? false)
+    }
+
+    /// What a group finds; nil where there is enough of it, or no record to append.
+    ///
+    /// Publishers leave `log.reserve` to the owner, who leaves a quarter of it to what deletes.
+    func room(for group: Inbox.Group, in log: OpenLog) throws(SQLiteFailure) -> LogRoom? {
+        let reserve = configuration.reserve
+        let (isOwner, free) = (owner != nil, folder.reserve.free)
+        // All of the WAL at most is not in the file yet; how much of it, only a checkpoint tells.
+        let wal = FileSystem.length(of: folder.file + "-wal") ?? 0
+        if isOwner {
+            guard reserve > 0, free - wal < 2 * reserve, !group.batches.isEmpty else { return nil }
+        } else {
+            guard configuration.byteLimit != nil || reserve > 0, group.batches.contains(where: \.isPublished) else {
+                return nil
+            }
+        }
+        let (floor, most) =
+            isOwner
+            ? (folder.reserve.part(4, of: reserve), nil) : (reserve, configuration.byteLimit.map { $0 - reserve })
+        let bytes = group.batches.reduce(0) { $0 + $1.bytes }
+        let room = try log.room(free: free, wal: wal, after: nil, floor: floor, most: most)
+        guard room.shortage(for: bytes) != nil else { return room }
+        let moved = try? log.connection.checkpoint(.passive)
+        if isOwner { isTight = true }
+        func measured() throws(SQLiteFailure) -> LogRoom {
+            try log.room(free: folder.reserve.free, wal: wal, after: moved, floor: floor, most: most)
+        }
+        let exact = try measured()
+        guard isOwner, exact.shortage(for: bytes) != nil, folder.reserve.giveUp() else { return exact }
+        return try measured()
+    }
+
+    /// Why a batch may not come in; nil if it may. What takes back makes room, whoever says it.
+    func refusal(of batch: Inbox.Batch, _ room: LogRoom?) -> LogFailure? {
+        guard let shortage = room?.shortage(for: batch.bytes) else { return nil }
+        if owner != nil { return .full(path: folder.path) }
+        return batch.isPublished ? .reserved(path: folder.path, shortage) : nil
+    }
+}

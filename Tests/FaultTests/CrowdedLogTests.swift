@@ -1,0 +1,182 @@
+import Foundation
+import Glibc
+import ImageModel
+import TestPixels
+import TestSupport
+import TestWorkplace
+import Testing
+
+/// The log, the indexes and the store on one small disk that others fill.
+@Suite(
+    "A disk that publishers, or others, fill", .timeLimit(.minutes(4)),
+    .enabled(if: FullDiskTests.canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+struct CrowdedLogTests {
+    private let place: Workplace
+    private let gate = Gate()
+    private static let settings = ["log.outcomesKept=8", "log.reserve=4MiB"]
+
+    init() throws { place = try Workplace(Self.settings) }
+
+    /// Jobs of 7 KB each for eight pictures, which `jobs` has a line each of.
+    private func write(jobs count: Int, gated: Bool) throws {
+        let pad = String(repeating: "p", count: 7_000)
+        let urls = (0..<8).map { number in
+            let picture = LocalOrigin.Answer.bytes(
+                Pixels.photograph(width: 60 + number, height: 40, seed: UInt64(number)).png, type: "image/png")
+            place.origin.serve("/\(number).png", gated ? .gated(gate, picture) : picture)
+            return place.origin.url("/\(number).png?\(pad)")
+        }
+        let lines = (0..<count).map { "{\"url\":\"\(urls[$0 % 8])\",\"variants\":[\"48x48-q80.webp\"]}\n" }
+        try Data(lines.joined().utf8).write(to: place.folder.url.appending(path: "jobs"))
+        try Data(lines[0].utf8).write(to: place.folder.url.appending(path: "one"))
+    }
+
+    /// Lines of a shell on a disk of its own at `data`, of so many megabytes.
+    private func shell(_ megabytes: Int, _ lines: String, worker more: String = "") throws -> RunningProgram {
+        let script = """
+            worker() { exec \(Built.program("mezzotint-worker").path) \(place.words) \(more) --json "$@"; }
+            mezzotint() { command=$1; shift; \(Built.program("mezzotint").path) "$command" \(place.words) "$@"; }
+            fill() { while mezzotint publish --json - <jobs >>said 2>>refused; do :; done; }
+            choke() { dd if=/dev/zero of=data/filler bs=64k 2>/dev/null; dd if=/dev/zero of=data/filler2 bs=4k 2>/dev/null; df -k data >df; }
+            lives() { kill -0 $worker 2>/dev/null; }
+            until_there() { while [ ! -e "$1" ]; do sleep 0.05; done; }
+            mkdir -p data && mount -t tmpfs -o size=\(megabytes)m none data || exit 99
+            \(lines)
+            """
+        return try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOf: place.folder.url.appending(path: name), encoding: .utf8)
+    }
+
+    private func appears(_ name: String, _ shell: RunningProgram) async throws {
+        while !FileManager.default.fileExists(atPath: place.folder.file(name)) {
+            try #require(shell.isRunning, "\(shell.errors)")
+            await Task.yield()
+        }
+    }
+
+    private func touch(_ name: String) throws { try Data().write(to: place.folder.url.appending(path: name)) }
+
+    private struct Said: Decodable {
+        let accepted, rejected: Int
+    }
+
+    /// Jobs that `mezzotint publish` said it had accepted.
+    private func accepted() throws -> Int {
+        try text("said").split(separator: "\n").reduce(0) {
+            $0 + (try JSONDecoder().decode(Said.self, from: Data($1.utf8)).accepted)
+        }
+    }
+
+    @Test(
+        "Beside a running worker: publishers are refused while it goes on, and are accepted again once it has made room; also where each job is put off again and again meanwhile",
+        arguments: [
+            "",
+            "retry.attempts=100 fetch.deadlines.dns=1s fetch.deadlines.connect=1s fetch.deadlines.firstByte=1s fetch.deadlines.whole=1s",
+        ])
+    func running(settings: String) async throws {
+        try write(jobs: 200, gated: true)
+        let shell = try shell(
+            28,
+            """
+            worker & worker=$!
+            while lives && [ ! -s data/log/reserve ]; do sleep 0.05; done
+            fill; touch full
+            until mezzotint publish - <one >/dev/null 2>>refused || ! lives; do sleep 0.2; done
+            touch later
+            while lives && mezzotint lag --json | grep -q '"records":[1-9]'; do sleep 0.1; done
+            while lives && ! [ $(stat -c %b data/log/reserve) -ge 8192 ]; do sleep 0.1; done
+            kill -TERM $worker; wait $worker
+            """, worker: settings.split(separator: " ").map { "--set \($0)" }.joined(separator: " "))
+        try await appears("full", shell)
+        let refusal = try text("refused")
+        #expect(
+            refusal.contains("takes no more jobs: its disk has")
+                && refusal.contains("4 MiB are kept for the worker (log.reserve)"))
+        #expect(refusal.contains("Nothing that it accepted is lost.") && !refusal.contains("no space left"))
+        gate.open()
+        let ended = try await shell.ended()
+        let summary = try Summary(ended)
+        let all = try accepted() + 1
+        #expect(all > 300, "enough to fill the disk")
+        #expect(
+            ended.status == 0 && summary["jobs"] == all && summary["failed"] + summary["dead"] == 0,
+            "\(all): \(ended.errors.suffix(2000))")
+    }
+
+    @Test(
+        "Before a stopped worker: it starts and works all of it off, also where others took what the publishers left",
+        arguments: [false, true])
+    func stopped(isChoked: Bool) async throws {
+        try write(jobs: 200, gated: false)
+        let shell = try shell(
+            28,
+            """
+            fill
+            \(isChoked ? "choke" : "")
+            worker --until-idle
+            """)
+        let ended = try await shell.ended()
+        let summary = try Summary(ended)
+        let all = try accepted()
+        #expect(all > 300, "enough to fill the disk")
+        if isChoked {
+            #expect(try text("df").split(separator: "\n").last?.split(separator: " ").dropFirst(3).first == "0")
+        }
+        #expect(
+            ended.status == 0 && summary["jobs"] == all && summary["failed"] + summary["dead"] == 0,
+            "\(all): \(ended.errors.suffix(2000))")
+    }
+
+    @Test(
+        "By others, with no reserve: a worker that starts says so and waits; it begins when there is room, and ends when told to",
+        arguments: [true, false])
+    func others(isFreed: Bool) async throws {
+        try write(jobs: 16, gated: false)
+        let shell = try shell(
+            24,
+            """
+            mezzotint publish --json --set log.reserve=0B - <jobs >said
+            rm -f data/log/reserve
+            choke
+            worker --until-idle & worker=$!
+            until_there go
+            \(isFreed ? "rm data/filler" : "kill -TERM $worker")
+            wait $worker
+            """, worker: "--set log.reserve=0B")
+        await shell.says("log.full")
+        #expect(shell.isRunning && shell.errors.contains("There is no space left for the log"), "\(shell.errors)")
+        try touch("go")
+        let ended = try await shell.ended()
+        let summary = try Summary(ended)
+        #expect(try accepted() == 16)
+        #expect(ended.status == 0 && summary["jobs"] == (isFreed ? 16 : 0), "\(ended.errors)")
+    }
+
+    @Test("The limit of the file: publishers are refused at it, the worker is not, and what it deletes is theirs again")
+    func limit() async throws {
+        try write(jobs: 400, gated: false)
+        let limit = ["--set", "log.byteLimit=6MiB", "--set", "log.reserve=2MiB"]
+        func publish() throws -> Ended {
+            try place.run(["publish", "--json", "-"] + limit, input: try text("jobs"))
+        }
+        var total = 0
+        for _ in 0..<3 {
+            var ended = try publish()
+            while ended.status == 0 {
+                total += try JSONDecoder().decode(Said.self, from: Data(ended.output.utf8)).accepted
+                ended = try publish()
+            }
+            #expect(
+                ended.errors.contains("publishers may fill 4 MiB (log.byteLimit less log.reserve)"), "\(ended.errors)")
+            let said = try JSONDecoder().decode(Said.self, from: Data(ended.output.utf8))
+            #expect(said.rejected > 0)
+            total += said.accepted
+            #expect(try await place.work("log.byteLimit=6MiB", "log.reserve=2MiB")["jobs"] == total)
+            #expect(total > 100)
+            total = 0
+        }
+    }
+}
