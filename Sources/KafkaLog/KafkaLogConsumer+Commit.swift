@@ -1,8 +1,8 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 /// Watermarks on their way to the group's committed offsets.
 extension KafkaLogConsumer {

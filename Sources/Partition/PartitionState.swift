@@ -1,5 +1,8 @@
-package import ImageModel
+package import Canonical
+internal import Failures
 internal import Planning
+package import Records
+internal import VariantSpec
 
 /// One partition's flights, waiters, retries and watermarks: events in, effects out.
 ///
