@@ -73,11 +73,15 @@ let package = Package(
         room(
             "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
         room("Origin", needs: ["Ports", "HTTP", "Digest", "Posix"]),
-        room("Rendering", needs: ["Ports", "VariantSpec", "ImageModel", "Posix"]),
-        room("Vips", needs: ["ImageModel", "VariantSpec", "Rendering", "Ports", "CVips"]),
+        room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
+        room("RendererPool", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
+        room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
+        room("Vips", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
         room(
             "DirectPath",
-            needs: ["VariantSpec", "Rendering", "Ports", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
+            needs: [
+                "VariantSpec", "Ports", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
+            ]),
         room("Store", needs: ["Ports", "Canonical", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
@@ -92,38 +96,39 @@ let package = Package(
 
         .target(
             name: "LogChoice",
-            dependencies: ["CommandLine", "Ports", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Posix", "Settings"],
+            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings", "KafkaSetup", "CommandLine"],
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
             needs: [
                 "Failures", "Canonical", "ImageModel", "Records", "Planning", "Partition", "Ports", "WorkerRuntime",
-                "LogChoice", "Index", "Origin", "Rendering", "Store", "HTTP", "Telemetry", "CommandLine", "Settings",
-                "Posix", "WebServer",
+                "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
+                "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
             needs: [
-                "VariantSpec", "Rendering", "Vips", "DirectPath", "Seccomp", "CAllocations", "CommandLine", "Posix",
+                "VariantSpec", "Vips", "DirectPath", "Seccomp", "CAllocations", "CommandLine", "Posix", "RenderKit",
+                "RenderProtocol",
             ]),
         program(
             "mezzotint", in: "mezzotint",
             needs: [
                 "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
-                "KafkaSetup", "LogChoice", "Ports", "Rendering", "CommandLine", "Settings", "Posix", "Telemetry",
-                "WebServer",
+                "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "WebServer",
+                "RenderProtocol",
             ]),
         program(
             "mezzotint-bench", in: "bench",
             needs: [
-                "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "Rendering",
-                "WebServer", "CommandLine", "Settings", "Posix",
+                "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "WebServer",
+                "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
             ]),
         program(
             "mezzotint-demo", in: "demo",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
-                "Rendering", "Settings", "WebServer", "CommandLine", "Posix",
+                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool",
             ]),
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
@@ -152,7 +157,7 @@ let package = Package(
                 "mezzotint", "mezzotint-demo", "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
-        tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "Rendering"]),
+        tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),
         tests("EmbeddedLog", needs: ["Failures", "Records", "EmbeddedLog", "Ports", "SQLite"]),
         tests(
             "Fault",
@@ -187,20 +192,24 @@ let package = Package(
         tests(
             "Picture",
             needs: [
-                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "Rendering", "TestPixels",
-                "mezzotint-renderer",
+                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "TestPixels", "mezzotint-renderer",
+                "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
         tests("Planning", needs: ["Planning", "VariantSpec", "Canonical", "ImageModel", "Digest"]),
         tests("Posix", needs: ["Posix"]),
         tests(
-            "Rendering", needs: ["Failures", "VariantSpec", "Records", "Ports", "Posix", "Rendering", "TestPixels"],
+            "Rendering",
+            needs: [
+                "Failures", "VariantSpec", "Records", "Ports", "Posix", "TestPixels", "RenderKit", "RenderProtocol",
+                "RendererPool",
+            ],
             data: ["Corpus"]),
         tests(
             "Reuse",
             needs: [
-                "Planning", "Ports", "Rendering", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix",
-                "TestPixels",
+                "Planning", "Ports", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix", "TestPixels",
+                "RendererPool",
             ]),
         tests("SQLite", needs: ["SQLite"]),
         tests(
@@ -217,8 +226,8 @@ let package = Package(
             "Worker",
             needs: [
                 "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Index",
-                "Origin", "Partition", "Planning", "Ports", "Posix", "Rendering", "Store", "Telemetry", "TestPixels",
-                "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker",
+                "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
+                "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
         tests("WebServer", needs: ["HTTP", "WebServer"]),
     ],
@@ -243,7 +252,7 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
     }
     package.targets.append(
         .executableTarget(
-            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "Rendering"], path: "workers/fuzz",
+            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "RendererPool"], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
                 .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),

@@ -1,5 +1,5 @@
 internal import Ports
-package import Rendering
+package import RenderProtocol
 package import VariantSpec
 
 /// What a JPEG's own header says that decides who decodes it.

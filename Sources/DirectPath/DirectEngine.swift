@@ -1,6 +1,7 @@
 internal import CPixels
 internal import Ports
-package import Rendering
+package import RenderKit
+package import RenderProtocol
 package import VariantSpec
 
 /// Renders what most jobs are, a colour JPEG to JPEG, WebP or PNG, straight through the codecs; the rest it hands on, as

@@ -1,7 +1,7 @@
 internal import CJPEG
 internal import CWebP
 internal import Glibc
-internal import Rendering
+internal import RenderProtocol
 internal import VariantSpec
 
 extension Canvas {

@@ -1,5 +1,6 @@
 internal import CPixels
-internal import Rendering
+internal import RenderKit
+internal import RenderProtocol
 internal import VariantSpec
 
 /// One resize on its way: takes the base's rows from the top, and writes what comes out turned as people see it.

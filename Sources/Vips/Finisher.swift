@@ -1,6 +1,7 @@
 internal import CVips
 internal import Ports
-internal import Rendering
+internal import RenderKit
+internal import RenderProtocol
 internal import VariantSpec
 
 /// The steps of a plan, carried out on one picture: resized, in its colours, upright, with all that was asked laid over

@@ -1,5 +1,4 @@
 internal import CVips
-internal import Rendering
 
 extension Raster {
     /// What an embedded profile means for these pixels.

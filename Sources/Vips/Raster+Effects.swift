@@ -1,5 +1,6 @@
 internal import CVips
-internal import Rendering
+internal import RenderKit
+internal import RenderProtocol
 internal import VariantSpec
 
 extension Raster {

@@ -1,12 +1,13 @@
 internal import CVips
-internal import Rendering
+internal import RenderKit
+package import RenderProtocol
 internal import VariantSpec
 
 extension Raster {
     /// Chroma at half resolution below this quality, where nobody sees it.
     private static let fullChromaQuality = 90
 
-    func encoded(as output: RenderOutput) throws(RasterFailure) -> [UInt8] {
+    package func encoded(as output: RenderOutput) throws(RasterFailure) -> [UInt8] {
         let (quality, effort) = (Int32(output.quality), Int32(output.effort))
         let isFull: Int32 = output.quality >= Self.fullChromaQuality ? 1 : 0
         let keepsProfile = output.extras.keepsProfile

@@ -1,6 +1,5 @@
-internal import CVips
-internal import Rendering
-internal import VariantSpec
+package import CVips
+package import VariantSpec
 
 /// One image inside libvips.
 ///
@@ -8,21 +7,21 @@ internal import VariantSpec
 ///
 /// - Ownership: one GObject reference, given back by `deinit`; several steps may hold one raster.
 /// - Concurrency: stays on the renderer's thread.
-final class Raster {
-    typealias Image = UnsafeMutablePointer<CVips.VipsImage>
+package final class Raster {
+    package typealias Image = UnsafeMutablePointer<CVips.VipsImage>
     private let image: Image
 
     private init(taking image: Image) { self.image = image }
     deinit { g_object_unref(image) }
 
     /// Runs one operation of libvips.
-    static func make(_ operation: (UnsafeMutablePointer<Image?>) -> Int32) throws(RasterFailure) -> Raster {
+    package static func make(_ operation: (UnsafeMutablePointer<Image?>) -> Int32) throws(RasterFailure) -> Raster {
         var out: Image?
         guard operation(&out) == 0, let out else { throw RasterFailure(reason: VipsLibrary.takeError()) }
         return Raster(taking: out)
     }
 
-    func map(_ operation: (Image, UnsafeMutablePointer<Image?>) -> Int32) throws(RasterFailure) -> Raster {
+    package func map(_ operation: (Image, UnsafeMutablePointer<Image?>) -> Int32) throws(RasterFailure) -> Raster {
         try Raster.make { operation(image, $0) }
     }
 
@@ -56,7 +55,7 @@ final class Raster {
         }.map(mz_vips_name_srgb)
     }
 
-    var size: PixelSize {
+    package var size: PixelSize {
         PixelSize(width: Int(vips_image_get_width(image)), height: Int(vips_image_get_height(image)))
     }
     var bands: Int { Int(vips_image_get_bands(image)) }
@@ -75,7 +74,7 @@ final class Raster {
     }
 
     /// All pixels computed and held.
-    func inMemory() throws(RasterFailure) -> Raster {
+    package func inMemory() throws(RasterFailure) -> Raster {
         guard let copy = vips_image_copy_memory(image) else { throw RasterFailure(reason: VipsLibrary.takeError()) }
         return Raster(taking: copy)
     }
@@ -176,6 +175,6 @@ final class Raster {
 }
 
 /// What libvips said when it did not do what was asked.
-struct RasterFailure: Error {
-    let reason: String
+package struct RasterFailure: Error {
+    package let reason: String
 }

@@ -1,6 +1,7 @@
 internal import CVips
 internal import Ports
-internal import Rendering
+internal import RenderKit
+internal import RenderProtocol
 internal import VariantSpec
 
 extension VipsEngine {

@@ -1,6 +1,6 @@
 internal import CVips
 internal import Ports
-internal import Rendering
+internal import RenderProtocol
 internal import VariantSpec
 
 extension VipsEngine {

@@ -1,6 +1,7 @@
 internal import CVips
 internal import Ports
-package import Rendering
+internal import RenderKit
+package import RenderProtocol
 package import VariantSpec
 
 /// Renders with libvips: every format, profile, orientation and effect that there is.

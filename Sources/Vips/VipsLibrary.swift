@@ -1,11 +1,11 @@
 internal import CVips
-internal import Rendering
-internal import VariantSpec
+package import RenderProtocol
+package import VariantSpec
 
 /// libvips itself: started once for a process, with nothing switched on that a renderer does not need.
-enum VipsLibrary {
+package enum VipsLibrary {
     /// - Failure: libvips's own sentence.
-    static func start(_ formats: Set<ImageFormat>) throws(EngineFailure) {
+    package static func start(_ formats: Set<ImageFormat>) throws(EngineFailure) {
         guard mz_vips_start("mezzotint-renderer") == 0 else { throw .source(reason: takeError()) }
         // GLib's warnings would ask for the clock's time zone, and say on stderr what nobody asked.
         silence()

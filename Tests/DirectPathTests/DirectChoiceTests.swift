@@ -1,6 +1,6 @@
 internal import DirectPath
 internal import Ports
-internal import Rendering
+internal import RenderProtocol
 internal import Testing
 internal import VariantSpec
 

@@ -3,7 +3,8 @@ internal import Testing
 internal import VariantSpec
 
 @testable internal import DirectPath
-@testable internal import Rendering
+@testable internal import RenderKit
+@testable internal import RenderProtocol
 
 /// Every width up to what four blocks of the inner loops take, made smaller, larger, cut and turned.
 @Suite("The resampler: within its rows, and the same on every processor", .timeLimit(.minutes(5)))

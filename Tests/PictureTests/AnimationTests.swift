@@ -3,7 +3,8 @@ internal import Foundation
 import ImageModel
 internal import Ports
 internal import Posix
-internal import Rendering
+import RenderProtocol
+internal import RendererPool
 internal import TestPixels
 internal import TestSupport
 internal import Testing

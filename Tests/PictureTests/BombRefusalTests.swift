@@ -1,7 +1,8 @@
 import Failures
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RenderProtocol
+internal import RendererPool
 internal import TestPixels
 internal import Testing
 internal import VariantSpec

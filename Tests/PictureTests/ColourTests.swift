@@ -2,7 +2,8 @@ internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RenderProtocol
+internal import RendererPool
 internal import TestPixels
 internal import TestSupport
 internal import Testing

@@ -2,7 +2,8 @@ import Failures
 internal import Foundation
 internal import Ports
 internal import Posix
-internal import Rendering
+import RenderProtocol
+internal import RendererPool
 internal import TestPixels
 internal import TestSupport
 internal import Testing

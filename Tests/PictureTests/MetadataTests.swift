@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Ports
 internal import Posix
-internal import Rendering
+import RenderProtocol
+internal import RendererPool
 internal import TestPixels
 internal import TestSupport
 internal import Testing

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Ports
 internal import Posix
-internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing

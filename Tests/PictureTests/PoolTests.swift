@@ -8,7 +8,8 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
+@testable internal import RendererPool
 
 @Suite("The pool: a child costs its own render, and nothing else", .timeLimit(.minutes(2)))
 struct PoolTests {

@@ -1,6 +1,6 @@
 internal import Ports
 internal import Posix
-internal import Rendering
+import RendererPool
 internal import TestPixels
 internal import Testing
 internal import VariantSpec

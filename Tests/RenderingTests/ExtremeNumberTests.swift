@@ -3,7 +3,8 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
+@testable internal import RendererPool
 
 @Suite("Headers: the least and the largest numbers, in every place", .timeLimit(.minutes(10)))
 struct ExtremeNumberTests {

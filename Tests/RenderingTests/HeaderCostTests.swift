@@ -7,7 +7,8 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
+@testable internal import RendererPool
 
 /// Counted, not timed: a step of a release build takes some nanoseconds, and so does a page that is read.
 @Suite("Headers: what it may cost to read one", .timeLimit(.minutes(10)))

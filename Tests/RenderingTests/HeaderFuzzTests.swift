@@ -6,7 +6,8 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
+@testable internal import RendererPool
 
 @Suite("Headers: no input may trap", .timeLimit(.minutes(30)))
 struct HeaderFuzzTests {

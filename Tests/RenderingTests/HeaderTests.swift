@@ -5,7 +5,8 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
+@testable internal import RendererPool
 
 @Suite("Headers: what a picture is, read before anything decodes it", .timeLimit(.minutes(1)))
 struct HeaderTests {

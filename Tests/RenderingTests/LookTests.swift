@@ -1,8 +1,9 @@
 import Records
+import RenderKit
 import Testing
 import VariantSpec
 
-@testable import Rendering
+@testable import RenderProtocol
 
 @Suite("Looks: what a variant is like before it is loaded", .timeLimit(.minutes(1)))
 struct LookTests {

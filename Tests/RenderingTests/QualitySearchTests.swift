@@ -1,7 +1,8 @@
 import Testing
 import VariantSpec
 
-@testable import Rendering
+@testable import RenderKit
+@testable import RenderProtocol
 
 @Suite("Quality: the best that its bytes allow", .timeLimit(.minutes(1)))
 struct QualitySearchTests {

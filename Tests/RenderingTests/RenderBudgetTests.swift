@@ -5,7 +5,8 @@ internal import Synchronization
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
+@testable internal import RendererPool
 
 @Suite("The pool's memory: what all renders may need together", .timeLimit(.minutes(1)))
 struct RenderBudgetTests {

@@ -3,7 +3,8 @@ internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderKit
+@testable internal import RenderProtocol
 
 @Suite("The plan of a render: which pixels each output is made from", .timeLimit(.minutes(1)))
 struct RenderPlanTests {

@@ -1,6 +1,6 @@
 internal import Testing
 
-@testable internal import Rendering
+@testable internal import RenderKit
 
 @Suite("A WebP's container, less everything but pixels", .timeLimit(.minutes(1)))
 struct WebPContainerTests {

@@ -1,9 +1,10 @@
 internal import Ports
+import RendererPool
 internal import TestSupport
 internal import Testing
 internal import VariantSpec
 
-@testable internal import Rendering
+@testable internal import RenderProtocol
 
 @Suite("The wire between worker and renderer", .timeLimit(.minutes(1)))
 struct WireTests {

@@ -3,7 +3,6 @@ import ImageModel
 import Planning
 import Ports
 import Posix
-import Rendering
 import TestSupport
 import Testing
 import VariantSpec

@@ -2,7 +2,7 @@ import ImageModel
 import Planning
 import Ports
 import Posix
-import Rendering
+import RendererPool
 import TestPixels
 import TestSupport
 import Testing

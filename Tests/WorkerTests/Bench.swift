@@ -10,7 +10,7 @@ import Planning
 import Ports
 import Posix
 import Records
-import Rendering
+import RendererPool
 import Store
 import Synchronization
 import Telemetry

@@ -1,5 +1,7 @@
 internal import CommandLine
 
+let words = Swift.CommandLine.arguments.dropFirst()
+if words.first == "bare" { BareProcess.run(Array(words.dropFirst())) }
 let program = Command(
     "mezzotint-bench", abstract: "Measures Mezzotint beside what else one would use.",
     examples: ["mezzotint-bench render --pictures ../shared/images/photos", "mezzotint-bench skip --json"],

@@ -3,7 +3,7 @@ import Foundation
 internal import ImageModel
 import Ports
 internal import Records
-import Rendering
+import RenderProtocol
 internal import VariantSpec
 
 /// A page that shows every stored variant as a picture, with how it came to be.

@@ -1,7 +1,7 @@
 import CommandLine
 import Foundation
 internal import ImageModel
-import Rendering
+import RendererPool
 
 /// The whole of Mezzotint on one machine: an origin, publishers, the worker, and a page of what came of it.
 enum Demo {

@@ -3,7 +3,7 @@ import Foundation
 internal import ImageModel
 import Ports
 import Posix
-import Rendering
+import RendererPool
 internal import VariantSpec
 
 /// The pictures that the demo's origin serves: a person's own, or drawn.

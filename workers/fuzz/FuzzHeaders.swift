@@ -1,6 +1,6 @@
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RendererPool
 
 /// What libFuzzer calls with each input of its making, a picture's file: reading its header must never trap.
 ///

@@ -4,7 +4,7 @@ import JSONText
 import LogChoice
 import Ports
 import Posix
-import Rendering
+import RenderProtocol
 import Settings
 import WebServer
 
@@ -73,7 +73,7 @@ enum DoctorCommand {
             let what = "sandbox, \(act)"
             do throws(SystemFailure) {
                 let (ours, theirs) = try PacketSocket.pair()
-                let child = try ChildProcess(program: program, arguments: ["check", act, "--data-limit", "\(RendererConfiguration.usualDataBytes)"], socket: theirs)
+                let child = try ChildProcess(program: program, arguments: ["check", act, "--data-limit", "\(RenderLimits.usualDataBytes)"], socket: theirs)
                 switch child.reap() {
                 case .status(0): findings.append(Finding(what: what, isWell: true, says: "refused"))
                 case .signal(Int(SIGSYS)):

@@ -3,7 +3,8 @@ internal import CommandLine
 internal import DirectPath
 internal import Glibc
 internal import Posix
-internal import Rendering
+internal import RenderKit
+internal import RenderProtocol
 internal import Seccomp
 internal import VariantSpec
 internal import Vips
@@ -41,7 +42,6 @@ struct RendererCommand {
         case "check" where words.count > 1 && RendererCheck(rawValue: words[1]) != nil:
             RendererCheck(rawValue: words[1])?.run(confine: confine, dataBytes: dataLimit)
             exit(2)
-        case "bench": BareBenchmark.run(Array(words.dropFirst()))
         case "--help", "-h": explain()
         case "--version":
             Console.print("mezzotint-renderer \(Command.version)")
@@ -120,7 +120,7 @@ struct RendererCommand {
         return Set(names.split(separator: ",").compactMap { ImageFormat(rawValue: String($0)) })
     }
 
-    private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? RendererConfiguration.usualDataBytes }
+    private var dataLimit: Int { value(of: "--data-limit").flatMap { Int($0) } ?? RenderLimits.usualDataBytes }
 
     private func value(of option: String) -> String? {
         guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }

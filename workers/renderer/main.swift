@@ -1,6 +1,5 @@
 internal import CommandLine
 internal import Posix
-internal import Rendering
 internal import Vips
 
 let renderer = RendererCommand(words: Array(Swift.CommandLine.arguments.dropFirst()))

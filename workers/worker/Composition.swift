@@ -8,7 +8,8 @@ internal import Partition
 internal import Planning
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RenderProtocol
+internal import RendererPool
 internal import Settings
 internal import Store
 internal import Telemetry

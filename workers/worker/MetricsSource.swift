@@ -4,7 +4,7 @@ internal import Partition
 internal import Ports
 internal import Posix
 internal import Records
-internal import Rendering
+internal import RendererPool
 internal import Synchronization
 internal import Telemetry
 internal import WebServer

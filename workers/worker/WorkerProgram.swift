@@ -4,7 +4,7 @@ internal import Glibc
 internal import LogChoice
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RendererPool
 internal import Settings
 internal import Telemetry
 internal import WorkerRuntime

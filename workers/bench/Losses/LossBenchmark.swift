@@ -2,7 +2,7 @@ internal import CommandLine
 internal import Foundation
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RendererPool
 internal import VariantSpec
 
 /// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Measured.swift.

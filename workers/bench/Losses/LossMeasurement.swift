@@ -2,7 +2,7 @@ internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
-internal import Rendering
+internal import RendererPool
 internal import VariantSpec
 
 /// One photograph's losses. For each size, donor and ratio the variant is rendered from the source and from the donor;

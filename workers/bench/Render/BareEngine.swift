@@ -1,7 +1,7 @@
 internal import Foundation
 internal import VariantSpec
 
-/// Bare calls of libvips in a loop, in as many processes as jobs; it runs inside mezzotint-renderer, which links libvips.
+/// Bare calls of libvips in a loop, in as many processes as jobs.
 struct BareEngine: BenchmarkEngine {
     let pictures: [URL]
     let jobs: Int
@@ -13,7 +13,7 @@ struct BareEngine: BenchmarkEngine {
     private func run(_ ladder: Ladder, _ pictures: [URL], keepingIn folder: String) throws -> RenderFigures {
         let formats = ladder.formats.map(\.rawValue).joined(separator: ",")
         let parts = try (0..<jobs).map { part in
-            try Part(["bench", formats, "\(part)", "\(jobs)", folder] + pictures.map(\.path))
+            try Part(["bare", formats, "\(part)", "\(jobs)", folder] + pictures.map(\.path))
         }
         for part in parts { part.awaitReady() }
         let start = Date()
@@ -39,7 +39,7 @@ struct BareEngine: BenchmarkEngine {
         private let output = Pipe()
 
         init(_ arguments: [String]) throws {
-            process.executableURL = URL(filePath: PoolEngine.program)
+            process.executableURL = URL(filePath: CommandLine.arguments[0])
             process.arguments = arguments
             process.standardInput = input
             process.standardOutput = output
@@ -54,7 +54,7 @@ struct BareEngine: BenchmarkEngine {
             process.waitUntilExit()
             let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
             guard numbers.count == 5 else {
-                throw ToolFailure(program: "mezzotint-renderer bench", status: process.terminationStatus)
+                throw ToolFailure(program: "mezzotint-bench bare", status: process.terminationStatus)
             }
             return numbers
         }

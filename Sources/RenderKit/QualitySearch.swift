@@ -1,0 +1,58 @@
+package import RenderProtocol
+package import VariantSpec
+
+/// The highest quality at which a variant has no more bytes than it may: by bisection, since bytes grow with quality.
+package struct QualitySearch {
+    /// What a spec demands: failing it fails the variant.
+    private let budget: Int?
+    /// What is wished for: failing it, the variant is as asked.
+    private let ceiling: Int
+    private let quality: Int
+    /// Another quality gives other bytes, and can be had.
+    private let canSearch: Bool
+    /// How far the wish goes: in the source's own format as far as need be, since the source shows as much in as many
+    /// bytes; in another not so low that nobody would want it.
+    private let least: Int
+    private static let leastInOtherFormat = 40
+
+    /// - Parameter mayRepeat: the pixels can be encoded more than once.
+    package init(_ output: RenderOutput, of source: ImageFormat, mayRepeat: Bool = true) {
+        least = output.format == source ? 1 : Self.leastInOtherFormat
+        canSearch = output.format.hasQuality && mayRepeat
+        (budget, quality) = (output.extras.byteBudget, output.quality)
+        ceiling = canSearch ? output.ceiling : 0
+    }
+
+    /// nil where the budget cannot be kept.
+    package func run<Failure: Error>(
+        _ encode: (_ quality: Int) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
+        var best = (bytes: try encode(quality), quality: quality)
+        if let budget, best.bytes.count > budget {
+            guard canSearch, let found = try search(1, best.quality, budget, encode) else { return nil }
+            best = found
+        }
+        guard ceiling > 0, best.bytes.count > ceiling, best.quality > least else { return best }
+        return try search(least, best.quality, ceiling, encode) ?? best
+    }
+
+    /// The best of `low..<high` within a limit; nil if there is none.
+    private func search<Failure: Error>(
+        _ low: Int, _ high: Int, _ limit: Int, _ encode: (Int) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> (bytes: [UInt8], quality: Int)? {
+        var (low, high) = (low, high)
+        guard low < high else { return nil }
+        var best = (bytes: try encode(low), quality: low)
+        guard best.bytes.count <= limit else { return nil }
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            let bytes = try encode(middle)
+            if bytes.count <= limit {
+                (low, best) = (middle, (bytes, middle))
+            } else {
+                high = middle
+            }
+        }
+        return best
+    }
+}

@@ -1,0 +1,171 @@
+internal import Ports
+internal import VariantSpec
+
+/// What both sides of the socket agree on.
+package enum Wire {
+    /// Raised when an older program would misread what a newer one says; a new optional field does not raise it.
+    static let version = 1
+    /// A whole message; the longest is a request of 64 outputs.
+    package static let messageLimit = 64 << 10
+    /// Numbers are held against what they may be where they are read, on both sides.
+    static let frames = 1...1 << 20
+    static let quality = 0...100
+    static let effort = 0...100
+    static let milliseconds = 1 << 40
+    static let bytes = 1...1 << 40
+
+    enum Tag {
+        static let version: UInt16 = 1
+        static let format: UInt16 = 2
+        static let width: UInt16 = 3
+        static let height: UInt16 = 4
+        static let orientation: UInt16 = 5
+        static let frames: UInt16 = 6
+        static let hasAlpha: UInt16 = 7
+        static let isReuse: UInt16 = 8
+        static let deadline: UInt16 = 9
+        static let output: UInt16 = 10
+        static let quality: UInt16 = 11
+        static let effort: UInt16 = 12
+        static let cutX: UInt16 = 13
+        static let cutY: UInt16 = 14
+        static let cutWidth: UInt16 = 15
+        static let cutHeight: UInt16 = 16
+        static let kind: UInt16 = 17
+        static let reason: UInt16 = 18
+        static let index: UInt16 = 19
+        static let bytes: UInt16 = 20
+        static let spec: UInt16 = 21
+        static let isAnimated: UInt16 = 22
+        static let isProgressive: UInt16 = 23
+        static let ceiling: UInt16 = 24
+        static let watermark: UInt16 = 25
+        static let key: UInt16 = 26
+        static let placeholder: UInt16 = 27
+        static let colour: UInt16 = 28
+        static let duration: UInt16 = 29
+    }
+}
+
+extension RenderRequest {
+    package var message: [UInt8] {
+        var fields = FieldWriter()
+        fields.add(Wire.Tag.version, Wire.version)
+        fields.add(Wire.Tag.format, facts.format.rawValue)
+        fields.add(Wire.Tag.width, facts.size.width)
+        fields.add(Wire.Tag.height, facts.size.height)
+        fields.add(Wire.Tag.orientation, facts.orientation)
+        fields.add(Wire.Tag.frames, facts.frames)
+        fields.add(Wire.Tag.hasAlpha, facts.hasAlpha)
+        fields.add(Wire.Tag.isReuse, isReuse)
+        fields.add(Wire.Tag.deadline, deadlineMilliseconds)
+        fields.add(Wire.Tag.duration, facts.duration)
+        for watermark in watermarks {
+            var part = FieldWriter()
+            part.add(Wire.Tag.key, watermark.key)
+            part.add(Wire.Tag.format, watermark.format.rawValue)
+            fields.add(Wire.Tag.watermark, part.bytes)
+        }
+        for output in outputs { fields.add(Wire.Tag.output, output.fields) }
+        return fields.bytes
+    }
+
+    /// - Failure: says which part of the message is not what this version writes.
+    package init(message: [UInt8]) throws(EngineFailure) {
+        guard let fields = Fields(message[...]), let version = fields.int(Wire.Tag.version) else {
+            throw .protocolMismatch(reason: "the request is no message of fields")
+        }
+        guard version == Wire.version else {
+            throw .protocolMismatch(reason: "the request has version \(version), this program reads \(Wire.version)")
+        }
+        guard let format = fields.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
+            let size = PixelSize(fields), let orientation = fields.int(Wire.Tag.orientation, in: 1...8),
+            let frames = fields.int(Wire.Tag.frames, in: Wire.frames),
+            let hasAlpha = fields.bool(Wire.Tag.hasAlpha), let isReuse = fields.bool(Wire.Tag.isReuse),
+            let deadline = fields.int(Wire.Tag.deadline, in: 0...Wire.milliseconds)
+        else { throw .protocolMismatch(reason: "the request lacks a field of its source") }
+        var outputs: [RenderOutput] = []
+        for bytes in fields.all(Wire.Tag.output) {
+            guard let output = Fields(bytes).flatMap({ RenderOutput($0) }) else {
+                throw .protocolMismatch(reason: "output \(outputs.count) of the request lacks a field")
+            }
+            outputs.append(output)
+        }
+        guard (1...Self.outputLimit).contains(outputs.count) else {
+            throw .protocolMismatch(
+                reason: "the request has \(outputs.count) outputs, 1 to \(Self.outputLimit) are made")
+        }
+        let facts = PictureFacts(
+            format: format, size: size, orientation: orientation, frames: frames, hasAlpha: hasAlpha,
+            duration: fields.int(Wire.Tag.duration, in: 0...Wire.milliseconds) ?? 0)
+        self.init(facts: facts, isReuse: isReuse, deadlineMilliseconds: deadline, outputs: outputs)
+        for bytes in fields.all(Wire.Tag.watermark) {
+            guard let part = Fields(bytes), let key = part.text(Wire.Tag.key),
+                let format = part.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
+                watermarks.count < RenderWatermark.limit
+            else { throw .protocolMismatch(reason: "a watermark of the request lacks a field") }
+            watermarks.append(RenderWatermark(key: key, format: format))
+        }
+    }
+}
+
+extension PixelSize {
+    /// A size that a picture can have.
+    init?(_ fields: Fields) {
+        guard let width = fields.int(Wire.Tag.width), let height = fields.int(Wire.Tag.height) else { return nil }
+        self.init(told: width, height)
+    }
+}
+
+extension RenderOutput {
+    var fields: [UInt8] {
+        var fields = FieldWriter()
+        fields.add(Wire.Tag.format, format.rawValue)
+        fields.add(Wire.Tag.quality, quality)
+        fields.add(Wire.Tag.effort, effort)
+        fields.add(Wire.Tag.width, size.width)
+        fields.add(Wire.Tag.height, size.height)
+        fields.add(cut)
+        if let spec { fields.add(Wire.Tag.spec, spec.description) }
+        if isAnimated { fields.add(Wire.Tag.isAnimated, true) }
+        if isProgressive { fields.add(Wire.Tag.isProgressive, true) }
+        if ceiling > 0 { fields.add(Wire.Tag.ceiling, ceiling) }
+        return fields.bytes
+    }
+
+    init?(_ fields: Fields) {
+        guard let format = fields.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
+            let quality = fields.int(Wire.Tag.quality, in: Wire.quality),
+            let effort = fields.int(Wire.Tag.effort, in: Wire.effort),
+            let size = PixelSize(fields), let cut = Region(fields)
+        else { return nil }
+        self.init(format: format, quality: quality, effort: effort, size: size, cut: cut)
+        if let text = fields.text(Wire.Tag.spec) {
+            var text = text
+            guard let spec = text.withUTF8({ VariantSpec(written: $0) }) else { return nil }
+            self.spec = spec
+        }
+        isAnimated = fields.bool(Wire.Tag.isAnimated) ?? false
+        isProgressive = fields.bool(Wire.Tag.isProgressive) ?? false
+        ceiling = max(0, fields.int(Wire.Tag.ceiling) ?? 0)
+    }
+}
+
+extension Region {
+    /// A rectangle that a picture can show.
+    init?(_ fields: Fields) {
+        guard let x = fields.double(Wire.Tag.cutX), let y = fields.double(Wire.Tag.cutY),
+            let width = fields.double(Wire.Tag.cutWidth), let height = fields.double(Wire.Tag.cutHeight)
+        else { return nil }
+        self.init(toldX: x, y: y, width: width, height: height)
+    }
+}
+
+extension FieldWriter {
+    mutating func add(_ cut: Region) {
+        add(Wire.Tag.cutX, cut.x)
+        add(Wire.Tag.cutY, cut.y)
+        add(Wire.Tag.cutWidth, cut.width)
+        add(Wire.Tag.cutHeight, cut.height)
+    }
+}

@@ -1,0 +1,78 @@
+internal import Ports
+internal import RenderProtocol
+internal import VariantSpec
+
+/// A GIF's canvas, frames and duration, from its blocks.
+enum GIFHeader {
+    static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
+        guard let width = try bytes.little(6, 2), let height = try bytes.little(8, 2), let flags = try bytes[10] else {
+            throw .malformed(.gif, reason: "it ends inside its screen descriptor")
+        }
+        var (frames, duration, hasAlpha, isTruncated) = (0, 0, false, true)
+        var canvas = Self.isBelieved(width, height) ? (width: width, height: height) : (width: 1, height: 1)
+        var offset = 13 + Self.tableBytes(flags)
+        while let kind = try bytes[offset] {
+            switch kind {
+            case 0x21:
+                if try bytes[offset + 1] == 0xf9, let control = try bytes[offset + 3] {
+                    // What asks for no delay at all is shown for a tenth of a second by everybody.
+                    let delay = try bytes.little(offset + 4, 2) ?? 0
+                    duration += delay <= 1 ? 100 : delay * 10
+                    if control & 1 == 1 { hasAlpha = true }
+                }
+                guard let next = try end(&bytes, ofBlocksAt: offset + 2) else { break }
+                offset = next
+                continue
+            case 0x2c:
+                guard let frame = try rectangle(&bytes, at: offset + 1), let local = try bytes[offset + 9] else {
+                    break
+                }
+                if frames == 0 {
+                    canvas.width = max(canvas.width, frame.right)
+                    canvas.height = max(canvas.height, frame.bottom)
+                    if frame.width < canvas.width || frame.height < canvas.height { hasAlpha = true }
+                }
+                frames += 1
+                guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
+                guard let next = try end(&bytes, ofBlocksAt: offset + 11 + Self.tableBytes(local)) else { break }
+                offset = next
+                continue
+            // The trailer, or what no decoder goes past.
+            default: isTruncated = false
+            }
+            break
+        }
+        guard frames > 0 else { throw .malformed(.gif, reason: "it has no frame") }
+        var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
+        (header.frames, header.hasAlpha, header.isTruncated) = (frames, hasAlpha, isTruncated)
+        header.duration = frames > 1 ? duration : 0
+        return header
+    }
+
+    /// Sizes of screens are not the picture's, says libnsgif, which decodes it: then its first frame is.
+    private static func isBelieved(_ width: Int, _ height: Int) -> Bool {
+        let screens = [(640, 480), (640, 512), (800, 600), (1024, 768), (1280, 1024), (1600, 1200)]
+        return width > 0 && height > 0 && max(width, height) <= 2048 && !screens.contains { $0 == (width, height) }
+    }
+
+    private static func tableBytes(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
+
+    private static func rectangle(
+        _ bytes: inout PictureBytes, at offset: Int
+    ) throws(RenderFailure) -> (width: Int, height: Int, right: Int, bottom: Int)? {
+        guard let x = try bytes.little(offset, 2), let y = try bytes.little(offset + 2, 2),
+            let width = try bytes.little(offset + 4, 2), let height = try bytes.little(offset + 6, 2)
+        else { return nil }
+        return (width, height, x + width, y + height)
+    }
+
+    /// Behind the empty block that ends a row of them; nil where the file ends before.
+    private static func end(_ bytes: inout PictureBytes, ofBlocksAt start: Int) throws(RenderFailure) -> Int? {
+        var offset = start
+        while let length = try bytes[offset] {
+            offset += 1 + Int(length)
+            if length == 0 { return offset }
+        }
+        return nil
+    }
+}

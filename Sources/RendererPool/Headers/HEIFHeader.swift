@@ -1,0 +1,153 @@
+internal import Ports
+internal import RenderProtocol
+internal import VariantSpec
+
+/// An AVIF's or HEIC's size as people see it, from the boxes that describe its primary item.
+///
+/// libheif turns and mirrors as the file says, so what it decodes is upright already.
+enum HEIFHeader {
+    /// A box: where its content lies.
+    private struct Box {
+        let type: String
+        let content: Range<Int>
+    }
+
+    private static let boxLimit = 4096
+
+    static func read(
+        _ bytes: inout PictureBytes, _ format: ImageFormat, _ limits: RenderLimits
+    ) throws(RenderFailure) -> PictureHeader {
+        func malformed(_ reason: String) -> RenderFailure { .malformed(format, reason: reason) }
+        let all = try boxes(&bytes, in: 0..<bytes.length, format)
+        guard let meta = all.first(where: { $0.type == "meta" }) else {
+            throw malformed("it has no description of its pictures")
+        }
+        let parts = try boxes(&bytes, in: meta.content.dropFirst(4), format)
+        guard let primary = try item(&bytes, parts), let described = parts.first(where: { $0.type == "iprp" }) else {
+            throw malformed("it does not say which of its pictures is meant")
+        }
+        let tables = try boxes(&bytes, in: described.content, format)
+        guard let list = tables.first(where: { $0.type == "ipco" }) else {
+            throw malformed("its pictures have no size")
+        }
+        let properties = try boxes(&bytes, in: list.content, format)
+        var size: PixelSize?
+        /// What a clean aperture leaves of it.
+        var shown: PixelSize?
+        var swapsSides = false
+        var own: Set<Int> = []
+        for table in tables where table.type == "ipma" {
+            own.formUnion(try indexes(&bytes, table, of: primary, format))
+        }
+        for index in own.sorted() where properties.indices.contains(index - 1) {
+            let property = properties[index - 1]
+            switch property.type {
+            case "ispe": size = try extent(&bytes, property, format)
+            case "clap": shown = try aperture(&bytes, property, format)
+            case "irot": if let turns = try bytes[property.content.lowerBound], turns & 1 == 1 { swapsSides.toggle() }
+            default: break
+            }
+        }
+        // What is hidden in other items is decoded too: tiles of a grid, alpha.
+        for property in properties where property.type == "ispe" {
+            if let other = try extent(&bytes, property, format), other.pixels > limits.pixels {
+                throw .tooManyPixels(other, limit: limits.pixels)
+            }
+        }
+        guard let size else { throw malformed("its picture has no size") }
+        let visible = shown ?? size
+        var header = PictureHeader(
+            stored: swapsSides ? PixelSize(width: visible.height, height: visible.width) : visible)
+        for property in properties where property.type == "auxC" {
+            let text =
+                try bytes.bytes(property.content.lowerBound + 4, min(64, max(0, property.content.count - 4))) ?? []
+            if String(decoding: text, as: UTF8.self).contains("alpha") { header.hasAlpha = true }
+        }
+        // Boxes are read as long as they are whole.
+        header.isTruncated = all.last?.content.upperBound != bytes.length
+        // Decoded whole, in planes and then in pixels.
+        header.memory = size.times(6)
+        return header
+    }
+
+    /// Width and height of `clap`, each a fraction; nil where it says nothing sensible.
+    private static func aperture(
+        _ bytes: inout PictureBytes, _ box: Box, _ format: ImageFormat
+    ) throws(RenderFailure) -> PixelSize? {
+        let start = box.content.lowerBound
+        func side(_ offset: Int) throws(RenderFailure) -> Int? {
+            guard let part = try bytes.big(offset, 4), let whole = try bytes.big(offset + 4, 4), whole > 0 else {
+                return nil
+            }
+            return (part + whole / 2) / whole
+        }
+        guard let width = try side(start), let height = try side(start + 8), width > 0, height > 0 else { return nil }
+        return try PixelSize(width, height, of: format)
+    }
+
+    /// The boxes that lie one after another in a range.
+    private static func boxes(
+        _ bytes: inout PictureBytes, in range: Range<Int>, _ format: ImageFormat
+    ) throws(RenderFailure) -> [Box] {
+        var boxes: [Box] = []
+        var offset = range.lowerBound
+        while offset + 8 <= range.upperBound, let short = try bytes.big(offset, 4),
+            let name = try bytes.bytes(offset + 4, 4)
+        {
+            var (length, start) = (short, 8)
+            if short == 1 {
+                guard let high = try bytes.big(offset + 8, 4), let low = try bytes.big(offset + 12, 4) else { break }
+                (length, start) = (high << 32 | low, 16)
+            }
+            if short == 0 { length = range.upperBound - offset }
+            guard length >= start, length <= range.upperBound - offset else { break }
+            guard boxes.count < boxLimit else { throw .malformed(format, reason: "it has more than \(boxLimit) boxes") }
+            boxes.append(
+                Box(type: String(decoding: name, as: UTF8.self), content: offset + start..<offset + length))
+            offset += length
+        }
+        return boxes
+    }
+
+    private static func item(_ bytes: inout PictureBytes, _ boxes: [Box]) throws(RenderFailure) -> Int? {
+        guard let box = boxes.first(where: { $0.type == "pitm" }), let version = try bytes[box.content.lowerBound]
+        else {
+            return nil
+        }
+        return try bytes.big(box.content.lowerBound + 4, version == 0 ? 2 : 4)
+    }
+
+    private static func extent(
+        _ bytes: inout PictureBytes, _ box: Box, _ format: ImageFormat
+    ) throws(RenderFailure) -> PixelSize? {
+        guard let width = try bytes.big(box.content.lowerBound + 4, 4),
+            let height = try bytes.big(box.content.lowerBound + 8, 4)
+        else { return nil }
+        return try PixelSize(width, height, of: format)
+    }
+
+    /// Which properties an item has, counted from 1.
+    private static func indexes(
+        _ bytes: inout PictureBytes, _ box: Box, of item: Int, _ format: ImageFormat
+    ) throws(RenderFailure) -> [Int] {
+        guard let head = try bytes.big(box.content.lowerBound, 4),
+            let count = try bytes.big(box.content.lowerBound + 4, 4)
+        else { return [] }
+        let (idBytes, isWide) = (head >> 24 == 0 ? 2 : 4, head & 1 == 1)
+        var offset = box.content.lowerBound + 8
+        for _ in 0..<min(count, boxLimit) {
+            guard offset < box.content.upperBound, let id = try bytes.big(offset, idBytes),
+                let associations = try bytes[offset + idBytes]
+            else { break }
+            offset += idBytes + 1
+            var indexes: [Int] = []
+            for _ in 0..<associations {
+                guard let entry = try bytes.big(offset, isWide ? 2 : 1) else { break }
+                indexes.append(entry & (isWide ? 0x7fff : 0x7f))
+                offset += isWide ? 2 : 1
+            }
+            if id == item { return indexes }
+        }
+        return []
+    }
+}

@@ -1,0 +1,99 @@
+internal import Ports
+internal import RenderProtocol
+internal import VariantSpec
+
+/// A JPEG's size, orientation and scans, from its markers.
+enum JPEGHeader {
+    static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
+        var header: PictureHeader?
+        var orientation = Orientation.upright
+        var hasExif = false
+        var scans = 0
+        var isWhole = false
+        var frame = Frame(coding: 0, components: 0)
+        var offset = 2
+        while let marker = try next(&bytes, from: &offset) {
+            if marker == 0xd9 {
+                isWhole = true
+                break
+            }
+            guard let length = try bytes.big(offset, 2), length >= 2 else { break }
+            switch marker {
+            case 0xc0...0xcf where marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
+                guard header == nil else { throw .malformed(.jpeg, reason: "it has two frame headers") }
+                (frame, header) = try start(&bytes, at: offset, coding: marker)
+            case 0xe1 where !hasExif && length >= 8:
+                guard try bytes.has("Exif\0\0", at: offset + 2) else { break }
+                hasExif = true
+                orientation = try Exif.orientation(&bytes, in: offset + 8..<offset + length) ?? orientation
+            case 0xda:
+                scans += 1
+                guard scans <= limits.scans else { throw .tooManyScans(limit: limits.scans) }
+                // A decoder reads no further than a first scan that has every component.
+                if scans == 1, !frame.isProgressive, let parts = try bytes[offset + 2], parts == frame.components {
+                    isWhole = try hasEnd(&bytes, from: offset)
+                    return try done()
+                }
+            default: break
+            }
+            offset += length
+        }
+        return try done()
+
+        func done() throws(RenderFailure) -> PictureHeader {
+            guard var header else { throw .malformed(.jpeg, reason: "it ends before its size is told") }
+            guard scans > 0 else { throw .malformed(.jpeg, reason: "it ends before its pixels begin") }
+            header.orientation = orientation
+            // Damage may lead past the end of a file that has one.
+            if !isWhole { header.isTruncated = try !endsItself(&bytes) }
+            // Coefficients of every scan but a single one are kept until the last: two bytes each.
+            if frame.isProgressive || scans > 1 {
+                header.memory = header.stored.times(Int(frame.components) * 2)
+            }
+            return header
+        }
+    }
+
+    /// Whether the marker of a picture's end comes after `offset`: last of all, or before what cameras put behind it.
+    private static func hasEnd(_ bytes: inout PictureBytes, from offset: Int) throws(RenderFailure) -> Bool {
+        if try endsItself(&bytes) { return true }
+        var offset = offset
+        while let marker = try next(&bytes, from: &offset) { if marker == 0xd9 { return true } }
+        return false
+    }
+
+    private static func endsItself(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
+        try bytes.has([0xff, 0xd9], at: bytes.length - 2)
+    }
+
+    private struct Frame {
+        let coding: UInt8
+        let components: UInt8
+        var isProgressive: Bool { coding == 0xc2 || coding == 0xca }
+    }
+
+    /// The next marker at `offset` or after, past fill bytes, stuffed bytes and restarts; `offset` follows it.
+    private static func next(_ bytes: inout PictureBytes, from offset: inout Int) throws(RenderFailure) -> UInt8? {
+        let found = try bytes.firstMarker(from: offset) { $0 > 1 && !(0xd0...0xd8).contains($0) }
+        guard let found else { return nil }
+        offset = found.place + 2
+        return found.code
+    }
+
+    private static func start(
+        _ bytes: inout PictureBytes, at offset: Int, coding: UInt8
+    ) throws(RenderFailure) -> (Frame, PictureHeader) {
+        guard let depth = try bytes[offset + 2], let height = try bytes.big(offset + 3, 2),
+            let width = try bytes.big(offset + 5, 2), let components = try bytes[offset + 7]
+        else { throw .malformed(.jpeg, reason: "it ends inside its frame header") }
+        guard [0xc0, 0xc1, 0xc2, 0xc9, 0xca].contains(coding) else {
+            throw .malformed(.jpeg, reason: "its coding (SOF\(coding - 0xc0)) is not read")
+        }
+        guard depth == 8 else { throw .malformed(.jpeg, reason: "it has \(depth) bits a sample, and 8 are read") }
+        guard [1, 3, 4].contains(components) else { throw .malformed(.jpeg, reason: "it has \(components) components") }
+        return (
+            Frame(coding: coding, components: components),
+            PictureHeader(stored: try PixelSize(width, height, of: .jpeg))
+        )
+    }
+}

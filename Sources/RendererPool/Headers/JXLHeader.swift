@@ -1,0 +1,73 @@
+internal import Ports
+internal import RenderProtocol
+internal import VariantSpec
+
+/// A JPEG XL's size as people see it, from the first bits of its codestream; libjxl turns pixels upright itself.
+enum JXLHeader {
+    /// Bits from the least significant one on, as the codestream has them.
+    private struct Bits {
+        let bytes: [UInt8]
+        var offset = 0
+
+        mutating func read(_ count: Int) -> Int? {
+            guard offset + count <= bytes.count * 8 else { return nil }
+            var value = 0
+            for bit in 0..<count {
+                value |= Int(bytes[(offset + bit) / 8] >> UInt8((offset + bit) % 8) & 1) << bit
+            }
+            offset += count
+            return value
+        }
+
+        /// One of four ranges, chosen by two bits: each a width in bits and what is added.
+        mutating func choice(_ ranges: [(bits: Int, plus: Int)]) -> Int? {
+            guard let which = read(2), let value = read(ranges[which].bits) else { return nil }
+            return value + ranges[which].plus
+        }
+    }
+
+    private static let ratios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
+
+    static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
+        let start = try bytes.has([0xff, 0x0a], at: 0) ? 2 : try codestream(&bytes)
+        guard let start, let head = try bytes.bytes(start, min(64, max(0, bytes.length - start))) else {
+            throw .malformed(.jxl, reason: "it has no codestream")
+        }
+        var bits = Bits(bytes: Array(head))
+        guard let size = try size(&bits), let isPlain = bits.read(1) else {
+            throw .malformed(.jxl, reason: "it ends inside its header")
+        }
+        var swapsSides = false
+        if isPlain == 0, bits.read(1) == 1, let orientation = bits.read(3) { swapsSides = orientation >= 4 }
+        var header = PictureHeader(stored: swapsSides ? PixelSize(width: size.height, height: size.width) : size)
+        // Whether there is alpha stands behind fields of any length: where it may be, it is taken as there.
+        header.hasAlpha = isPlain == 0
+        header.memory = header.stored.times(16)
+        return header
+    }
+
+    private static func size(_ bits: inout Bits) throws(RenderFailure) -> PixelSize? {
+        let long = [(bits: 9, plus: 1), (bits: 13, plus: 1), (bits: 18, plus: 1), (bits: 30, plus: 1)]
+        guard let isSmall = bits.read(1) else { return nil }
+        func side(_ bits: inout Bits) -> Int? { isSmall == 1 ? bits.read(5).map { ($0 + 1) * 8 } : bits.choice(long) }
+        guard let height = side(&bits), let ratio = bits.read(3) else { return nil }
+        if ratio > 0 {
+            let (across, down) = ratios[ratio - 1]
+            return try PixelSize(height * across / down, height, of: .jxl)
+        }
+        guard let width = side(&bits) else { return nil }
+        return try PixelSize(width, height, of: .jxl)
+    }
+
+    /// The codestream in a container of boxes, or its first part.
+    private static func codestream(_ bytes: inout PictureBytes) throws(RenderFailure) -> Int? {
+        var offset = 0
+        for _ in 0..<256 {
+            guard let length = try bytes.big(offset, 4), length >= 8 else { return nil }
+            if try bytes.has("jxlc", at: offset + 4) { return offset + 10 }
+            if try bytes.has("jxlp", at: offset + 4) { return offset + 14 }
+            offset += length
+        }
+        return nil
+    }
+}

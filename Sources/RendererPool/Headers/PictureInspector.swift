@@ -1,0 +1,78 @@
+package import Ports
+package import Posix
+package import RenderProtocol
+internal import VariantSpec
+
+/// Reads what a picture is from its first bytes, in Swift, and holds it against the limits before a decoder sees it.
+///
+/// libvips asks about limits only after it has opened the file, which is where a hostile one has already won.
+package struct PictureInspector: Sendable {
+    let limits: RenderLimits
+
+    package init(limits: RenderLimits = RenderLimits()) { self.limits = limits }
+
+    package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture {
+        var bytes = PictureBytes(file)
+        let (format, header) = try header(of: &bytes)
+        guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
+        guard header.frames <= limits.frames else { throw .tooManyFrames(header.frames, limit: limits.frames) }
+        guard header.memory <= limits.decodedBytes else {
+            throw .tooMuchMemory(format, bytes: header.memory, limit: limits.decodedBytes)
+        }
+        let facts = PictureFacts(
+            format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
+            frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration, isTruncated: header.isTruncated
+        )
+        return Picture(
+            facts: facts,
+            file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
+    }
+
+    /// What the file says of itself, for no more than `PictureBytes` lets it cost.
+    func header(of bytes: inout PictureBytes) throws(RenderFailure) -> (ImageFormat, PictureHeader) {
+        let format = try FormatSignature.format(of: &bytes)
+        bytes.format = format
+        guard limits.formats.contains(format) else { throw .unsupported(format) }
+        let header =
+            switch format {
+            case .jpeg: try JPEGHeader.read(&bytes, limits)
+            case .png: try PNGHeader.read(&bytes, limits)
+            case .webp: try WebPHeader.read(&bytes, limits)
+            case .gif: try GIFHeader.read(&bytes, limits)
+            case .avif, .heic: try HEIFHeader.read(&bytes, format, limits)
+            case .tiff: try TIFFHeader.read(&bytes, limits)
+            case .jxl: try JXLHeader.read(&bytes, limits)
+            case .svg: try SVGHeader.read(&bytes, limits)
+            }
+        return (format, header)
+    }
+
+    /// The wanted ranges of a file as a file of their own.
+    private func copy(_ ranges: [Range<Int>], of bytes: inout PictureBytes) throws(RenderFailure) -> OpenFile {
+        do throws(SystemFailure) {
+            let kept = try OpenFile(anonymous: "picture")
+            for range in ranges { try kept.append(range, of: bytes.file) }
+            kept.seal()
+            return kept
+        } catch {
+            throw .noSpace(reason: error.description)
+        }
+    }
+}
+
+/// What a format's reader found.
+struct PictureHeader {
+    /// As stored, before orientation; made by `PixelSize(_:_:of:)`.
+    var stored: PixelSize
+    var orientation = Orientation.upright
+    var frames = 1
+    /// Of all frames, in milliseconds.
+    var duration = 0
+    var hasAlpha = false
+    /// The file ends before what it says of itself does.
+    var isTruncated = false
+    /// Bytes that a decoder must hold at once, where it can't go line by line.
+    var memory = 0
+    /// The only ranges that a decoder may see; nil for the whole file.
+    var keep: [Range<Int>]?
+}

@@ -1,0 +1,67 @@
+internal import Dispatch
+internal import Ports
+internal import Synchronization
+
+/// Renders that wait for a child, in order.
+final class RenderQueue: Sendable {
+    typealias Answer = Result<[RenderedVariant], RenderFailure>
+
+    /// A render and who waits for it; none: the wish to know whether a child can be had.
+    struct Entry: Sendable {
+        let render: PendingRender?
+        let waiter: Waiter
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var first = 0
+        var isStopped = false
+    }
+    private let state = Mutex(State())
+    /// Counts entries, and, once stopped, lets every seat through.
+    private let arrivals = DispatchSemaphore(value: 0)
+    private static let stopped = RenderFailure.unavailable(reason: "the worker is stopping")
+
+    /// A task that is cancelled gets its answer at once; a child that works on it goes on alone.
+    func perform(_ render: PendingRender?) async -> Answer {
+        let waiter = Waiter()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.wait(continuation)
+                let isTaken = state.withLock { state in
+                    if !state.isStopped { state.entries.append(Entry(render: render, waiter: waiter)) }
+                    return !state.isStopped
+                }
+                if isTaken { arrivals.signal() } else { waiter.answer(.failure(Self.stopped)) }
+            }
+        } onCancel: {
+            waiter.answer(.failure(Self.stopped))
+        }
+    }
+
+    /// Blocks until there is a render to do; nil when there will be none.
+    func next() -> Entry? {
+        arrivals.wait()
+        let entry = state.withLock { state -> Entry? in
+            guard state.first < state.entries.count else { return nil }
+            defer {
+                state.first += 1
+                if state.first == state.entries.count { (state.entries, state.first) = ([], 0) }
+            }
+            return state.entries[state.first]
+        }
+        if entry == nil { arrivals.signal() }
+        return entry
+    }
+
+    var hasStopped: Bool { state.withLock { $0.isStopped } }
+
+    func stop() {
+        let left = state.withLock { state in
+            defer { (state.entries, state.first, state.isStopped) = ([], 0, true) }
+            return Array(state.entries[state.first...])
+        }
+        for entry in left { entry.waiter.answer(.failure(Self.stopped)) }
+        arrivals.signal()
+    }
+}

@@ -1,0 +1,50 @@
+internal import ImageModel
+package import RenderProtocol
+internal import VariantSpec
+
+/// How the pool runs its children.
+package struct RendererConfiguration: Sendable, Hashable {
+    /// Path of mezzotint-renderer.
+    package var program: String
+    /// Children at once; more than there are cores only adds waiting.
+    package var count: Int
+    package var deadlineMilliseconds: Int
+    /// A fresh child warms every codec before it says that it is ready.
+    package var startMilliseconds: Int
+    package var limits: RenderLimits
+    package var engine: EngineChoice
+    package var effort: RenderEffort
+    /// Whether JPEGs are written in several scans.
+    package var isProgressive = false
+    /// Whether a variant is written at a lower quality where it would otherwise be larger than its source.
+    package var keepsBelowSource = true
+    /// The folder of the pictures that specs name by key: `logo.png` for `-wmlogo`; nil: there are none.
+    package var watermarks: String?
+    /// Heap that one child may have.
+    package var dataBytes: Int
+    /// What all children together may need, by estimate.
+    package var memoryBytes: Int
+    /// Whether a child goes on where the kernel has no filter for system calls; it says so on stderr.
+    package var isSandboxOptional: Bool
+    /// A child makes way for a fresh one after so many renders …
+    package var recycleRenders: Int
+    /// … or when one leaves it with more memory than this, and with more than twice what it began with.
+    package var recycleBytes: Int
+
+    package init(
+        program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
+        limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
+        dataBytes: Int = RenderLimits.usualDataBytes, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
+        recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
+    ) {
+        (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
+        (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
+        (self.dataBytes, self.recycleRenders, self.recycleBytes) = (dataBytes, recycleRenders, recycleBytes)
+        (self.engine, self.memoryBytes, self.isSandboxOptional) = (engine, memoryBytes, isSandboxOptional)
+    }
+}
+
+extension RendererConfiguration {
+    /// All the CPU time that a child could use within its deadlines, for one that nobody ends any more.
+    var cpuSeconds: Int { recycleRenders * (deadlineMilliseconds / 1000 + 2) }
+}

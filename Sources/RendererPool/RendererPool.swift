@@ -1,0 +1,186 @@
+internal import Dispatch
+package import ImageModel
+package import Ports
+package import Posix
+internal import RenderProtocol
+internal import Synchronization
+internal import VariantSpec
+
+/// Renderer children, one render each at a time; the seat of one that died is taken by a fresh one.
+///
+/// - Concurrency: each child has a thread of ours, which blocks on its socket; renders wait in the order they came.
+/// - Failure: a child that crashes or passes the deadline costs the render that it had, and nothing else.
+package final class RendererPool: Renderer {
+    package let configuration: RendererConfiguration
+    private let inspector: PictureInspector
+    private let queue = RenderQueue()
+    private let seats: [RendererSeat]
+
+    /// Starts the children; `ready()` says whether that went well.
+    package init(_ configuration: RendererConfiguration) {
+        self.configuration = configuration
+        inspector = PictureInspector(limits: configuration.limits)
+        let budget = RenderBudget(ceiling: configuration.memoryBytes)
+        seats = (0..<configuration.count).map { [queue] _ in RendererSeat(configuration, queue, budget) }
+        for (number, seat) in seats.enumerated() { OwnThread.start("renderer \(number)") { seat.run() } }
+    }
+
+    /// Returns when a child has been warmed.
+    ///
+    /// - Failure: `unavailable`, with the program's path.
+    package func ready() async throws(RenderFailure) { _ = try await queue.perform(nil).get() }
+
+    package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inspector.inspect(file) }
+
+    /// Why an order can't be carried out; nil if it can.
+    package func refusal(of order: RenderOrder, from facts: PictureFacts? = nil) -> RenderFailure? {
+        let sideLimit: Int
+        switch order.spec.format {
+        case .jpeg: sideLimit = 65_500
+        case .png, .gif: sideLimit = 65_535
+        case .webp, .avif: sideLimit = 16_383
+        case .heic, .tiff, .jxl, .svg:
+            return .output(order.spec, reason: "\(order.spec.format.rawValue) is not written")
+        }
+        if order.spec.isAuto { return .output(order.spec, reason: "its format was not chosen") }
+        let size = order.output
+        if size.width < 1 || size.height < 1 || order.cut.width <= 0 || order.cut.height <= 0 {
+            return .output(order.spec, reason: "it would show nothing")
+        }
+        if max(size.width, size.height) > sideLimit {
+            return .output(order.spec, reason: "\(size) is over the \(sideLimit) pixels a side of the format")
+        }
+        if size.pixels > configuration.limits.pixels {
+            return .output(order.spec, reason: "\(size) is over the limit of \(configuration.limits.pixels) pixels")
+        }
+        return facts.flatMap { tooMuchMotion(order, $0) }
+    }
+
+    /// Why a picture that moves can't come out moving.
+    private func tooMuchMotion(_ order: RenderOrder, _ facts: PictureFacts) -> RenderFailure? {
+        guard order.spec.isAnimated, facts.frames > 1 else { return nil }
+        let limits = configuration.limits
+        let pixels = max(
+            facts.size.times(facts.frames), order.output.times(facts.frames))
+        if pixels > limits.animationPixels {
+            return .output(
+                order.spec,
+                reason: "its \(facts.frames) frames have \(pixels) pixels together, over the limit of "
+                    + "\(limits.animationPixels). Add -still to make its first alone, or raise render.animation.pixelLimit"
+            )
+        }
+        if facts.duration > limits.animationDuration {
+            return .output(
+                order.spec,
+                reason: "it lasts \(facts.duration) ms, over the limit of \(limits.animationDuration). "
+                    + "Add -still to make its first frame alone, or raise render.animation.duration")
+        }
+        return nil
+    }
+
+    package func render(
+        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool
+    ) async throws(RenderFailure) -> [RenderedVariant] {
+        for order in orders { if let refusal = refusal(of: order, from: picture.facts) { throw refusal } }
+        var variants: [RenderedVariant] = []
+        for part in Self.parts(of: orders) {
+            var request = RenderRequest(
+                facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: configuration.deadlineMilliseconds,
+                outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
+            let files = try watermarks(for: part, &request)
+            variants += try await queue.perform(
+                PendingRender(picture: picture, specs: part.map(\.spec), request: request, watermarks: files)
+            ).get()
+        }
+        return variants
+    }
+
+    /// One request each: as many outputs as it may have, and no more pixels than a child may surely write at once.
+    private static func parts(of orders: [RenderOrder]) -> [ArraySlice<RenderOrder>] {
+        var (parts, start, pixels): ([ArraySlice<RenderOrder>], Int, Int) = ([], 0, 0)
+        for (index, order) in orders.enumerated() {
+            if index > start, index - start == RenderRequest.outputLimit || pixels + order.output.pixels > writtenPixels
+            {
+                parts.append(orders[start..<index])
+                (start, pixels) = (index, 0)
+            }
+            pixels += order.output.pixels
+        }
+        return parts + [orders[start...]]
+    }
+
+    /// Of four bytes each, as a PNG of noise has, less than a child's limit of 512 MiB.
+    private static let writtenPixels = 128_000_000
+
+    private func output(
+        for order: RenderOrder, of picture: Picture, on lane: Lane, isReuse: Bool
+    ) -> RenderOutput {
+        let spec = order.spec
+        var output = RenderOutput(
+            format: spec.format, quality: spec.quality,
+            effort: configuration.effort.effort(for: spec.format, on: lane), size: order.output, cut: order.cut)
+        if spec.extras.isDrawn { output.spec = spec }
+        output.isAnimated = spec.isAnimated && picture.facts.frames > 1
+        output.isProgressive = configuration.isProgressive && spec.format == .jpeg
+        let isSmaller = order.output.pixels <= picture.facts.size.pixels
+        let pixels = order.output.times(output.isAnimated ? picture.facts.frames : 1)
+        let isSearched = pixels <= (spec.format == .avif ? Self.searchedAVIFPixels : Self.searchedPixels)
+        if configuration.keepsBelowSource, !isReuse, spec.format.hasQuality, isSmaller, isSearched {
+            output.ceiling = picture.file.length
+        }
+        return output
+    }
+
+    /// A search encodes up to eight times within one deadline. By pixels and not by time, so that a replay gives the same
+    /// bytes.
+    private static let searchedPixels = 8_000_000
+    private static let searchedAVIFPixels = 1_500_000
+
+    /// The files of the watermarks that the orders name, in the order in which the request lists them.
+    private func watermarks(
+        for orders: some Collection<RenderOrder>, _ request: inout RenderRequest
+    ) throws(RenderFailure) -> [OpenFile] {
+        var files: [OpenFile] = []
+        for order in orders {
+            guard let mark = order.spec.extras.watermark, !request.watermarks.contains(where: { $0.key == mark.key })
+            else { continue }
+            func failure(_ reason: String) -> RenderFailure { .output(order.spec, reason: reason) }
+            guard files.count < RenderWatermark.limit else {
+                throw failure("more than \(RenderWatermark.limit) watermarks are laid over one source at once")
+            }
+            guard let folder = configuration.watermarks else {
+                throw failure("there are no watermarks: render.watermarks names no folder")
+            }
+            let path = "\(folder)/\(mark.key).png"
+            guard let file = try? OpenFile(reading: path) else {
+                throw failure("there is no watermark \(mark.key): put it at \(path)")
+            }
+            let picture: Picture
+            do throws(RenderFailure) { picture = try inspector.inspect(file) } catch {
+                throw failure("the watermark \(path) can't be used: \(error)")
+            }
+            files.append(picture.file)
+            request.watermarks.append(RenderWatermark(key: mark.key, format: picture.facts.format))
+        }
+        return files
+    }
+
+    /// The most resident memory that any one child has had.
+    package var peakMemoryBytes: Int { seats.reduce(0) { max($0, $1.peakMemory) } }
+
+    /// Why children have no filter for system calls, where they go on without.
+    package var unfiltered: String? { seats.lazy.compactMap(\.unfiltered).first }
+
+    /// Children that crashed, hung, answered nonsense or were refused memory.
+    package var losses: Int { seats.reduce(0) { $0 + $1.losses } }
+
+    /// The children that run now.
+    package var processes: [ChildProcess] { seats.compactMap(\.process) }
+
+    /// Ends the children at once: what waits fails, and so does what runs.
+    package func stop() async {
+        queue.stop()
+        for seat in seats { seat.interrupt() }
+        for seat in seats { await seat.ended() }
+    }
+}
