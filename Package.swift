@@ -96,7 +96,7 @@ let package = Package(
 
         .target(
             name: "LogChoice",
-            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings", "KafkaSetup", "CommandLine"],
+            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings", "KafkaSetup"],
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",

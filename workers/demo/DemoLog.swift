@@ -24,7 +24,7 @@ struct DemoLog {
         // How to get in (kafka.security) may be said in the environment, as to every program.
         settings = try Settings.loaded(
             file: nil, environment: ProcessInfo.processInfo.environment, assignments: assignments,
-            inspect: \.logProblems
+            inspect: ChosenLog.problems
         ).settings
     }
 

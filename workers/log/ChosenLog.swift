@@ -1,8 +1,6 @@
-package import CommandLine
 internal import EmbeddedLog
-internal import Glibc
 internal import KafkaLog
-package import KafkaSetup
+internal import KafkaSetup
 package import Ports
 internal import Posix
 package import Settings
@@ -21,6 +19,12 @@ package struct ChosenLog: Sendable {
 
     /// The owning side, for a worker.
     package func consumer() -> any LogConsumer { makeConsumer() }
+
+    /// What is wrong with the log's settings beyond their form, by key: every program loads its settings with it, so that
+    /// all refuse what `config check` would name.
+    package static func problems(of settings: Settings) -> [(key: String, message: String)] {
+        (settings.kafkaConfiguration?.problems ?? []).map { ($0.key, $0.message) }
+    }
 
     /// Connects, or opens the file and makes it if it is not there.
     ///
@@ -50,37 +54,5 @@ package struct ChosenLog: Sendable {
             log: log, indexDirectory: settings.indexDirectory, isShared: false,
             hasRoomForStore: { root in log.keepsRoom || !FileSystem.isOneDisk(root, path) },
             makeConsumer: { EmbeddedLogConsumer(log) })
-    }
-}
-
-extension Settings {
-    /// Whether the log is a file that has to be there before it can be read; nil on a cluster.
-    package var embeddedLogFile: String? { kafka.bootstrap.isEmpty ? logDirectory + "/log.sqlite" : nil }
-
-    /// The settings of a command line, the one way for every program: what `config check` would name, all refuse.
-    package static func load(_ arguments: ParsedArguments) throws(SettingsFailure) -> LoadedSettings {
-        try loaded(arguments, inspect: \.logProblems)
-    }
-
-    /// What is wrong with the settings beyond their form, by key.
-    package var logProblems: [(key: String, message: String)] {
-        (kafkaConfiguration?.problems ?? []).map { ($0.key, $0.message) }
-    }
-
-    /// nil: the log is embedded.
-    package var kafkaConfiguration: KafkaConfiguration? {
-        guard !kafka.bootstrap.isEmpty else { return nil }
-        var configuration = kafka
-        if configuration.clientID.isEmpty { configuration.clientID = Self.processName }
-        return configuration
-    }
-
-    /// What a worker goes by: in `lag`, in the changelog and to the brokers.
-    package var workerName: String { kafkaConfiguration?.clientID ?? Self.processName }
-
-    /// `host-1234`.
-    private static var processName: String {
-        let name = SystemFacts.hostName.isEmpty ? "mezzotint" : SystemFacts.hostName
-        return "\(name)-\(getpid())"
     }
 }

@@ -22,7 +22,7 @@ enum ConfigurationCommand {
 
     private static func check(_ arguments: ParsedArguments) -> ExitCode {
         var problems: [SettingProblem] = []
-        do throws(SettingsFailure) { _ = try Settings.load(arguments) } catch {
+        do throws(SettingsFailure) { _ = try Settings.loaded(arguments, inspect: ChosenLog.problems) } catch {
             problems = error.problems
         }
         if arguments.flag("json") {
@@ -41,7 +41,7 @@ enum ConfigurationCommand {
     }
 
     private static func show(_ arguments: ParsedArguments) throws -> ExitCode {
-        let loaded = try Settings.load(arguments)
+        let loaded = try Settings.loaded(arguments, inspect: ChosenLog.problems)
         if arguments.flag("json") {
             Output.array(Settings.keys) { json, key in
                 json.field("key", key.name)

@@ -14,7 +14,7 @@ enum DoctorCommand {
         "doctor", abstract: "Try what a worker needs on this machine.",
         examples: ["mezzotint doctor", "mezzotint doctor --config config/kafka.yaml --json"], options: [.json]
     ) { arguments in
-        let settings = try Settings.load(arguments).settings
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
         let program =
             settings.render.program.isEmpty
             ? "\(SystemFacts.programFolder)/mezzotint-renderer" : settings.render.program

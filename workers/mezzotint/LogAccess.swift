@@ -10,7 +10,7 @@ enum LogAccess {
     static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
         -> ExitCode
     {
-        let settings = try Settings.load(arguments).settings
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
         if let file = settings.embeddedLogFile, access(file, R_OK | W_OK) != 0 {
             guard errno == ENOENT else {
                 let reason = String(cString: strerror(errno))

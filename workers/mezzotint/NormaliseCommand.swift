@@ -17,7 +17,7 @@ enum NormaliseCommand {
         options: [.json], run: run)
 
     private static func run(_ arguments: ParsedArguments) throws -> ExitCode {
-        let rules = try Settings.load(arguments).settings.canonicalRules
+        let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
         let show = arguments.flag("json") ? showJSON : showSteps
         var code = ExitCode.success
         func take(_ url: String) { if !show(url, rules) { code = .failure } }

@@ -34,7 +34,7 @@ enum PublishCommand {
     private static let pieceBytes = 256 << 10
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let settings = try Settings.load(arguments).settings
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
         let rules = settings.canonicalRules
         let variants = try specs(arguments.value("variants"), rules)
         let inputs = arguments.positionals.isEmpty ? ["-"] : arguments.positionals

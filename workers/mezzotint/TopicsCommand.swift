@@ -63,7 +63,8 @@ enum TopicsCommand {
     }
 
     private static func configuration(_ arguments: ParsedArguments) throws -> KafkaConfiguration {
-        guard let configuration = try Settings.load(arguments).settings.kafkaConfiguration
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        guard let configuration = settings.kafkaConfiguration
         else {
             throw CommandFailure(
                 "The log is embedded and makes its topics itself. Set kafka.bootstrap for those of a cluster, as config/kafka.yaml does."

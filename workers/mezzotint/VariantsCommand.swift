@@ -18,7 +18,8 @@ enum VariantsCommand {
         options: [.json], run: run)
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let source = try Settings.load(arguments).settings.canonicalRules.source(of: arguments.positionals[0]).key
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        let source = try settings.canonicalRules.source(of: arguments.positionals[0]).key
         return try await LogAccess.reading(arguments) { log in
             let rows = try await rows(of: source, in: log)
             if arguments.flag("json") {

@@ -28,7 +28,7 @@ struct WorkerProgram {
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let begun = SystemTime.wallMilliseconds
-        let settings = try Settings.load(arguments).settings
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
         // Each source that waits for a renderer is an open file, and thousands may.
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)

@@ -45,7 +45,7 @@ extension WorkerBench {
     /// The log that the programs here use.
     func log(_ more: [String] = []) async throws -> any Log {
         let loaded = try Settings.loaded(
-            file: nil, environment: [:], assignments: assignments + more, inspect: \.logProblems)
+            file: nil, environment: [:], assignments: assignments + more, inspect: ChosenLog.problems)
         return try await ChosenLog.open(loaded.settings).log
     }
 
