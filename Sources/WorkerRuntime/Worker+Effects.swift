@@ -57,8 +57,8 @@ extension Worker {
                 tell(cause, of: job)
             }
             owned.outbox.add(Outbox.Answer(record, settlement, at: now))
-        case .commit(let topic, let watermark):
-            ports.consumer.commit(topic, owned.id, watermark: watermark)
+        case .commit(let topic, let committable):
+            ports.consumer.commit(topic, owned.id, below: committable)
             if !owned.readable.isEmpty { turnSoon() }
         }
     }
