@@ -1,6 +1,6 @@
-package import ImageModel
 package import Ports
 internal import Posix
+package import Records
 
 /// The log of one machine: topics, partitions and committed offsets in one SQLite file, in a folder of its own.
 ///

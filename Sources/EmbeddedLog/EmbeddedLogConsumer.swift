@@ -1,6 +1,6 @@
-package import ImageModel
 package import Ports
 internal import Posix
+package import Records
 internal import SQLite
 internal import Synchronization
 

@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 internal import Synchronization
 
 /// What waits for the writer: batches to append, and offsets to commit that came since the last one.

@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 internal import SQLite
 
 /// Reads the log through a read-only connection of its own.

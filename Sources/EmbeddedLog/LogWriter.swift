@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import SQLite
 
 /// The thread that writes the log: appends of many tasks are committed in groups, each with one sync of the disk.

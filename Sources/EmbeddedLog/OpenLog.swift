@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import SQLite
 
 /// The log's file, open for writing: what is done inside a write transaction, under the write lock.

@@ -1,8 +1,8 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 /// The client that is a member of the group, with what belongs to it: pipe, queue of commits, the changelog's topic.
 ///

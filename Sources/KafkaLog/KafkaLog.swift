@@ -1,7 +1,7 @@
-package import ImageModel
 package import KafkaSetup
 package import Ports
 internal import Posix
+package import Records
 
 /// The log of many machines: topics on a Kafka cluster, shared by all workers of a group.
 ///

@@ -1,9 +1,9 @@
 internal import CRdkafka
 internal import Glibc
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// What the group decides, and how this member answers.

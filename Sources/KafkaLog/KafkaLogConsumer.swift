@@ -1,7 +1,7 @@
-package import ImageModel
 internal import KafkaSetup
 package import Ports
 internal import Posix
+package import Records
 internal import Synchronization
 
 /// The owning side of a Kafka log: a member of the group that shares the partitions.

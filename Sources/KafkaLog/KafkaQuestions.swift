@@ -1,9 +1,9 @@
 internal import CRdkafka
 internal import Glibc
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 /// Asks the cluster: bounds, committed offsets, topics, owners. All calls block.
 ///

@@ -1,4 +1,7 @@
+package import Failures
 package import ImageModel
+package import Records
+package import VariantSpec
 
 /// What happened to a partition.
 ///

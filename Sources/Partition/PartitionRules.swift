@@ -1,5 +1,5 @@
-package import ImageModel
 package import Planning
+package import VariantSpec
 
 /// What a partition's decisions depend on.
 package struct PartitionRules: Sendable {

@@ -1,5 +1,8 @@
+internal import Failures
 internal import ImageModel
 internal import Planning
+internal import Records
+internal import VariantSpec
 
 /// One job's way through a flight: plan → fetch → render → announce → fold → answer, in this order.
 extension PartitionState {

@@ -1,5 +1,9 @@
+internal import Canonical
+internal import Failures
 internal import ImageModel
 internal import Planning
+internal import Records
+internal import VariantSpec
 
 /// Taking jobs up: delayed, joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {

@@ -1,5 +1,8 @@
-package import ImageModel
+package import Canonical
+internal import Failures
 internal import Planning
+package import Records
+internal import VariantSpec
 
 /// One partition's flights, waiters, retries and committable offsets: events in, effects out.
 ///

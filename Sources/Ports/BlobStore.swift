@@ -1,6 +1,8 @@
+package import Canonical
 package import Digest
 package import ImageModel
 package import Posix
+package import VariantSpec
 
 /// The deterministic name of a stored blob: source key / version / leaf, never URL text.
 ///

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// What became of one appended record.
 package enum AppendResult: Sendable, Hashable {

@@ -1,4 +1,5 @@
-package import ImageModel
+package import Failures
+package import Records
 
 /// Why the log did not do what was asked.
 package enum LogFailure: CodedFailure, Hashable {

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// What is unfinished in one partition of one topic.
 package struct PartitionLag: Sendable {

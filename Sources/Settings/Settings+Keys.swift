@@ -1,4 +1,5 @@
-internal import ImageModel
+internal import Posix
+internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.

@@ -1,5 +1,5 @@
+internal import Canonical
 package import Digest
-internal import ImageModel
 package import Ports
 package import Posix
 

@@ -1,6 +1,7 @@
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 
 /// A partition that this worker owns now: its reducer, its index, and how far both have come.
 ///

@@ -1,6 +1,9 @@
+internal import Canonical
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
+internal import VariantSpec
 
 /// What was looked up of sources a moment ago, so that jobs that came in a burst for one source cost one range read and
 /// one look at each file.

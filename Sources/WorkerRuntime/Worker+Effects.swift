@@ -1,6 +1,8 @@
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// Each effect of the reducers, performed.

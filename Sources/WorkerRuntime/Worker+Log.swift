@@ -1,6 +1,7 @@
-package import ImageModel
+internal import Failures
 internal import Partition
 package import Ports
+package import Records
 internal import Telemetry
 
 /// The log's side: partitions come and go, records are read and taken up. Rows are folded in `Worker+Fold`.

@@ -1,6 +1,7 @@
-internal import ImageModel
+internal import Failures
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// How far partitions have come outlives their owner: where reading begins, whether a topic's log is still the one that

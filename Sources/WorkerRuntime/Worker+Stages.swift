@@ -1,10 +1,13 @@
 internal import Digest
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Planning
 internal import Ports
 internal import Posix
+internal import Records
 internal import Telemetry
+internal import VariantSpec
 
 /// The stages of a flight that await, each feeding its result back: fetch → render → store → announce.
 extension Worker {

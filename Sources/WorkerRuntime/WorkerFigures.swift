@@ -1,7 +1,7 @@
-package import ImageModel
 package import Partition
 internal import Ports
 internal import Posix
+package import Records
 internal import Synchronization
 
 /// What a worker has done and has to do at one moment: the progress line, the health and the metrics all go by it.

@@ -1,10 +1,14 @@
+import Canonical
 import Digest
 import EmbeddedLog
+import Failures
 import Foundation
 import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("mezzotint variants, lag and dead: the log from outside, while no worker runs", .timeLimit(.minutes(1)))
 struct LogCommandTests {

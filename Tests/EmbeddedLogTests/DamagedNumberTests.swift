@@ -1,7 +1,8 @@
 import EmbeddedLog
+import Failures
 import Foundation
-import ImageModel
 import Ports
+import Records
 import SQLite
 import TestSupport
 import Testing

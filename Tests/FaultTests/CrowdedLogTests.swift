@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import ImageModel
 import TestPixels
 import TestSupport
 import TestWorkplace

@@ -1,5 +1,5 @@
-import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
 

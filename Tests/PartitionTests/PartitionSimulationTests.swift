@@ -1,6 +1,8 @@
 import ImageModel
 import Partition
+import Records
 import Testing
+import VariantSpec
 
 @Suite("A partition, simulated from seeds", .timeLimit(.minutes(5)))
 struct PartitionSimulationTests {

@@ -1,8 +1,11 @@
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 /// `expires`: looked at before every permit, and where a retry would wait beyond it.
 extension PartitionStateTests {

@@ -1,8 +1,12 @@
+import Canonical
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 @Suite("A partition's rules, one event at a time", .timeLimit(.minutes(1)))
 struct PartitionStateTests {

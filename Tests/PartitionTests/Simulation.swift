@@ -1,7 +1,11 @@
+import Canonical
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
+import VariantSpec
 
 /// A partition in a world of one seed: a log, an index, origins that fail, permits, and crashes that drop all but
 /// what is durable.

@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import ImageModel
 import Ports
@@ -5,6 +6,7 @@ import Posix
 import Store
 import TestSupport
 import Testing
+import VariantSpec
 
 /// Every store of the house; each keeps the same promises.
 enum StoreKind: String, CaseIterable {

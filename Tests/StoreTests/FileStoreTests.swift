@@ -1,5 +1,6 @@
+import Canonical
+import Failures
 import Foundation
-import ImageModel
 import Ports
 import Posix
 import TestSupport

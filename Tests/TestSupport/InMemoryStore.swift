@@ -1,5 +1,4 @@
 package import Digest
-internal import ImageModel
 package import Ports
 package import Posix
 internal import Synchronization

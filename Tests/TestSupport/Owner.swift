@@ -1,5 +1,5 @@
-package import ImageModel
 package import Ports
+package import Records
 
 /// Stands on a consumer's executor, where a partition would.
 package actor Owner {

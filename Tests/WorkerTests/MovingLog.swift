@@ -1,6 +1,6 @@
 import EmbeddedLog
-import ImageModel
 import Ports
+import Records
 import Synchronization
 
 /// An embedded log whose partitions can come and go as a group's do, and whose appends can be held up.

@@ -1,8 +1,11 @@
+import Canonical
 import Digest
 import ImageModel
 import Partition
 import Ports
+import Records
 import Testing
+import VariantSpec
 
 @testable import WorkerRuntime
 

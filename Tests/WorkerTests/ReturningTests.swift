@@ -1,7 +1,9 @@
+import Canonical
 import EmbeddedLog
 import ImageModel
 import Partition
 import Ports
+import Records
 import Synchronization
 import TestPixels
 import TestSupport

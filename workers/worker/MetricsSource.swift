@@ -1,7 +1,9 @@
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
 internal import Posix
+internal import Records
 internal import Rendering
 internal import Synchronization
 internal import Telemetry
