@@ -85,7 +85,7 @@ package struct PartitionState: Sendable {
         case .rendered(let id): effects.append(.release(.render, id))
         case .announced(let id, let task, let source, let rows, let position):
             announced(id, task, source, rows, position, now, &effects)
-        case .donorGone(let id, let location): donorGone(id, location, now, &effects)
+        case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
         // A flight of an ownership that is over says nothing of this machine now, nor of the partition.
         case .failed(let id, let note):

@@ -89,7 +89,7 @@ extension Worker {
     /// the index is damaged, and being rebuilt.
     func snapshot(for waiter: Waiter, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
         do throws(IndexFailure) {
-            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) {
+            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone(_:bytes:)) {
                 () throws(IndexFailure) in
                 try owned.index.snapshot(of: waiter.job.source)
             }
