@@ -12,7 +12,7 @@ package enum Topic: String, Sendable, Hashable, CaseIterable {
 
     /// Only the newest record of a key is kept.
     package var isCompacted: Bool { self == .variants }
-    /// Topics whose records a worker takes up and finishes: those with watermarks.
+    /// Topics whose records a worker takes up and finishes: those with committed offsets.
     package static let consumed: [Topic] = [.jobsFast, .jobsSlow, .control, .retry]
     /// Those of them whose records are taken up: what lag, metrics and progress tell of. `control` is not read yet.
     package static let worked: [Topic] = [.jobsFast, .jobsSlow, .retry]

@@ -100,7 +100,7 @@ extension PartitionStateTests {
         _ = driver.feed(.fetched(id, Self.facts))
         _ = driver.feed(.granted(.render, id))
         _ = driver.feed(.arrived(driver.waiter("late", source, [Self.small])))
-        _ = driver.feed(.donorGone(id, location: "none"))
+        _ = driver.feed(.blobsGone(id, locations: ["none"]))
         let effects = driver.feed(.granted(.render, id), at: 60)
         #expect(kinds(effects) == [.expired])
         #expect(try #require(flight(effects)) != id)

@@ -1,11 +1,11 @@
 import Partition
 import Testing
 
-@Suite("Watermark: every record below it is finished", .timeLimit(.minutes(1)))
-struct WatermarkTests {
+@Suite("CommittableOffset: every record below it is finished", .timeLimit(.minutes(1)))
+struct CommittableOffsetTests {
     @Test("It moves only over what is finished without a gap")
     func contiguous() {
-        var mark = Watermark()
+        var mark = CommittableOffset()
         for offset: Int64 in [0, 1, 2] { let moved = mark.receive(offset); #expect(moved) }
         #expect(mark.value == 0)
         do { let moved = mark.finish(1); #expect(!moved) }
@@ -18,7 +18,7 @@ struct WatermarkTests {
 
     @Test("Offsets that never came count as done")
     func gaps() {
-        var mark = Watermark()
+        var mark = CommittableOffset()
         for offset: Int64 in [5, 9, 40] { _ = mark.receive(offset) }
         _ = mark.finish(5)
         #expect(mark.value == 9)
@@ -30,14 +30,14 @@ struct WatermarkTests {
 
     @Test("What was finished ahead of it stays finished when it is read again, by another owner, too")
     func comesBack() {
-        var mark = Watermark()
+        var mark = CommittableOffset()
         for offset: Int64 in 4...9 { _ = mark.receive(offset) }
         for offset: Int64 in [4, 6, 7, 9] { _ = mark.finish(offset) }
         #expect(mark.value == 5 && mark.finishedAhead == 3 && mark.finishedOffsets == [6, 7, 9])
         // It went again before anything was read.
-        let between = Watermark(from: 5, finished: mark.finishedOffsets)
+        let between = CommittableOffset(from: 5, finished: mark.finishedOffsets)
         #expect(between.value == 5 && between.unfinished == 0 && between.finishedOffsets == [6, 7, 9])
-        var back = Watermark(from: 5, finished: between.finishedOffsets)
+        var back = CommittableOffset(from: 5, finished: between.finishedOffsets)
         let isNew = (5...11).map { back.receive(Int64($0)) }
         #expect(isNew == [true, false, false, true, false, true, true])
         #expect(back.value == 5 && back.unfinished == 4 && back.finishedAhead == 3)
@@ -47,7 +47,7 @@ struct WatermarkTests {
 
     @Test("A record that comes again is not received again, and finishing twice changes nothing")
     func repeats() {
-        var mark = Watermark()
+        var mark = CommittableOffset()
         _ = mark.receive(3)
         do { let moved = mark.receive(3); #expect(!moved) }
         do { let moved = mark.receive(2); #expect(!moved) }
@@ -61,7 +61,7 @@ struct WatermarkTests {
         var random = SystemRandomNumberGenerator()
         let seed = random.next()
         var numbers = Numbers(state: seed)
-        var mark = Watermark()
+        var mark = CommittableOffset()
         var open: [Int64] = []
         var next: Int64 = 0
         for _ in 0..<20_000 {
@@ -81,12 +81,12 @@ struct WatermarkTests {
 
     @Test("Its span is what came since the oldest unfinished record, however much of that is finished")
     func span() {
-        var watermark = Watermark()
-        for offset in 0..<1_000 as Range<Int64> { _ = watermark.receive(offset * 2) }
-        for offset in 1..<1_000 as Range<Int64> { _ = watermark.finish(offset * 2) }
-        #expect(watermark.span == 1_000 && watermark.unfinished == 1)
-        _ = watermark.finish(0)
-        #expect(watermark.span == 0)
+        var committable = CommittableOffset()
+        for offset in 0..<1_000 as Range<Int64> { _ = committable.receive(offset * 2) }
+        for offset in 1..<1_000 as Range<Int64> { _ = committable.finish(offset * 2) }
+        #expect(committable.span == 1_000 && committable.unfinished == 1)
+        _ = committable.finish(0)
+        #expect(committable.span == 0)
     }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// Counts only records that were received: offsets have gaps (compaction, transaction markers), and a gap is done.
 /// Source of the rule: parallel-consumer #826 lost records by committing the highest *seen* offset.
-package struct Watermark: Sendable, Equatable {
+package struct CommittableOffset: Sendable, Equatable {
     private var offsets: [Int64] = []
     private var finished: [Bool] = []
     /// When each was appended, milliseconds since 1970.
@@ -39,20 +39,20 @@ package struct Watermark: Sendable, Equatable {
     /// nil until a record was received, where it is not known where reading began.
     package var value: Int64? { head < offsets.count ? offsets[head] : next ?? start }
 
-    /// Received since the record that holds the watermark back, itself and finished ones included: what a successor would
+    /// Received since the record that holds the committable offset back, itself and finished ones included: what a successor would
     /// read again, and what is kept in memory here.
     package var span: Int { offsets.count - head }
 
-    /// Finished behind the record that holds the watermark back: a successor does them again.
+    /// Finished behind the record that holds the committable offset back: a successor does them again.
     package var finishedAhead: Int { span - unfinished }
 
-    /// The record that holds the watermark back.
+    /// The record that holds the committable offset back.
     package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
 
     /// When that was appended, milliseconds since 1970.
     package var oldestTime: Int64? { head < times.count ? times[head] : nil }
 
-    /// Whether a record after the one that holds the watermark is finished already.
+    /// Whether a record after the one that holds the committable offset is finished already.
     package var isHeldBack: Bool { finishedAhead > 0 }
 
     /// A record came; false if it came before (a log repeats after a reconnect), or was finished in an earlier ownership.
@@ -60,7 +60,7 @@ package struct Watermark: Sendable, Equatable {
         if let next, offset < next { return false }
         if !known.isEmpty, known.remove(offset) != nil {
             next = offset + 1
-            // With nothing unfinished before it, the watermark is behind it already.
+            // With nothing unfinished before it, the committable offset is behind it already.
             if unfinished > 0 {
                 offsets.append(offset)
                 finished.append(true)
@@ -76,7 +76,7 @@ package struct Watermark: Sendable, Equatable {
         return true
     }
 
-    /// A record is finished; true if the watermark moved.
+    /// A record is finished; true if the committable offset moved.
     package mutating func finish(_ offset: Int64) -> Bool {
         guard let place = index(of: offset), !finished[place] else { return false }
         finished[place] = true
