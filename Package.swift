@@ -117,6 +117,15 @@ let package = Package(
                 "Posix",
             ]),
 
+        // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "Digest", "ImageModel", "JSONText", "Partition", "Planning", "Ports", "Posix", "Telemetry", "WorkerRuntime",
+            ],
+            path: "Tests/Simulation"),
+        program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
+
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(
             name: "TestSupport", dependencies: ["Digest", "ImageModel", "Ports", "Posix", "WebServer"],
@@ -172,6 +181,7 @@ let package = Package(
         tests(
             "Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"], data: ["Corpus"]),
         tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
+        tests("Simulation", needs: ["Simulation", "mezzotint-sim"]),
         tests("SQLite", needs: ["SQLite"]),
         tests(
             "Schema",

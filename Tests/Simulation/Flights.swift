@@ -1,0 +1,30 @@
+internal import ImageModel
+
+/// What is fetched and rendered now: one flight of a source in one ownership.
+final class Flights {
+    struct Key: Hashable {
+        let process: Int
+        let epoch: Int64
+        let source: Int
+    }
+    enum Stage { case fetch, render }
+
+    unowned let world: World
+    private var running: Set<Key> = []
+
+    init(_ world: World) { self.world = world }
+
+    /// nil where the process owns the source's partition no more.
+    func begin(_ source: Int, _ stage: Stage, _ lane: Lane, _ process: SimulatedProcess) -> Key? {
+        if stage == .fetch { world.count(.fetched) }
+        let partition = world.catalogue.sources[source].partition
+        guard let epoch = process.consumer.epoch(of: partition) else { return nil }
+        let key = Key(process: process.number, epoch: epoch, source: source)
+        if !running.insert(key).inserted {
+            world.fail(.singleFlight, "worker \(process.number), source \(source), epoch \(epoch)")
+        }
+        return key
+    }
+
+    func end(_ key: Key) { running.remove(key) }
+}
