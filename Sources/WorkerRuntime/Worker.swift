@@ -1,5 +1,5 @@
 internal import ImageModel
-internal import Partition
+package import Partition
 internal import Ports
 internal import Posix
 internal import Synchronization
@@ -28,7 +28,7 @@ package actor Worker {
     var looks: [LogLook] = []
     var isLooking = false
     var restore = RestoreProgress()
-    var scheduler: PermitScheduler
+    package internal(set) var scheduler: PermitScheduler
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
     /// Fetches under way, so that one can be cancelled without the others.

@@ -69,6 +69,9 @@ final class Cluster {
             if world.chance.isOne(in: 2) { return world.count(.lostWithKill) }
             world.count(.landedAfterKill)
         }
+        if process.isPaused, world.chance.isOne(in: 2) {
+            return process.afterPause { [self] in land(records, log, process, owner, isHeld, until: .max, answer) }
+        }
         guard isHeld() || process.isDead else {
             world.count(.appendOfOldOwnerRefused)
             return refuse(.unavailable(reason: "its partition has gone to another owner meanwhile"))
@@ -97,6 +100,7 @@ final class Cluster {
                 world.count(.appendTooLarge)
                 return .refused(.tooLarge(topic: log.topic, bytes: record.byteCount, limit: Self.recordLimit))
             }
+            if loses(record) { return .acknowledged(max(0, log.end - 1)) }
             return .acknowledged(world.ledger.land(record, in: log, epoch: owner?.epoch, by: process))
         }
         announce(log)
@@ -108,6 +112,11 @@ final class Cluster {
         } else {
             world.after(latency) { answer(results) }
         }
+    }
+
+    private func loses(_ record: NewRecord) -> Bool {
+        if world.plants(.skipFence), case .epoch? = RecordKey(record.key) { return true }
+        return world.plants(.loseAnswer) && record.topic == .outcomes && world.chance.isOne(in: 50)
     }
 
     /// A publisher's record.

@@ -19,7 +19,7 @@ package struct Counts: Sendable {
 package enum Happening: Int, Sendable, CaseIterable {
     // Faults of processes and the group.
     case killed, terminated, zombie, paused, sessionExpired, rebalance, commitLost, commitRefused, revokedLate
-    case diskLost, diskOlder, clockForward, clockBack
+    case diskLost, diskOlder, diskForeign, clockForward, clockBack
     // Of the log.
     case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused
     case lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
@@ -30,9 +30,9 @@ package enum Happening: Int, Sendable, CaseIterable {
     case originFailed, originStalled, originGone, originChanged, hostilePicture
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
-    case published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
+    case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
     // What workers do.
-    case assigned, revoked, lost, restored, marked, leftClean, progressWritten, republished, rewound, restarted
-    case fetched, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited, rekeyed, deadLetter
+    case assigned, revoked, lost, marked, leftClean, progressWritten, republished, rewound, restarted
+    case fetched, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited, rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
 }

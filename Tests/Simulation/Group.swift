@@ -100,9 +100,10 @@ final class Group {
         var partitions = Cluster.partitions
         partitions.shuffle(using: &world.chance)
         for (index, process) in members.enumerated() {
-            let share = partitions.enumerated().filter { $0.offset % members.count == index }.map(\.element).sorted()
+            var share = partitions.enumerated().filter { $0.offset % members.count == index }.map(\.element).sorted()
+            if world.plants(.twoOwners), index == 0 { share = Set(share + partitions.suffix(1)).sorted() }
             let number = generation
-            world.after(world.chance.within(1_000...20_000)) {
+            world.after(world.chance.within(1_000...20_000)) { [share] in
                 process.consumer.tell { process.consumer.assign(share, generation: number) }
             }
         }

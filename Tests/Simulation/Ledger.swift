@@ -8,6 +8,9 @@ final class Ledger {
     private var byID: [String: Fate] = [:]
     /// Keys of the changelog that ever had a row.
     private var rowKeys: Set<[UInt8]> = []
+    /// The last value of each row that counts, and rows that came too late since.
+    private var valid: [[UInt8]: [UInt8]] = [:]
+    private var late: Set<[UInt8]> = []
     private(set) var unanswered = 0
     /// By partition: when something was last answered there, microseconds.
     var answeredAt = [Int64](repeating: 0, count: Cluster.partitionCount)
@@ -16,7 +19,7 @@ final class Ledger {
     final class Fate {
         let id: String
         let partition: PartitionID
-        var records: [(log: TopicLog, incarnation: Int, offset: Int64)] = []
+        var records: [(log: TopicLog, offset: Int64, serial: Int)] = []
         var first: Record?
         var attempts = 0
         /// The simulator took a record of it away: it may be answered or not.
@@ -30,10 +33,7 @@ final class Ledger {
     func land(_ new: NewRecord, in log: TopicLog, epoch: Int64?, by process: SimulatedProcess?) -> Int64 {
         var attempt = 0
         let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
-        if let process, let epoch, epoch < log.newestEpoch {
-            world.count(.zombieLanded)
-            _ = process
-        }
+        if let epoch, epoch < log.newestEpoch { world.count(.zombieLanded) }
         switch log.topic {
         case .jobsFast, .jobsSlow:
             if process != nil {
@@ -67,14 +67,12 @@ final class Ledger {
             fates.append(fate)
             unanswered += 1
         }
-        fate.records.append((log, log.incarnation, offset))
+        fate.records.append((log, offset, log.appended))
     }
 
     private func finish(_ fate: Fate?, upTo attempt: Int) {
         guard let fate else { return }
-        for (log, incarnation, offset) in fate.records where log.incarnation == incarnation {
-            log.finish(offset, upTo: attempt)
-        }
+        for (log, offset, serial) in fate.records { log.finish(offset, serial, upTo: attempt) }
     }
 
     private func retried(_ new: NewRecord, _ id: String) -> Int {
@@ -124,8 +122,7 @@ final class Ledger {
         _ id: String
     ) {
         guard case .owning = process.consumer.phase, let location = variant.location,
-            !world.shelf.destroyed.contains(location), let index = world.indexes[partition.number],
-            index.isOf(process)
+            !world.shelf.destroyed.contains(location), let index = process.indexes[partition], world.indexFailsUntil == 0
         else { return }
         if index.file.rows[source]?.variants.contains(where: { $0.spec == variant.spec }) != true {
             world.fail(.order, "\(id): \(variant.spec) is answered, and not in the index")
@@ -158,9 +155,22 @@ final class Ledger {
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)
             rowKeys.insert(new.key)
-        case .source: world.count(.sourceStored)
+            note(new, epoch, log)
+        case .source:
+            world.count(.sourceStored)
+            note(new, epoch, log)
         default: break
         }
+    }
+
+    /// What an owner says once more, since another wrote after its time, is what was valid before.
+    private func note(_ new: NewRecord, _ epoch: Int64?, _ log: TopicLog) {
+        guard epoch ?? 0 >= log.newestEpoch else {
+            late.insert(new.key)
+            return
+        }
+        if late.remove(new.key) != nil, valid[new.key] == new.value { world.count(.republished) }
+        valid[new.key] = new.value
     }
 
     private func check(_ row: ProgressRow) {

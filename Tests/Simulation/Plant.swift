@@ -8,6 +8,14 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetEpoch = "forget-epoch"
     /// A row that was folded is not in the index.
     case loseRow = "lose-row"
+    /// The record that opens an ownership is acknowledged, and not appended.
+    case skipFence = "skip-fence"
+    /// An answer is acknowledged, and not appended.
+    case loseAnswer = "lose-answer"
+    /// The group gives one partition to two workers.
+    case twoOwners = "two-owners"
+    /// A blob is said to be stored, and is not.
+    case loseBlob = "lose-blob"
     /// An owner finds an older progress row than the newest.
     case stalePosition = "stale-position"
 }

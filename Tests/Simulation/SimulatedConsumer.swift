@@ -305,8 +305,12 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
             world.after(world.cluster.latency) {
                 self.tell {
                     self.isCommitting = false
-                    guard isTaken, number == self.decision else { return self.flush() }
-                    for (place, offset) in offsets where self.readers[place] != nil { self.known[place] = offset }
+                    guard number == self.decision else { return self.flush() }
+                    for (place, offset) in offsets where self.readers[place] != nil {
+                        if isTaken { self.known[place] = offset }
+                        // What failed goes with the next.
+                        if !isTaken, self.pending[place] == nil { self.pending[place] = offset }
+                    }
                     self.flush()
                 }
             }

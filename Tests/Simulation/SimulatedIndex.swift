@@ -23,6 +23,15 @@ final class SimulatedDisk {
     /// It comes up with what it had some while before.
     func goBack() { files = older }
 
+    /// The files of another cluster, whose changelogs were longer.
+    func swap() {
+        for (partition, file) in files {
+            guard let known = file.checkpoint else { continue }
+            files[partition]?.checkpoint = IndexCheckpoint(
+                position: known.position + 100_000, epoch: known.epoch, at: known.at)
+        }
+    }
+
     func wipe(_ partition: PartitionID) { (files[partition], older[partition]) = (nil, nil) }
 }
 
@@ -45,10 +54,8 @@ final class SimulatedIndex: VariantIndex {
     init(_ partition: PartitionID, _ process: SimulatedProcess) {
         (self.partition, self.process) = (partition, process)
         file = process.machine.disk.files[partition] ?? SimulatedDisk.File()
-        process.world.indexes[partition.number] = self
+        process.indexes[partition] = self
     }
-
-    func isOf(_ process: SimulatedProcess) -> Bool { self.process === process }
 
     var checkpoint: IndexCheckpoint? { file.checkpoint }
     var progress: ProgressRow? {

@@ -5,7 +5,7 @@ internal import Posix
 
 /// The web: sources at a few hosts, and what they do when they are asked.
 final class Origins {
-    static let sourceCount = 24
+    static let sourceCount = 120
     static let hostCount = 4
 
     struct Source {
@@ -133,7 +133,8 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
                 }
                 return world.after(time) { done(.failure(failure)) }
             }
-            world.after(world.chance.within(20_000...300_000)) {
+            let time = world.floodUntil > world.now ? world.chance.within(200_000...1_200_000) : world.chance.within(20_000...300_000)
+            world.after(time) {
                 done(
                     .success(
                         orders.map { order in

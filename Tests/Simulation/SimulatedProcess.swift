@@ -1,3 +1,4 @@
+internal import ImageModel
 internal import Ports
 internal import Telemetry
 internal import WorkerRuntime
@@ -11,6 +12,12 @@ final class SimulatedProcess: @unchecked Sendable {
     /// Counts the processes of a world.
     let number: Int
     let executor = SimulatedExecutor()
+    /// As they were opened; one that is kept for its partition's return stays.
+    var indexes: [PartitionID: SimulatedIndex] = [:]
+    /// Permits of slow flights that were looked at.
+    var began: Set<Began> = []
+    /// Since when slow flights were seen to wait for their aged turn, microseconds.
+    var aged: [Began: Int64] = [:]
     private(set) var isDead = false
     private(set) var isPaused = false
     private(set) var hasEnded = false
@@ -19,6 +26,7 @@ final class SimulatedProcess: @unchecked Sendable {
     /// What it waits for; called with true where the wait was cancelled, with false where the process died.
     private var pending: [Int: (Bool) -> Void] = [:]
     private var asked = 0
+    private var sent: [() -> Void] = []
 
     init(_ machine: Machine, number: Int, in world: World) {
         (self.machine, self.number, self.world) = (machine, number, world)
@@ -65,8 +73,14 @@ final class SimulatedProcess: @unchecked Sendable {
 
     func wake() {
         isPaused = false
+        let sent = sent
+        self.sent = []
+        for body in sent { body() }
         consumer.wake()
     }
+
+    /// What was handed to the system before a pause may be sent after it.
+    func afterPause(_ body: @escaping () -> Void) { sent.append(body) }
 
     /// Waits for what `begin` answers; `lost` if the process dies meanwhile, `cancelled` if its task is cancelled.
     func ask<Answer: Sendable>(

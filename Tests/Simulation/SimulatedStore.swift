@@ -44,7 +44,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     private func keep(_ bytes: [UInt8], _ location: String) -> StoredBlob {
         world.note("put", Int64(bytes.count), text: location)
         if shelf.blobs[location] == nil {
-            shelf.blobs[location] = bytes
+            if !world.plants(.loseBlob) || !world.chance.isOne(in: 20) { shelf.blobs[location] = bytes }
             shelf.destroyed.remove(location)
         }
         let kept = shelf.blobs[location] ?? bytes

@@ -6,6 +6,8 @@ final class TopicLog {
         let record: Record
         /// The ownership that it was appended in, whatever its headers say.
         let epoch: Int64?
+        /// Counts what was ever appended: offsets come again in a log that was cut or made anew.
+        let serial: Int
         /// Everything that answers it is in the log, or nobody will answer it.
         var isFinished = false
         /// Attempts made before it.
@@ -19,7 +21,9 @@ final class TopicLog {
     private(set) var history: [Entry] = []
     private(set) var start: Int64 = 0
     private(set) var end: Int64 = 0
-    /// Counts the logs that the topic has had.
+    /// What was ever appended.
+    private(set) var appended = 0
+    /// How often offsets began to mean other records.
     private(set) var incarnation = 0
     /// Its leader does not answer until then, microseconds.
     var awayUntil: Int64 = 0
@@ -35,7 +39,8 @@ final class TopicLog {
         let record = Record(
             topic: topic, partition: partition, offset: offset, timestamp: time, key: new.key, value: new.value,
             headers: new.headers)
-        let entry = Entry(record: record, epoch: epoch, attempt: attempt)
+        appended += 1
+        let entry = Entry(record: record, epoch: epoch, serial: appended, attempt: attempt)
         entries.append(entry)
         if topic.isCompacted { history.append(entry) }
         end = offset + 1
@@ -67,9 +72,9 @@ final class TopicLog {
         return records
     }
 
-    func finish(_ offset: Int64, upTo attempt: Int) {
+    func finish(_ offset: Int64, _ serial: Int, upTo attempt: Int = .max) {
         let place = place(of: offset)
-        guard place < entries.count, entries[place].record.offset == offset, entries[place].attempt <= attempt else { return }
+        guard place < entries.count, entries[place].serial == serial, entries[place].attempt <= attempt else { return }
         entries[place].isFinished = true
     }
 

@@ -1,5 +1,6 @@
 internal import Digest
 internal import ImageModel
+internal import Partition
 internal import WorkerRuntime
 
 /// What must hold all the time, and at the end.
@@ -31,9 +32,59 @@ extension World {
     /// What any one thing may take: a rebalance, a look at the log, the stall of an origin, all waits before a last attempt.
     private static let stillness: Int64 = 60_000_000
 
+    /// Of the worker's permits, after each moment in which one of its slow flights began.
+    func lookAtLanes() {
+        let slow = flights.slow
+        flights.slow = []
+        for process in slow where !process.isDead && !process.isPaused { lookAtLanes(of: process) }
+    }
+
+    private func lookAtLanes(of process: SimulatedProcess) {
+        let standings = process.worker.assumeIsolated { $0.scheduler.standings }
+        let wall = process.machine.wall(at: now)
+        for slow in standings where slow.lane == .slow {
+            for kind in slow.holds where process.began.insert(Began(flight: slow.flight, kind: kind)).inserted {
+                count(.slowBegan)
+                if wall - slow.since >= Self.slowWait {
+                    count(.slowAged)
+                    continue
+                }
+                let ahead = standings.first { fast in
+                    fast.lane == .fast && fast.waits == kind && fast.number <= slow.number && isFree(fast, kind, standings)
+                }
+                if let ahead { fail(.lanes, "worker \(process.number): \(slow.flight) before \(ahead.flight), \(kind)") }
+            }
+        }
+    }
+
+    /// Whether nothing but the lanes decides about a flight: neither its host nor its partition's log bars it.
+    private func isFree(
+        _ fast: PermitScheduler.Standing, _ kind: PermitKind, _ standings: [PermitScheduler.Standing]
+    ) -> Bool {
+        // A breaker lets single flights through, and is open for a while after its fault.
+        if disturbedUntil[Int(fast.flight.partition.number)] + 30_000_000 > now { return false }
+        return kind == .render || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
+    }
+
+    /// A slow flight that has waited too long goes before all fast ones, one at a time.
+    private func lookAtAge(of process: SimulatedProcess) {
+        let wall = process.machine.wall(at: now)
+        for slow in process.worker.assumeIsolated({ $0.scheduler.standings }) where slow.lane == .slow {
+            guard let kind = slow.waits, wall - slow.since >= Self.slowWait else { continue }
+            let aged = process.aged[Began(flight: slow.flight, kind: kind), default: now]
+            process.aged[Began(flight: slow.flight, kind: kind)] = aged
+            let calm = disturbedUntil[Int(slow.flight.partition.number)] + 30_000_000
+            if now - max(aged, calm) > Self.agedWait {
+                fail(.aged, "worker \(process.number): \(slow.flight) has waited for \((now - aged) / 1_000) ms since it was aged")
+            }
+        }
+    }
+    private static let agedWait: Int64 = 12_000_000
+
     private func lookAtMemory() {
         for machine in machines {
             guard let process = machine.process, !process.isPaused else { continue }
+            lookAtAge(of: process)
             let figures = process.worker.assumeIsolated { $0.figures }
             let owned = figures.owned.count
             let limit = owned * (3 * Self.readAhead + 16)
@@ -50,10 +101,11 @@ extension World {
             let owners = machines.compactMap(\.process).filter { $0.consumer.owned.contains(partition) }
             if owners.count != 1 { fail(.waits, "partition \(partition) has \(owners.count) owners") }
         }
+        checkChangelogs()
     }
 
     /// What readers of the changelog see is what its owners say, and stands in the store.
-    func checkChangelogs() {
+    private func checkChangelogs() {
         for partition in Cluster.partitions {
             let log = cluster.log(.variants, partition)
             var valid: [[UInt8]: Record] = [:]
@@ -84,11 +136,16 @@ extension World {
             sources.apply(change)
             if case .variant(let row) = change { check(row) }
         }
-        guard let index = indexes[partition.number] else { return }
+        let owner = machines.compactMap(\.process).first { $0.consumer.owned.contains(partition) }
+        guard let index = owner?.indexes[partition] else { return }
         for (source, rows) in sources where !rows.isEmpty {
             let held = index.file.rows[source] ?? SourceSnapshot()
             if held.source != rows.source || Set(held.variants) != Set(rows.variants) {
-                fail(.index, "partition \(partition), \(source.hex.prefix(8))")
+                let names = { (rows: SourceSnapshot) in
+                    rows.variants.map { "\($0.spec) \($0.version) \($0.expires - World.begin)" }.sorted()
+                        + [rows.source.map { "source \($0.version) \($0.expires - World.begin) \($0.original ?? "-")" } ?? "-"]
+                }
+                fail(.index, "partition \(partition), \(source.hex.prefix(8)): \(names(held)), not \(names(rows))")
             }
         }
     }
@@ -99,6 +156,12 @@ extension World {
         guard let bytes = shelf.blobs[row.location] else { return fail(.stored, "\(row.location) is gone") }
         if SHA256.digest(of: bytes) != row.digest { fail(.stored, "\(row.location) has other bytes than its row says") }
     }
+}
+
+/// A permit that a flight was seen with.
+struct Began: Hashable {
+    let flight: FlightID
+    let kind: PermitKind
 }
 
 extension SourceSnapshot {

@@ -2,7 +2,7 @@ internal import ImageModel
 
 /// What goes wrong. A seed has some of them, so that others show what they do alone.
 enum Fault: Int, CaseIterable {
-    case kill, terminate, pause, rebalance, loseDisk, oldDisk, clock
+    case kill, terminate, pause, rebalance, loseDisk, oldDisk, otherDisk, clock
     case cut, full, away, slow, failReads, compact, truncate, recreate, retain, expireOffsets, reset
     case fillStore, failStore, slowStore, removeBlob, tearBlob, index
     case failOrigin, stallOrigin, changeOrigin, renderer
@@ -27,7 +27,7 @@ extension World {
     /// How long a fault lasts, microseconds.
     private func aWhile() -> Int64 { now + chance.within(200_000...12_000_000) }
 
-    private func disturb(until time: Int64, _ partitions: [PartitionID] = Cluster.partitions) {
+    func disturb(until time: Int64, _ partitions: [PartitionID] = Cluster.partitions) {
         for partition in partitions {
             disturbedUntil[Int(partition.number)] = max(disturbedUntil[Int(partition.number)], time)
         }
@@ -45,7 +45,7 @@ extension World {
             count(.topicAway)
             disturb(until: log.awayUntil, [log.partition])
             return
-        case .kill, .pause, .terminate, .loseDisk, .oldDisk:
+        case .kill, .pause, .terminate, .loseDisk, .oldDisk, .otherDisk:
             if !running.isEmpty { inject(fault, on: chance.pick(running), until) }
         case .rebalance: group.rebalance()
         case .clock: jump(chance.pick(machines))
@@ -63,7 +63,7 @@ extension World {
         case .slowStore:
             count(.storeSlow)
             shelf.slowUntil = until
-        case .removeBlob, .tearBlob: damageBlob(fault)
+        case .removeBlob, .tearBlob: for _ in 0...chance.below(6) { damageBlob(fault) }
         case .index: indexFailsUntil = until
         case .failOrigin: origins.failsUntil[chance.below(Origins.hostCount)] = until
         case .stallOrigin: origins.stallsUntil[chance.below(Origins.hostCount)] = until
@@ -97,6 +97,9 @@ extension World {
             } else if fault == .oldDisk {
                 count(.diskOlder)
                 machine.disk.goBack()
+            } else if fault == .otherDisk {
+                count(.diskForeign)
+                machine.disk.swap()
             }
             after(chance.within(100_000...10_000_000)) { [self] in restart(machine) }
         }
@@ -147,7 +150,7 @@ extension World {
         note("reset", Int64(log.place), isEarliest ? 1 : 0)
         if !isEarliest {
             ledger.excuse(log.entries)
-            for entry in log.entries { log.finish(entry.record.offset, upTo: .max) }
+            for entry in log.entries { log.finish(entry.record.offset, entry.serial) }
         }
         group.committed[log.place] = isEarliest ? log.start : log.end
     }

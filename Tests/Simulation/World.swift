@@ -12,8 +12,8 @@ final class World: @unchecked Sendable {
     static let begin: Int64 = 1_700_000_000_000
     static let attempts = 4
     /// How long the changelog keeps tombstones, and what is not to be compacted yet.
-    static let tombstoneSeconds: Int64 = 120
-    static let compactionLag: Int64 = 90_000
+    static let tombstoneSeconds: Int64 = 60
+    static let compactionLag: Int64 = 25_000
 
     let catalogue = Catalogue.shared
     let plant: Plant?
@@ -30,6 +30,9 @@ final class World: @unchecked Sendable {
     private var queue = EventQueue()
     private var processCount = 0
     var published = 0
+    /// More fast jobs than the workers can do come for a while, now and then.
+    let floods: Bool
+    var floodUntil: Int64 = 0
     /// Which faults this seed has.
     let faults: [Fault]
     /// When something was last done to a partition's owner or topics, by partition, microseconds.
@@ -42,8 +45,6 @@ final class World: @unchecked Sendable {
     let shelf = Shelf()
     let origins: Origins
     let machines: [Machine]
-    /// The index that was opened last, by partition.
-    var indexes: [Int32: SimulatedIndex] = [:]
     var readFailsUntil: Int64 = 0
     var indexFailsUntil: Int64 = 0
     var rendererFailsUntil: Int64 = 0
@@ -54,6 +55,7 @@ final class World: @unchecked Sendable {
         var chance = Chance(seed: seed)
         (self.plant, trace) = (plant, Trace(print: print))
         faults = Fault.some(by: &chance)
+        floods = chance.isOne(in: 4)
         origins = Origins(catalogue, &chance)
         machines = (0..<3).map { Machine($0, &chance) }
         self.chance = chance
@@ -89,6 +91,7 @@ final class World: @unchecked Sendable {
             }
             trace.mix(UInt64(ran))
         }
+        lookAtLanes()
     }
 
     // MARK: What is seen
@@ -149,11 +152,16 @@ final class World: @unchecked Sendable {
             holdLimit: 3_000, retryHeap: 16)
         rules.retryRest = 2_000
         return WorkerConfiguration(
-            partition: rules, permits: PermitRules(fetch: 6, render: 3, slow: 1, slowWait: 4_000),
+            partition: rules, permits: permits,
             canonical: catalogue.rules, readAhead: Self.readAhead, originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
             drain: .seconds(8), seed: chance.next(), owner: "machine \(machine.number)")
     }
     static let readAhead = 12
+    var permits: PermitRules {
+        floods ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait) : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
+    }
+    /// Milliseconds.
+    static let slowWait: Int64 = 4_000
 
     // MARK: A run
 
@@ -175,7 +183,6 @@ final class World: @unchecked Sendable {
         if broken == nil, machines.contains(where: { $0.process != nil }) {
             fail(.ended, "a worker that was told to stop goes on")
         }
-        if broken == nil { checkChangelogs() }
         for machine in machines { machine.process?.kill() }
         queue = EventQueue()
     }
