@@ -126,6 +126,16 @@ let package = Package(
                 "Rendering", "Settings", "WebServer", "CommandLine", "Posix",
             ]),
 
+        // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "Canonical", "Digest", "Failures", "ImageModel", "JSONText", "Partition", "Planning", "Ports", "Posix", "Records",
+                "Telemetry", "VariantSpec", "WorkerRuntime",
+            ],
+            path: "Tests/Simulation"),
+        program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
+
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(
             name: "TestSupport",
@@ -202,6 +212,7 @@ let package = Package(
                 "Planning", "Ports", "Rendering", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix",
                 "TestPixels",
             ]),
+        tests("Simulation", needs: ["Simulation", "mezzotint-sim"]),
         tests("SQLite", needs: ["SQLite"]),
         tests(
             "Schema",
