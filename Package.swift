@@ -131,6 +131,16 @@ let package = Package(
                 "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool",
             ]),
 
+        // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "Canonical", "Digest", "Failures", "ImageModel", "JSONText", "Partition", "Planning", "Ports", "Posix",
+                "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
+            ],
+            path: "Tests/Simulation"),
+        program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
+
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(
             name: "TestSupport",
@@ -211,6 +221,7 @@ let package = Package(
                 "Planning", "Ports", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix", "TestPixels",
                 "RendererPool",
             ]),
+        tests("Simulation", needs: ["Simulation", "mezzotint-sim"]),
         tests("SQLite", needs: ["SQLite"]),
         tests(
             "Schema",

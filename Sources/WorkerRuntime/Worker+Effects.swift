@@ -149,7 +149,7 @@ extension Worker {
                     "waiting": .int(Int64(failed.entries.count)),
                 ])
             // The outbox stays closed meanwhile: no second batch piles up behind a log that is full or away.
-            if goesAgain { try? await Task.sleep(for: .milliseconds(500)) }
+            if goesAgain { await ports.time.sleep(for: .milliseconds(500)) }
         }
         // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
         // are read again then.

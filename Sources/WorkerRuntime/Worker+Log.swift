@@ -100,7 +100,7 @@ extension Worker: LogListener {
 
     /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
     /// unread, none unfinished, nothing on its way.
-    var isQuiet: Bool {
+    package var isQuiet: Bool {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.stale.isEmpty && !$0.isRestating && $0.readable.isEmpty && $0.decoding.isEmpty

@@ -58,7 +58,7 @@ extension Worker {
                 return settle()
             }
             if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
-            try? await Task.sleep(for: .milliseconds(500))
+            await ports.time.sleep(for: .milliseconds(500))
         }
     }
 

@@ -13,7 +13,7 @@ internal import VariantSpec
 extension Worker {
     func beginFetch(_ flight: FlightID, url: String, lane: Lane) async {
         // No child of the worker's group: a group cancels all its tasks or none.
-        let fetch = Task { await self.fetch(flight, url: url, lane: lane) }
+        let fetch = Task(executorPreference: ports.tasks) { await self.fetch(flight, url: url, lane: lane) }
         if has(flight) { fetches[flight] = fetch } else { fetch.cancel() }
         await withTaskCancellationHandler {
             await fetch.value

@@ -1,6 +1,5 @@
 package import Partition
 internal import Ports
-internal import Posix
 package import Records
 internal import Synchronization
 
@@ -72,6 +71,6 @@ extension Worker {
 
     /// How long ago the worker last looked at its work; it does twenty times a second.
     package nonisolated var silence: Duration {
-        .nanoseconds(SystemTime.monotonicNanoseconds - ticked.load(ordering: .relaxed))
+        .nanoseconds(monotonicNanoseconds - ticked.load(ordering: .relaxed))
     }
 }

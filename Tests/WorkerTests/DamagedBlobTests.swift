@@ -1,6 +1,10 @@
 import Digest
 import Foundation
+import Canonical
+import Failures
 import ImageModel
+import Records
+import VariantSpec
 import Partition
 import TestPixels
 import TestSupport
