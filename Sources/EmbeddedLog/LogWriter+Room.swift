@@ -24,19 +24,21 @@ extension LogWriter {
             || folder.reserve.free >= folder.reserve.part(2, of: configuration.reserve)
     }
 
-    /// The owner's look at the disk: where it is short, pages that hold nothing go back to it, and where there is room
-    /// again the reserve is taken again.
+    /// The owner's look at the disk: where it is short, or where most of a large file is spare, pages that hold nothing go
+    /// back to it, a few at a time beside the work; where there is room again the reserve is taken again.
     func look(at now: Int64) {
         nextLook = now + Self.lookNanoseconds
         let reserve = folder.reserve
         let held = reserve.held
         // A disk that can hold no file of nothing is short of room only where little is free.
         isTight = reserve.free < configuration.reserve || held + reserve.free < 2 * configuration.reserve
-        guard isTight || held > configuration.reserve else { return }
         // What fails here is tried again at the next look.
         let hasMore = try? writing { (log) throws(SQLiteFailure) in
-            defer { reserve.take(configuration.reserve) }
-            guard isTight else { return false }
+            defer { if held != configuration.reserve { reserve.take(configuration.reserve) } }
+            guard isTight else {
+                guard try log.isMostlySpare() else { return false }
+                return try log.giveBack(within: .max)
+            }
             let isTrimmed = try !log.trimAlone(passed, outcomesKept: configuration.outcomesKept, isTight: true)
             let wal = FileSystem.length(of: folder.file + "-wal") ?? 0
             let moved = try log.connection.checkpoint(.passive)

@@ -62,7 +62,7 @@ actor LogWriter {
     func beginOwnership(_ onCommit: @escaping @Sendable (Set<TablePlace>) -> Void) throws(LogFailure) -> [Int64] {
         try beginWithRoom()
         let (epochs, committedOffsets) = try writing { (log) throws(SQLiteFailure) in
-            if !isTight { try log.shrink() }
+            if !isTight { try log.copyIfOld() }
             return (try log.bumpEpochs(), try log.committedOffsets())
         }
         (owner, passed, nextLook) = (onCommit, committedOffsets, 0)
@@ -113,7 +113,7 @@ actor LogWriter {
         let group = inbox.take(now: now, isForced: false)
         if !group.isEmpty { _ = commit(group) }
         if inbox.due == 0 { thread.wake() }
-        guard owner != nil, configuration.reserve > 0 else { return inbox.due }
+        guard owner != nil else { return inbox.due }
         if now >= nextLook { look(at: now) }
         return min(inbox.due ?? .max, nextLook)
     }

@@ -22,6 +22,8 @@ final class OpenLog {
     private static let trimmedWhereTight: Int64 = 512
     /// A free part of the file below this is left for new records.
     private static let keptFreeBytes: Int64 = 64 << 20
+    /// Copied within tenths of a second.
+    private static let copiedBytes: Int64 = 16 << 20
 
     init(_ connection: Connection, partitions: Int) {
         (self.connection, partitionCount) = (connection, partitions)
@@ -166,14 +168,22 @@ final class OpenLog {
         return reserve == 0 ? most : min(most, max(leastPages, reserve / LogSchema.pageSize / (isOwner ? 4 : 2)))
     }
 
-    /// Gives the disk back what most of a large file has become: free pages, after a backlog was worked off.
-    func shrink() throws(SQLiteFailure) {
-        let free = try connection.number("PRAGMA freelist_count") ?? 0
+    /// Whether most of a large file is pages that hold nothing: a backlog was worked off.
+    func isMostlySpare() throws(SQLiteFailure) -> Bool {
+        let spare = try connection.number("PRAGMA freelist_count") ?? 0
         let pages = try connection.number("PRAGMA page_count") ?? 0
-        let pageSize = try connection.number("PRAGMA page_size") ?? 0
-        guard free * pageSize > Self.keptFreeBytes, free > pages / 2 else { return }
+        return spare * Int64(LogSchema.pageSize) > Self.keptFreeBytes && spare > pages / 2
+    }
+
+    /// A file that an older program made has no way to give pages back. One that holds little is copied, once, into one that
+    /// has: publishers wait for that. A larger one stays as it is, and fills its spare pages again.
+    func copyIfOld() throws(SQLiteFailure) {
+        guard try connection.number("PRAGMA auto_vacuum") == 0 else { return }
+        let spare = try connection.number("PRAGMA freelist_count") ?? 0
+        let pages = try connection.number("PRAGMA page_count") ?? 0
+        guard (pages - spare) * Int64(LogSchema.pageSize) <= Self.copiedBytes else { return }
         do throws(SQLiteFailure) {
-            try connection.execute("VACUUM")
+            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
             try connection.checkpoint(.truncate)
         } catch  where error.isFull || error.isBusy {
             // No room for the copy, or a reader that stays: the file is as good as before.

@@ -18,6 +18,12 @@ final class SQLiteVariantIndex: VariantIndex {
         (self.path, self.file, self.checkpoint, self.progress) = (path, file, checkpoint, progress)
     }
 
+    func isEmpty() throws(IndexFailure) -> Bool {
+        try using { (file) throws(SQLiteFailure) in
+            try file.connection.number("SELECT EXISTS (SELECT 1 FROM sources)") == 0
+        }
+    }
+
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
         try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }

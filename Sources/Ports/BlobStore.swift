@@ -45,8 +45,26 @@ package struct NewBlob: Sendable {
     package init(_ content: FileSlice, as name: BlobName) { (self.content, self.name) = (content, name) }
 }
 
+/// What a store shows of itself, before it is taken for the one that rows are bound to.
+package struct StoreSight: Sendable, Hashable {
+    /// Where it is, for people.
+    package let place: String
+    /// nil: it is fresh, from before identities, or not the store at all.
+    package let identity: StoreIdentity?
+    package let isEmpty: Bool
+    package init(place: String, identity: StoreIdentity?, isEmpty: Bool) {
+        (self.place, self.identity, self.isEmpty) = (place, identity, isEmpty)
+    }
+}
+
 /// Where variants and originals are kept.
 package protocol BlobStore: Sendable {
+    func sight() async throws(StoreFailure) -> StoreSight
+    /// The store's identity, made if it has none. From now on a store that does not show it is refused (`foreign`) by every
+    /// verb. Of many that make one at once, one wins and all hear the same.
+    func adopt() async throws(StoreFailure) -> StoreIdentity
+    /// Why what is there is not the store that was adopted; nil if it is, or none was.
+    var absence: StoreFailure? { get }
     /// Puts blobs, each whole or not at all, and returns when they would survive a crash. What is already there under a
     /// name stays, and is what is returned for it. All that a job makes goes in one put: it becomes durable together.
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob]

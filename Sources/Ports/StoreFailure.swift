@@ -11,6 +11,8 @@ package enum StoreFailure: CodedFailure, Hashable {
     case obstructed(path: String, reason: String)
     case unreadable(path: String, reason: String)
     case badLocation(String)
+    /// What is there is not the store that rows are bound to; `expected` is nil of rows from before identities.
+    case foreign(path: String, expected: StoreIdentity?, found: StoreIdentity?)
 
     package var kind: Code {
         switch self {
@@ -20,6 +22,7 @@ package enum StoreFailure: CodedFailure, Hashable {
         case .obstructed: .obstructed
         case .unreadable: .unreadable
         case .badLocation: .badLocation
+        case .foreign: .foreign
         }
     }
 
@@ -35,6 +38,10 @@ package enum StoreFailure: CodedFailure, Hashable {
         case .unreadable(let path, let reason):
             "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
         case .badLocation(let location): "\(location) is not a location inside the store."
+        case .foreign(let path, let expected, let found):
+            "\(path) is not the store that this log's rows name files of (\(expected?.description ?? "from before stores had identities")): it "
+                + (found.map { "is another one (\($0))" } ?? "was removed or recreated, or its disk is not mounted")
+                + ". Jobs wait. Bring the store back, or start the worker with store.adopt=true to make again what this one lacks."
         }
     }
 
@@ -45,6 +52,7 @@ package enum StoreFailure: CodedFailure, Hashable {
         case obstructed = "store.obstructed"
         case unreadable = "store.unreadable"
         case badLocation = "store.bad-location"
+        case foreign = "store.foreign"
 
         package var meaning: String {
             switch self {
@@ -54,12 +62,13 @@ package enum StoreFailure: CodedFailure, Hashable {
             case .obstructed: "One place in the store cannot be written, though the store can."
             case .unreadable: "A stored blob cannot be read."
             case .badLocation: "A row names a place outside the store."
+            case .foreign: "The store's folder is not the store that rows are bound to; jobs wait (`store.adopt`)."
             }
         }
 
         package var verdict: Verdict {
             switch self {
-            case .full, .unwritable, .exhausted: .wait
+            case .full, .unwritable, .exhausted, .foreign: .wait
             case .obstructed, .unreadable: .retry
             case .badLocation: .fail
             }

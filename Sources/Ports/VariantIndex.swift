@@ -12,6 +12,9 @@ package protocol VariantIndex: AnyObject {
     /// The newest progress row that was applied. nil if there was none.
     var progress: ProgressRow? { get }
 
+    /// Whether it holds no row of any source.
+    func isEmpty() throws(IndexFailure) -> Bool
+
     /// All that is stored for a source, in one range read.
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot
 

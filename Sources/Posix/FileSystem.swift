@@ -107,15 +107,22 @@ package enum FileSystem {
     /// Whether names may be made and taken away in a directory.
     package static func isWritableDirectory(_ path: String) -> Bool { access(path + "/.", W_OK | X_OK) == 0 }
 
-    /// The regular files of a directory with the time each was last written, in seconds since 1970.
-    package static func files(in path: String) throws(SystemFailure) -> [(name: String, written: Int)] {
+    /// All that a directory holds, itself and the one above it too.
+    package static func names(in path: String) throws(SystemFailure) -> [String] {
         guard let directory = opendir(path) else { throw SystemFailure("opendir", on: path, code: errno) }
         defer { closedir(directory) }
-        var found: [(name: String, written: Int)] = []
+        var names: [String] = []
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names
+    }
+
+    /// The regular files of a directory with the time each was last written, in seconds since 1970.
+    package static func files(in path: String) throws(SystemFailure) -> [(name: String, written: Int)] {
+        var found: [(name: String, written: Int)] = []
+        for name in try names(in: path) {
             var facts = stat()
             guard lstat("\(path)/\(name)", &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { continue }
             found.append((name, facts.st_mtim.tv_sec))

@@ -1,17 +1,19 @@
 internal import JSONText
 
-/// How far a partition's owners have come in its topics, as a row of the changelog.
+/// How far a partition's owners have come in its topics, and which store its rows are bound to, as a row of the changelog.
 ///
 /// Committed offsets alone make a new owner answer again what was finished above them. A row survives a hand-over, is
 /// fenced like every other row, and tells a topic that was recreated from the one that was read.
 package struct ProgressRow: Sendable, Hashable {
     package var partition: PartitionID
     package var topics: [Topic: TopicProgress]
+    /// nil in rows of earlier programs.
+    package var store: StoreIdentity?
     /// Milliseconds since 1970.
     package var at: Int64
 
-    package init(partition: PartitionID, topics: [Topic: TopicProgress], at: Int64) {
-        (self.partition, self.topics, self.at) = (partition, topics, at)
+    package init(partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil, at: Int64) {
+        (self.partition, self.topics, self.store, self.at) = (partition, topics, store, at)
     }
 
     package func newRecord() -> NewRecord {
@@ -32,6 +34,7 @@ package struct ProgressRow: Sendable, Hashable {
             json.progress(progress)
         }
         json.endObject()
+        if let store { json.field("store", store.description) }
         json.field("at", at)
         json.endObject()
         return json.bytes
@@ -46,6 +49,7 @@ package struct ProgressRow: Sendable, Hashable {
     init(partition: PartitionID, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
             var topics: [Topic: TopicProgress]?
+            var store: StoreIdentity?
             var at: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -62,11 +66,13 @@ package struct ProgressRow: Sendable, Hashable {
                         }
                     }
                     topics = read
+                case "store": store = try reader.value("a store's identity") { StoreIdentity($0) }
                 case "at": at = try reader.integer()
                 default: try reader.skip()
                 }
             }
-            return ProgressRow(partition: partition, topics: try topics.field("topics"), at: try at.field("at"))
+            return ProgressRow(
+                partition: partition, topics: try topics.field("topics"), store: store, at: try at.field("at"))
         }
     }
 }

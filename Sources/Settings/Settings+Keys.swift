@@ -141,6 +141,9 @@ extension Settings {
             "store.directory", \.store.directory, .path(allowsEmpty: true),
             "Where variants and originals are kept. Empty: store below the data directory. Relative like data."),
         SettingKey(
+            "store.adopt", \.store.adopt, .flag,
+            "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."),
+        SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
             "How long what is stored counts as fresh."),
         SettingKey(

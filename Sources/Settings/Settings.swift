@@ -101,6 +101,7 @@ package struct Settings: Sendable, Equatable {
     package struct Store: Sendable, Equatable {
         /// Empty: `store` below the data directory.
         package var directory = ""
+        package var adopt = false
         package var maxAge = Duration.seconds(7 * 86_400)
         package var originals = Originals()
         package struct Originals: Sendable, Equatable {

@@ -1,7 +1,9 @@
 internal import Canonical
 package import Digest
+package import Records
 package import Ports
 package import Posix
+internal import Synchronization
 
 /// Blobs as files below one directory: `ab/cd/<source key>/<version>/<leaf>`.
 ///
@@ -10,11 +12,14 @@ package import Posix
 ///
 /// - Concurrency: file work runs on threads of its own; several processes may share a directory.
 package final class FileStore: BlobStore {
-    private let root: String
-    private let pool: BlockingPool
+    let root: String
+    let pool: BlockingPool
     private let tree: DirectoryTree
     /// Whether the disk has room for blobs: others may need what is left of it.
     private let hasRoom: @Sendable () -> Bool
+
+    /// The store that rows are bound to, once that is known.
+    let adopted = Mutex<StoreIdentity?>(nil)
 
     /// Opens the store at `root`, which is made if it is not there, and removes what puts that were cut short left more
     /// than `leftoverAge` seconds ago.
@@ -45,12 +50,18 @@ package final class FileStore: BlobStore {
     }
 
     package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
-        try await pool.run { [self] () throws(StoreFailure) in try write(blobs) }
+        try await pool.run { [self] () throws(StoreFailure) in
+            if let absence { throw absence }
+            return try write(blobs)
+        }
     }
 
     package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
         guard Self.isValid(location) else { throw .badLocation(location) }
-        return try await pool.run { [self] () throws(StoreFailure) in try file(at: location) }
+        return try await pool.run { [self] () throws(StoreFailure) in
+            if let absence { throw absence }
+            return try file(at: location)
+        }
     }
 
     /// Hashed on a thread of the store: the cooperative pool waits for no disk, and the heap is not for pictures.
@@ -59,6 +70,7 @@ package final class FileStore: BlobStore {
     ) async throws(StoreFailure) -> OpenFile? {
         guard Self.isValid(location) else { throw .badLocation(location) }
         return try await pool.run { [self] () throws(StoreFailure) in
+            if let absence { throw absence }
             do throws(StoreFailure) {
                 guard let file = try file(at: location) else { return nil }
                 return isExpected(try digest(of: FileSlice(whole: file), at: location)) ? file : nil
@@ -75,6 +87,7 @@ package final class FileStore: BlobStore {
         do throws(SystemFailure) {
             guard let found = try FileSystem.file(at: path) else { return true }
             guard found.isRegular, found.length != bytes else { return false }
+            guard absence == nil else { return true }
             _ = try? FileSystem.remove(path)
             return true
         } catch {
@@ -86,6 +99,7 @@ package final class FileStore: BlobStore {
     package func remove(_ location: String) async throws(StoreFailure) {
         guard Self.isValid(location) else { throw .badLocation(location) }
         try await pool.run { [self] () throws(StoreFailure) in
+            if let absence { throw absence }
             _ = try writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
         }
     }
@@ -112,7 +126,7 @@ package final class FileStore: BlobStore {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) || (97...102).contains(byte) }
 
-    private static let unfinished = ".tmp"
+    static let unfinished = ".tmp"
 
     private func file(at location: String) throws(StoreFailure) -> OpenFile? {
         do { return try OpenFile(reading: "\(root)/\(location)") } catch {
@@ -188,7 +202,11 @@ package final class FileStore: BlobStore {
 
     private func draft(_ blob: NewBlob, _ location: String) throws(SystemFailure) -> Draft {
         let path = "\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())"
-        let file = try OpenFile(creating: path)
+        let file: OpenFile
+        do throws(SystemFailure) { file = try OpenFile(creating: path) } catch  where error.isMissing {
+            _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
+            file = try OpenFile(creating: path)
+        }
         do {
             let digest = try Self.copy(blob.content, to: file)
             file.startWriting()
@@ -226,13 +244,13 @@ package final class FileStore: BlobStore {
         }
     }
 
-    private static func unwritable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
+    static func unwritable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
         if failure.isOutOfSpace { return .full(path: path) }
         return failure.isExhaustion
             ? .exhausted(path: path, reason: failure.description) : .unwritable(path: path, reason: failure.description)
     }
 
-    private static func unreadable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
+    static func unreadable(_ path: String, _ failure: SystemFailure) -> StoreFailure {
         failure.isExhaustion
             ? .exhausted(path: path, reason: failure.description) : .unreadable(path: path, reason: failure.description)
     }

@@ -20,6 +20,8 @@ final class OwnedPartition {
     /// came, then our mark too.
     var restoreEnd: Int64
     var mark = Mark.none
+    /// What its rows are bound to, from the mark on.
+    var store: StoreIdentity?
     var isRestored = false
     /// Jobs that were taken up, and wait for a damaged index to be restored.
     var waiters: [Waiter] = []

@@ -86,13 +86,17 @@ extension Worker {
     }
 
     /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again. nil:
-    /// the index is damaged, and being rebuilt.
+    /// the index is damaged, and being rebuilt; or the store is away.
     func snapshot(for waiter: Waiter, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
+        guard storeAbsence == nil else { return nil }
         do throws(IndexFailure) {
-            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone(_:bytes:)) {
+            let snapshot = try owned.looks.snapshot(for: waiter, at: now, isGone: isGone) {
                 () throws(IndexFailure) in
                 try owned.index.snapshot(of: waiter.job.source)
             }
+            guard storeAbsence != nil else { return snapshot }
+            owned.looks.forget(waiter.job.source)
+            return nil
         } catch {
             if case .corrupt = error {
                 rebuild(owned, error)

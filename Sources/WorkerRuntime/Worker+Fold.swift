@@ -157,8 +157,8 @@ extension Worker {
         switch key {
         case .epoch, .job: return epochRow(of: owned, isClean: false)
         case .progress:
-            let row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
-            record = row.newRecord()
+            let empty = ProgressRow(partition: owned.id, topics: [:], store: owned.store, at: now)
+            record = (owned.index.progress ?? empty).newRecord()
         case .source(let source):
             let row = try owned.index.snapshot(of: source).source
             record = row?.newRecord(partition: owned.id) ?? SourceRow.drop(source, partition: owned.id)

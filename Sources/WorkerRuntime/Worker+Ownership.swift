@@ -44,13 +44,20 @@ extension Worker {
 
     private func mark(_ partition: PartitionID, _ epoch: Int64) async {
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
-        while let owned = partitions[partition], owned.epoch == epoch, owned.mark == .underWay, !phase.isEnded {
+        while let owned = marking(partition, epoch) {
+            let binding = await bindStore(of: owned)
+            guard marking(partition, epoch) === owned else { continue }
+            guard let binding else {
+                try? await Task.sleep(for: .milliseconds(500))
+                continue
+            }
             let late = owned.stale
             guard let rows = standing(late.keys, owned) else {
                 owned.mark = .none
                 return
             }
-            let results = await ports.log.append(rows + [epochRow(of: owned, isClean: false)], as: owned.ownership)
+            let results = await ports.log.append(
+                rows + binding + [epochRow(of: owned, isClean: false)], as: owned.ownership)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
                 owned.forgetStale(late)
                 (owned.mark, owned.restoreEnd) = (.set, max(owned.restoreEnd, offset + 1))
@@ -60,6 +67,14 @@ extension Worker {
             if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
             await ports.time.sleep(for: .milliseconds(500))
         }
+    }
+
+    /// The partition, if its mark is still to be appended in this ownership.
+    private func marking(_ partition: PartitionID, _ epoch: Int64) -> OwnedPartition? {
+        guard let owned = partitions[partition], owned.epoch == epoch, owned.mark == .underWay, !phase.isEnded else {
+            return nil
+        }
+        return owned
     }
 
     /// Who owns the partition; clean: nothing was left under way.

@@ -44,6 +44,10 @@ package actor Worker {
     var phase = Phase.running
     /// When it was last said what all jobs wait for, by code.
     var told: [String: Int64] = [:]
+    /// Why the store is not the one that rows are bound to: jobs wait, and are looked up once it is there again.
+    var storeAbsence: StoreFailure?
+    /// When the store was last asked, monotonic milliseconds.
+    var askedStoreAt: Int64 = 0
     /// When it was last said that partitions go.
     var toldLeaving: Int64?
     /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
@@ -187,6 +191,7 @@ package actor Worker {
             if !owned.isLeaving { writeProgress(of: owned) }
         }
         tellRestore()
+        awaitStore()
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }

@@ -11,6 +11,8 @@ package struct WorkerConfiguration: Sendable {
     package var readAhead: Int
     /// Sources of at most so many bytes are kept as originals.
     package var originalsLimit: Int
+    /// Whether rows are bound to the store that is there, though they are bound to another.
+    package var adoptsStore = false
     /// How long running work may take to finish once the worker is told to stop.
     package var drain: Duration
     /// Ends when nothing is left to do.

@@ -1,4 +1,5 @@
 package import Digest
+package import Records
 package import Ports
 package import Posix
 internal import Synchronization
@@ -11,6 +12,19 @@ package final class InMemoryStore: BlobStore {
 
     /// Locations of what is there.
     package var locations: Set<String> { blobs.withLock { Set($0.keys) } }
+
+    package func sight() async throws(StoreFailure) -> StoreSight {
+        StoreSight(place: "memory", identity: Self.identity, isEmpty: locations.isEmpty)
+    }
+
+    package func adopt() async throws(StoreFailure) -> StoreIdentity { Self.identity }
+
+    package var absence: StoreFailure? { nil }
+
+    private static let identity: StoreIdentity = {
+        var random = SystemRandomNumberGenerator()
+        return StoreIdentity(drawnFrom: &random)
+    }()
 
     package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
         try blobs.map { (blob) throws(StoreFailure) in try put(blob.content, blob.name) }

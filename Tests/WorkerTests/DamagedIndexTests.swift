@@ -91,6 +91,7 @@ private final class FailingIndex: VariantIndex {
         (self.inner, self.isDamaged) = (inner, isDamaged)
     }
 
+    func isEmpty() throws(IndexFailure) -> Bool { try inner.isEmpty() }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
         if isDamaged(.lookUp) { throw damage }
         return try inner.snapshot(of: source)

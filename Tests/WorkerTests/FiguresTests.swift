@@ -178,6 +178,7 @@ private final class FullIndex: VariantIndex {
 
     init(_ inner: any VariantIndex, _ full: Full) { (self.inner, self.full) = (inner, full) }
 
+    func isEmpty() throws(IndexFailure) -> Bool { try inner.isEmpty() }
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
 
     func apply(

@@ -49,19 +49,18 @@ struct Composition {
         let ports = WorkerPorts(
             log: log, consumer: chosen.consumer(), fetcher: GuardedFetcher(settings.originConfiguration),
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
-        worker = Worker(
-            ports,
-            WorkerConfiguration(
-                partition: settings.partitionRules,
-                permits: PermitRules(
-                    fetch: settings.fetch.concurrency, render: renders,
-                    slow: settings.slowConcurrency(cores: cores),
-                    slowWait: Int64(settings.lanes.slow.maxWait.milliseconds)),
-                canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
-                originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
-                seed: UInt64.random(in: 0...UInt64.max),
-                owner: settings.workerName),
-            logger: logger)
+        var configuration = WorkerConfiguration(
+            partition: settings.partitionRules,
+            permits: PermitRules(
+                fetch: settings.fetch.concurrency, render: renders,
+                slow: settings.slowConcurrency(cores: cores),
+                slowWait: Int64(settings.lanes.slow.maxWait.milliseconds)),
+            canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
+            originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
+            seed: UInt64.random(in: 0...UInt64.max),
+            owner: settings.workerName)
+        configuration.adoptsStore = settings.store.adopt
+        worker = Worker(ports, configuration, logger: logger)
     }
 }
 

@@ -1,0 +1,26 @@
+package import ImageModel
+
+/// Whether the store that is there may be taken for the one that a partition's rows name files of.
+package enum StoreBinding: Sendable, Hashable {
+    /// It is the one.
+    case bound
+    /// The rows are to be bound to it: they are from before identities, or there are none, or a person said so.
+    case adopt
+    /// Jobs wait for the other.
+    case foreign
+
+    /// - Parameters:
+    ///   - rows: what the partition's rows are bound to.
+    ///   - isEmpty: whether the store holds nothing.
+    ///   - adopts: `store.adopt`.
+    package init(
+        rows: StoreIdentity?, hasRows: Bool, found: StoreIdentity?, isEmpty: Bool, adopts: Bool
+    ) {
+        if let rows {
+            self = rows == found ? .bound : adopts ? .adopt : .foreign
+        } else {
+            // A store from before identities has blobs where there are rows, and is adopted once.
+            self = found == nil && isEmpty && hasRows && !adopts ? .foreign : .adopt
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import ImageModel
+internal import Partition
+internal import Ports
+internal import Telemetry
+
+/// Rows name files of one store: jobs wait while what is there is not that one.
+extension Worker {
+    /// What the partition's mark says of the store, if anything; nil while its jobs must wait for another store.
+    func bindStore(of owned: OwnedPartition) async -> [NewRecord]? {
+        do {
+            let sight = try await ports.store.sight()
+            let rows = owned.index.progress?.store
+            let binding = StoreBinding(
+                rows: rows, hasRows: try !owned.index.isEmpty(), found: sight.identity, isEmpty: sight.isEmpty,
+                adopts: configuration.adoptsStore)
+            guard binding != .foreign else {
+                throw StoreFailure.foreign(path: sight.place, expected: rows, found: sight.identity)
+            }
+            let store = try await ports.store.adopt()
+            owned.store = store
+            guard store != rows else { return [] }
+            if let rows {
+                logger.notice(
+                    "The rows of a partition are bound to another store now, as store.adopt says.",
+                    ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
+            }
+            var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
+            (row.store, row.at) = (store, now)
+            return [row.newRecord().announced(in: owned.epoch)]
+        } catch let failure as StoreFailure {
+            note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        } catch let failure as IndexFailure {
+            if case .corrupt = failure { rebuild(owned, failure) } else { note(failure) }
+        } catch {}
+        return nil
+    }
+
+    /// Whether a wanted file is gone. Where the store itself is, that says nothing of the file.
+    func isGone(_ location: String, bytes: Int) -> Bool {
+        guard ports.store.isGone(location, bytes: bytes) else { return false }
+        if storeAbsence == nil { storeAbsence = ports.store.absence }
+        return true
+    }
+
+    /// Asks once a second for a store that is away.
+    func awaitStore() {
+        guard let absence = storeAbsence, monotonic - askedStoreAt >= 1_000 else { return }
+        askedStoreAt = monotonic
+        storeAbsence = ports.store.absence
+        guard storeAbsence == nil else { return note(absence) }
+        logger.info("The store is there again: jobs that waited for it go on.")
+        for owned in partitions.values where owned.isRestored { lookUpWaiters(of: owned) }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import ImageModel
+import Ports
+import Posix
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("A store's identity", .timeLimit(.minutes(1)))
+struct StoreIdentityTests {
+    let folder: TemporaryFolder
+    var root: String { folder.file("store") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("Of many that make one over a shared folder at once, all hear the same")
+    func race() async throws {
+        let identities = try await withThrowingTaskGroup(of: StoreIdentity.self) { group in
+            for _ in 0..<16 { group.addTask { [root] in try await FileStore(root: root, threads: 1).adopt() } }
+            return try await group.reduce(into: Set<StoreIdentity>()) { $0.insert($1) }
+        }
+        #expect(identities.count == 1)
+        #expect(
+            try await FileStore(root: root).sight()
+                == StoreSight(place: root, identity: identities.first, isEmpty: true))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(root)/.tmp").isEmpty)
+    }
+
+    @Test("A folder that was removed, made anew or swapped is refused by every verb, until the store is back")
+    func swapped() async throws {
+        let store = try FileStore(root: root)
+        let own = try await store.adopt()
+        let location = try await store.put(Blob.slice([1]), as: Blob.name()).location
+        #expect(store.absence == nil)
+        try FileManager.default.moveItem(atPath: root, toPath: folder.file("away"))
+        for other in [nil, "empty", "another"] {
+            var found: StoreIdentity?
+            if other == "empty" {
+                try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+            }
+            if other == "another" {
+                found = try await FileStore(root: root).adopt()
+                _ = try await FileStore(root: root).put(Blob.slice([2, 2]), as: Blob.name())
+            }
+            let foreign = StoreFailure.foreign(path: root, expected: own, found: found)
+            #expect(store.absence == foreign && foreign.verdict == .wait)
+            await #expect(throws: foreign) { try await store.put(Blob.slice([1]), as: Blob.name()) }
+            await #expect(throws: foreign) { try await store.open(location) }
+            await #expect(throws: foreign) { try await store.open(location, if: { _ in true }) }
+            await #expect(throws: foreign) { try await store.remove(location) }
+            await #expect(throws: foreign) { try await store.adopt() }
+            #expect(store.isGone(location, bytes: 1))
+        }
+        // What is not ours was not touched.
+        #expect(FileManager.default.contents(atPath: "\(root)/\(location)") == Data([2, 2]))
+        try FileManager.default.removeItem(atPath: root)
+        try FileManager.default.moveItem(atPath: folder.file("away"), toPath: root)
+        #expect(store.absence == nil)
+        #expect(try await store.open(location)?.allBytes() == [1])
+    }
+
+    @Test("The folder for unfinished blobs is made again where it alone was removed")
+    func unfinished() async throws {
+        let store = try FileStore(root: root)
+        _ = try await store.adopt()
+        try FileManager.default.removeItem(atPath: "\(root)/.tmp")
+        #expect(try await store.put(Blob.slice([1]), as: Blob.name()).bytes == 1)
+    }
+
+    @Test("A disk's own folders do not count as blobs; damaged words are no identity")
+    func empty() async throws {
+        let store = try FileStore(root: root)
+        try FileManager.default.createDirectory(atPath: "\(root)/lost+found", withIntermediateDirectories: true)
+        try Data("what".utf8).write(to: URL(filePath: "\(root)/.identity"))
+        #expect(try await store.sight() == StoreSight(place: root, identity: nil, isEmpty: true))
+        _ = try await store.put(Blob.slice([1]), as: Blob.name())
+        #expect(try await !store.sight().isEmpty)
+    }
+}
