@@ -194,6 +194,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Tests that try thousands of random cases, or look at every pixel.
+let computing: Set = [
+    "ImageModelTests", "JSONTextTests", "PartitionTests", "PictureTests", "RenderingTests", "ReuseTests",
+]
+
 // One loop sets the house's language features for every Swift target.
 for target in package.targets where target.type != .system && target.name != "CPixels" {
     target.swiftSettings = [
@@ -201,8 +206,10 @@ for target in package.targets where target.type != .system && target.name != "CP
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
-    // Tests look at every pixel of thousands of pictures: unoptimised that takes minutes.
-    if target.name == "TestPixels" { target.swiftSettings?.append(.unsafeFlags(["-O"])) }
+    // Rooms are optimised in debug builds too, or tests take four times as long; their checks of bounds and sums stay.
+    if target.type == .regular || computing.contains(target.name) {
+        target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
+    }
 }
 
 // Only for ops/fuzz: with it every room is built with coverage, and libFuzzer brings the program's beginning.

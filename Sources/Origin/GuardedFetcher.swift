@@ -1,6 +1,6 @@
 internal import Digest
 internal import HTTP
-package import ImageModel
+internal import ImageModel
 package import Ports
 internal import Posix
 
