@@ -33,7 +33,8 @@ let package = Package(
         library("CRdkafka", "rdkafka", apt: "librdkafka-dev"),
         library("CIDN2", "libidn2", apt: "libidn2-dev"),
         library("CYAML", "yaml-0.1", apt: "libyaml-dev"),
-        library("CVips", "vips", apt: "libvips-dev"),
+        // Of GLib, whose headers lie apart: vips's own flags would add -pthread, of which SwiftPM warns in every build.
+        library("CVips", "gobject-2.0", apt: "libvips-dev"),
         library("CJPEG", "libjpeg", apt: "libjpeg-dev"),
         library("CWebP", "libwebp", apt: "libwebp-dev"),
         library("CDeflate", "libdeflate", apt: "libdeflate-dev"),

@@ -10,12 +10,7 @@ internal import Testing
 /// The direct path and libvips, side by side on the same pictures.
 @Suite("Pictures: the direct path and libvips agree", .timeLimit(.minutes(10)))
 struct AgreementTests {
-    private static let direct = pool(.direct)
-    private static let libvips = pool(.libvips)
-
-    private static func pool(_ engine: EngineChoice) -> RendererPool {
-        RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1, engine: engine))
-    }
+    private static let (direct, libvips) = (Workshop.everything, Workshop.libvips)
 
     /// What is asked of each picture, the first of them in another format if wanted.
     private static func orders(_ facts: PictureFacts, first: ImageFormat = .jpeg) -> [RenderOrder] {
@@ -133,7 +128,8 @@ struct AgreementTests {
 
     @Test("Without AVX2 the very same pixels come out")
     func portable() async throws {
-        let portable = Self.pool(.portable)
+        let portable = RendererPool(
+            RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1, engine: .portable))
         let made = try await Workshop.render(try Workshop.file(Pixels.photograph(width: 701, height: 467, seed: 4).png))
         {
             [Workshop.order(701, 467, .jpeg, of: $0.size, quality: 92)]
