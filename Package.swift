@@ -33,7 +33,8 @@ let package = Package(
         library("CRdkafka", "rdkafka", apt: "librdkafka-dev"),
         library("CIDN2", "libidn2", apt: "libidn2-dev"),
         library("CYAML", "yaml-0.1", apt: "libyaml-dev"),
-        library("CVips", "vips", apt: "libvips-dev"),
+        // Of GLib, whose headers lie apart: vips's own flags would add -pthread, of which SwiftPM warns in every build.
+        library("CVips", "gobject-2.0", apt: "libvips-dev"),
         library("CJPEG", "libjpeg", apt: "libjpeg-dev"),
         library("CWebP", "libwebp", apt: "libwebp-dev"),
         library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
@@ -245,6 +246,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Tests that try thousands of random cases, or look at every pixel.
+let computing: Set = [
+    "ImageModelTests", "JSONTextTests", "PartitionTests", "PictureTests", "RenderingTests", "ReuseTests",
+]
+
 // One loop sets the house's language features for every Swift target.
 for target in package.targets where target.type != .system && target.name != "CPixels" {
     target.swiftSettings = [
@@ -252,8 +258,10 @@ for target in package.targets where target.type != .system && target.name != "CP
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
-    // Tests look at every pixel of thousands of pictures: unoptimised that takes minutes.
-    if target.name == "TestPixels" { target.swiftSettings?.append(.unsafeFlags(["-O"])) }
+    // Rooms are optimised in debug builds too, or tests take four times as long; their checks of bounds and sums stay.
+    if target.type == .regular || computing.contains(target.name) {
+        target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
+    }
 }
 
 // Only for ops/fuzz: with it every room is built with coverage, and libFuzzer brings the program's beginning.

@@ -158,7 +158,7 @@ struct LogCommandTests {
     func dead() async throws {
         let body = Array("{\"url\":\"http://a.example/b.jpg\"}".utf8)
         try await append { log in
-            try (0..<3).map { i in
+            (0..<3).map { i in
                 let record = Record(
                     topic: .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0,
                     key: i == 2 ? [UInt8](repeating: 0x61, count: 5_000) : Array("k\(i)".utf8),

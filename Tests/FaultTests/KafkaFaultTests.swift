@@ -4,15 +4,13 @@ import TestSupport
 import TestWorkplace
 import Testing
 
-/// MEZZOTINT_KAFKA_FAULTS says how often each is done, MEZZOTINT_KAFKA_JOBS how many jobs come each time; the defaults
-/// are for every run of the tests.
+/// MEZZOTINT_KAFKA_FAULTS says how often each is done, MEZZOTINT_KAFKA_JOBS how many jobs come each time.
 @Suite(
     "Faults on a real Kafka: every job ends, in one way, and no variant is wrong or missing", .serialized,
     .timeLimit(.minutes(300)), .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
 struct KafkaFaultTests {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-    private static let times = number("MEZZOTINT_KAFKA_FAULTS") ?? 4
-    private static let jobs = number("MEZZOTINT_KAFKA_JOBS") ?? 200
+    private static let times = Effort.count("MEZZOTINT_KAFKA_FAULTS", landing: 2, all: 4)
+    private static let jobs = Effort.count("MEZZOTINT_KAFKA_JOBS", landing: 200, all: 200)
 
     /// Jobs come all the time, so that whatever is done meets work.
     private func trial(
@@ -62,7 +60,7 @@ struct KafkaFaultTests {
     @Test("A worker that comes and goes, so that partitions change hands all the time")
     func rebalances() async throws {
         try await trial("rebalances", on: try await KafkaBroker.shared.value, seed: 24) { crew in
-            let guest = try await crew.place.worker(untilIdle: false)
+            let guest = try crew.place.worker(untilIdle: false)
             await guest.says("The worker runs")
             try await crew.moment(1...5)
             guest.signal(SIGTERM)

@@ -8,10 +8,10 @@ import TestSupport
 import TestWorkplace
 import Testing
 
-/// MEZZOTINT_KILLS says how often; the default is for every run of the tests.
+/// MEZZOTINT_KILLS says how often.
 @Suite("kill -9 at random moments", .timeLimit(.minutes(60)))
 struct KillTests {
-    private static let kills = ProcessInfo.processInfo.environment["MEZZOTINT_KILLS"].flatMap { Int($0) } ?? 12
+    private static let kills = Effort.count("MEZZOTINT_KILLS", landing: 6, all: 12)
     private static let variants = ["48x48-q80.webp", "24y24-q80.jpg", "32x32.png", "20z20-q90.webp"]
 
     @Test("Of the worker: every job ends with an outcome, repeats agree, and every variant is there, whole")

@@ -14,13 +14,6 @@ internal import VariantSpec
 @Suite("Pictures: colours are those that an independent tool gives", .timeLimit(.minutes(1)))
 struct ColourTests {
     static let references = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "References")
-    private static func pool(_ engine: EngineChoice) -> RendererPool {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        (configuration.limits.formats, configuration.engine) = (Set(ImageFormat.allCases), engine)
-        return RendererPool(configuration)
-    }
-    private static let pool = pool(.direct)
-    private static let libvips = pool(.libvips)
 
     @Test(
         "The measure itself gives the published differences",
@@ -52,7 +45,7 @@ struct ColourTests {
         let url = try #require(Shared.part("images/formats/\(file)"))
         try await compare(url, reference)
         // The direct path takes two of them, where libvips must be as right.
-        if file.hasSuffix(".jpg") { try await compare(url, reference, in: Self.libvips) }
+        if file.hasSuffix(".jpg") { try await compare(url, reference, in: Workshop.libvips) }
     }
 
     /// Seen to fail while inks were made smaller before they were converted: 3.4 at 48 pixels.
@@ -72,7 +65,7 @@ struct ColourTests {
         #expect(difference <= 1, "\(difference)")
     }
 
-    private func compare(_ source: URL, _ name: String, in pool: RendererPool = Self.pool) async throws {
+    private func compare(_ source: URL, _ name: String, in pool: RendererPool = Workshop.everything) async throws {
         let reference = try #require(
             Pixels(png: Array(Data(contentsOf: Self.references.appending(path: "\(name).png")))))
         // The middle of the picture, pixel for pixel: colours alone are compared, not two ways to resize.
@@ -116,7 +109,7 @@ struct ColourTests {
         let profile = isTagged ? try Self.profile(ofJPEG: Array(Data(contentsOf: url))) : []
         func shown(_ inks: [UInt8]) async throws -> Pixels {
             let tiff = Sources.tiff(of: Sources.flat(inks), kind: 5, hasAlpha: inks.count == 5, profile: profile)
-            let made = try await Workshop.make("30x20.png", of: try Workshop.file(tiff), in: Self.pool)
+            let made = try await Workshop.make("30x20.png", of: try Workshop.file(tiff), in: Workshop.everything)
             return try #require(Pixels(png: try made.content.bytes()))
         }
         let (opaque, clear) = (try await shown([200, 40, 90, 20]), try await shown([200, 40, 90, 20, 128]))
@@ -152,7 +145,7 @@ struct ColourTests {
             let jpeg = try await Workshop.make("full-q100.jpg", of: try Workshop.file(flat.png)).content.bytes()
             let file = try Workshop.file(Sources.tagged(jpeg, Sources.paleProfile))
             let made = try await Workshop.make(
-                "full.png", of: file, in: engine == .direct ? Self.pool : Self.libvips
+                "full.png", of: file, in: engine == .direct ? Workshop.everything : Workshop.libvips
             ).content.bytes()
             let pixels = try #require(Pixels(png: made))
             for channel in 0..<3 { #expect(abs(Int(pixels[9, 9, channel]) - shown) <= 2, "\(pixels[9, 9, channel])") }
@@ -161,7 +154,7 @@ struct ColourTests {
 
     private func inked(_ inks: [UInt8], _ profile: [UInt8] = []) async throws -> Pixels {
         let tiff = Sources.tiff(of: Sources.flat(inks), kind: 5, hasAlpha: false, profile: profile)
-        let made = try await Workshop.make("30x20.png", of: try Workshop.file(tiff), in: Self.pool)
+        let made = try await Workshop.make("30x20.png", of: try Workshop.file(tiff), in: Workshop.everything)
         return try #require(Pixels(png: try made.content.bytes()))
     }
 

@@ -51,21 +51,27 @@ struct EncodingTests {
         [ImageFormat.webp, .avif])
     func lanes(source: ImageFormat, format: ImageFormat) async throws {
         let file = try await Self.source(source, width: 320, height: 240)
-        func make(_ lane: Lane, _ effort: RenderEffort) async throws -> [UInt8] {
-            var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-            configuration.effort = effort
-            let pool = RendererPool(configuration)
+        func make(_ lane: Lane, _ pool: RendererPool) async throws -> [UInt8] {
             let made = try await Workshop.render(file, lane: lane, in: pool) {
                 [Workshop.order(300, 225, format, of: $0.size)]
             }
-            await pool.stop()
             return try made[0].content.bytes()
         }
-        let effort = RenderEffort(webpFast: 0, webpSlow: 4, avifFast: 0, avifSlow: 3)
-        let (fast, slow) = (try await make(.fast, effort), try await make(.slow, effort))
+        let (fast, slow) = (try await make(.fast, Self.unlike), try await make(.slow, Self.unlike))
         #expect(fast != slow)
-        #expect(try await make(.fast, RenderEffort(webpFast: 4, avifFast: 3)) == slow)
-        #expect(try await make(.slow, RenderEffort(webpSlow: 0, avifSlow: 0)) == fast)
+        #expect(try await make(.fast, Self.likeSlow) == slow)
+        #expect(try await make(.slow, Self.likeFast) == fast)
+    }
+
+    /// Pools of three efforts: the lanes differ, the fast one is like that slow one, and the other way round.
+    private static let unlike = pool(RenderEffort(webpFast: 0, webpSlow: 4, avifFast: 0, avifSlow: 3))
+    private static let likeSlow = pool(RenderEffort(webpFast: 4, avifFast: 3))
+    private static let likeFast = pool(RenderEffort(webpSlow: 0, avifSlow: 0))
+
+    private static func pool(_ effort: RenderEffort) -> RendererPool {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.effort = effort
+        return RendererPool(configuration)
     }
 
     @Test("Nothing is spent on the fast lane beyond WebP's method 2 and AVIF's effort 1; the slow lane spends more")

@@ -61,24 +61,19 @@ struct FormatTests {
         ])
     func read(name: String, format: ImageFormat) async throws {
         let url = try #require(Shared.part("images/formats/\(name)"))
-        let facts = try Self.everything.inspect(try Workshop.file(url)).facts
+        let facts = try Workshop.everything.inspect(try Workshop.file(url)).facts
         #expect(facts.format == format)
-        let made = try await Workshop.make("60x60.png", of: try Workshop.file(url), in: Self.everything)
+        let made = try await Workshop.make("60x60.png", of: try Workshop.file(url), in: Workshop.everything)
         #expect(Pixels(png: try made.content.bytes())?.width == made.size.width)
     }
     /// 60 by 40 pixels of one colour, by libjxl.
     @Test("A JPEG XL is read where the settings name it")
     func jxl() async throws {
         let bytes = try #require(Data(base64Encoded: "/woJQSQIAgEAaABLGIsVANQfY4wf4/8FIgAAJAUoCCCA3DI0NQ=="))
-        let made = try await Workshop.make("30x30.png", of: try Workshop.file(Array(bytes)), in: Self.everything)
+        let made = try await Workshop.make("30x30.png", of: try Workshop.file(Array(bytes)), in: Workshop.everything)
         let pixels = try #require(Pixels(png: try made.content.bytes()))
         #expect(made.size == PixelSize(width: 30, height: 20) && Array(pixels.bytes.prefix(3)) == [200, 90, 30])
     }
-    private static let everything: RendererPool = {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        configuration.limits.formats = Set(ImageFormat.allCases)
-        return RendererPool(configuration)
-    }()
 
     /// libvips's own list of what is untrusted lets HEIF, AVIF and TIFF through.
     @Test(
@@ -99,7 +94,7 @@ struct FormatTests {
             try await Workshop.make("10x10.png", of: try Workshop.file(bytes), in: pool)
         }
         // Told that it may, the child still has no loader for it.
-        let picture = try Self.everything.inspect(try Workshop.file(bytes))
+        let picture = try Workshop.everything.inspect(try Workshop.file(bytes))
         await #expect {
             try await pool.render(
                 picture, [try Workshop.order("10x10.png", of: picture.facts.size)], lane: .fast, isReuse: false)

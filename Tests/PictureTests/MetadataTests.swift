@@ -16,11 +16,6 @@ struct MetadataTests {
     }
     private static let outputs: [ImageFormat] = [.jpeg, .png, .webp, .avif, .gif]
     private static let pixels = Pixels.photograph(width: 120, height: 80, seed: 3)
-    private static let everything: RendererPool = {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        configuration.limits.formats = Set(ImageFormat.allCases)
-        return RendererPool(configuration)
-    }()
     /// Of four letters or more: shorter ones stand in compressed pixels by chance.
     private static let told = [
         "Exif", "eXIf", "EXIF", "secret", "xmpmeta", "xpacket", "XMP ", "XMP Data", "mime", "Photoshop", "8BIM", "tEXt",
@@ -37,7 +32,8 @@ struct MetadataTests {
         for format in Self.outputs {
             // Whole and reduced: they go different ways.
             for size in ["full", "60x60"] {
-                let made = try await Workshop.make("\(size)\(option).\(format.suffix)", of: file, in: Self.everything)
+                let made = try await Workshop.make(
+                    "\(size)\(option).\(format.suffix)", of: file, in: Workshop.everything)
                 let bytes = try made.content.bytes()
                 for text in Self.told { #expect(!Self.contains(bytes, text), "\(text) in \(format) of \(source)") }
                 let keeps = option == "-profile" && format.holdsProfile && source != .gif
@@ -59,7 +55,8 @@ struct MetadataTests {
             let file = try Workshop.file(url)
             for format in Self.outputs {
                 for option in ["", "-profile"] {
-                    let made = try await Workshop.make("60x60\(option).\(format.suffix)", of: file, in: Self.everything)
+                    let made = try await Workshop.make(
+                        "60x60\(option).\(format.suffix)", of: file, in: Workshop.everything)
                     let bytes = try made.content.bytes()
                     for text in Self.told { #expect(!Self.contains(bytes, text), "\(text): \(url.lastPathComponent)") }
                     if option.isEmpty { #expect(!Self.profiles.contains { Self.contains(bytes, $0) }) }

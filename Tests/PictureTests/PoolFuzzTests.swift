@@ -14,7 +14,7 @@ struct PoolFuzzTests {
     /// nothing else may come of it.
     @Test("Mutated files of every format through the pool: an outcome each, and a pool that still renders")
     func mutations() async throws {
-        let count = ProcessInfo.processInfo.environment["MEZZOTINT_MUTATIONS"].flatMap { Int($0) } ?? 300
+        let count = Effort.count("MEZZOTINT_MUTATIONS", landing: 300, all: 300)
         let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
         let seeds = try await Self.seeds(pool)
         var outcomes: [String: Int] = [:]

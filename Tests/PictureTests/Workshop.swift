@@ -7,9 +7,17 @@ internal import TestPixels
 internal import TestSupport
 internal import VariantSpec
 
-/// A pool of real renderers for the tests of this target, and short ways to ask it for pictures.
+/// Pools of real renderers for the tests of this target, and short ways to ask it for pictures.
 struct Workshop {
     static let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+    /// One child each, that reads all formats: the direct path where it can, and libvips alone.
+    static let (everything, libvips) = (ofAllFormats(.direct), ofAllFormats(.libvips))
+
+    private static func ofAllFormats(_ engine: EngineChoice) -> RendererPool {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        (configuration.limits.formats, configuration.engine) = (Set(ImageFormat.allCases), engine)
+        return RendererPool(configuration)
+    }
 
     /// An open file with these bytes.
     static func file(_ bytes: [UInt8]) throws -> OpenFile {

@@ -35,7 +35,7 @@ struct HeaderFuzzTests {
         ]
         var accepted = 0
         var refused: Set<String> = []
-        let count = ProcessInfo.processInfo.environment["MEZZOTINT_MUTATIONS"].flatMap { Int($0) } ?? 50_000
+        let count = Effort.count("MEZZOTINT_MUTATIONS", landing: 50_000, all: 50_000)
         for round in 0..<count {
             var bytes = seeds[Int(random.next() % UInt64(seeds.count))]
             for _ in 0..<1 + random.next() % 6 {

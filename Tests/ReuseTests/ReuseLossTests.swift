@@ -11,8 +11,8 @@ import VariantSpec
 /// ratios, at random, over every second photograph.
 @Suite("Reuse: the mean loss is within the budget", .serialized, .timeLimit(.minutes(20)))
 struct ReuseLossTests {
-    private static let isHere = Shared.has("tools/ssimulacra2_rs") && Shared.has("images/photos")
-    private static let casesPerPhotograph = 15
+    private static let isHere = SSIMULACRA2.isHere && Shared.has("images/photos")
+    private static let casesPerPhotograph = Effort.count(landing: 5, all: 15)
     /// With MEZZOTINT_SHOW each cell's mean and worst are printed.
     private static let isShown = ProcessInfo.processInfo.environment["MEZZOTINT_SHOW"] != nil
 
@@ -33,7 +33,7 @@ struct ReuseLossTests {
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(losses.count >= 250)
+        #expect(losses.count > photographs.count * Self.casesPerPhotograph * 4 / 5)
         let cells = Dictionary(grouping: losses) { $0.0.cell }.mapValues { $0.map(\.1) }
         for (cell, found) in cells.sorted(by: { $0.key < $1.key }) {
             let mean = found.reduce(0, +) / Double(found.count)
@@ -69,31 +69,18 @@ struct ReuseLossTests {
             let direct = try await studio.direct([orders[0]])
             let reused = try await studio.reused(reuse.donor, [reuse.order])
             let reference = try await folder.write(studio.ideal(orders[1]), "reference")
-            let straight = try await score(folder.write(direct[0], "direct"), reference)
-            let loss = straight - (try await score(folder.write(reused[0], "reused"), reference))
+            let straight = try await SSIMULACRA2.score(folder.write(direct[0], "direct"), against: reference)
+            let loss = straight - (try await SSIMULACRA2.score(folder.write(reused[0], "reused"), against: reference))
             losses.append((reuse, loss))
         }
         return losses
     }
-
-    private static func score(_ picture: String, _ reference: String) async throws -> Double {
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = Shared.part("tools/ssimulacra2_rs")
-        process.arguments = ["image", reference, picture]
-        process.standardOutput = pipe
-        let said = try await withCheckedThrowingContinuation { (done: CheckedContinuation<Data, any Error>) in
-            process.terminationHandler = { _ in done.resume(returning: pipe.fileHandleForReading.availableData) }
-            do { try process.run() } catch { done.resume(throwing: error) }
-        }
-        return try #require(
-            String(decoding: said, as: UTF8.self).split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) })
-    }
 }
 
 extension TemporaryFolder {
-    fileprivate func write(_ variant: RenderedVariant, _ name: String) throws -> String {
-        let path = file("\(name).\(variant.spec.format.suffix)")
-        try Data(variant.content.bytes()).write(to: URL(filePath: path))
-        return path
+    fileprivate func write(_ variant: RenderedVariant, _ name: String) throws -> URL {
+        let file = url.appending(path: "\(name).\(variant.spec.format.suffix)")
+        try Data(variant.content.bytes()).write(to: file)
+        return file
     }
 }

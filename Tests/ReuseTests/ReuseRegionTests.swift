@@ -12,6 +12,7 @@ import VariantSpec
 /// shows. Random sources, stored sets and requests, rendered both ways by real children.
 @Suite("Reuse: the same size and the same region as from the source", .serialized, .timeLimit(.minutes(10)))
 struct ReuseRegionTests {
+    private static let sources = UInt64(Effort.count(landing: 5, all: 15))
     private static let casesPerSource = 70
 
     /// A source of random shape: sides of 600 to 1,600, now and then much longer than wide.
@@ -24,7 +25,7 @@ struct ReuseRegionTests {
         return Bool.random(using: &random) ? (long, short) : (short, long)
     }
 
-    @Test("In a picture that says of each pixel where it is: 1,050 cases", arguments: 1...15 as ClosedRange<UInt64>)
+    @Test("In a picture that says of each pixel where it is: 70 cases of each", arguments: 1...sources)
     func regions(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let (width, height) = Self.size(&random)
@@ -48,8 +49,8 @@ struct ReuseRegionTests {
     }
 
     @Test(
-        "In pictures like photographs, which agree best where neither is moved: 1,050 cases",
-        arguments: 101...115 as ClosedRange<UInt64>)
+        "In pictures like photographs, which agree best where neither is moved: 70 cases of each",
+        arguments: 101...(100 + sources))
     func photographs(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let (width, height) = Self.size(&random)

@@ -29,7 +29,7 @@ package final class RunningProgram: Sendable {
         output = scratch.url.appending(path: "output")
         try Data().write(to: output)
         let process = Process()
-        process.executableURL = program.hasPrefix("/") ? URL(filePath: program) : Built.program(program)
+        process.executableURL = Built.program(program)
         process.arguments = words
         process.currentDirectoryURL = folder
         process.environment = ["PATH": "/usr/bin:/bin", "TZ": "UTC"]

@@ -47,5 +47,8 @@ package final class TemporaryFolder: Sendable {
 /// The folder that the build puts programs in: where the tests themselves run from.
 package enum Built {
     package static let folder: URL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    package static func program(_ name: String) -> URL { folder.appending(path: name) }
+    /// A built program by its name, or any by its path.
+    package static func program(_ name: String) -> URL {
+        name.hasPrefix("/") ? URL(filePath: name) : folder.appending(path: name)
+    }
 }

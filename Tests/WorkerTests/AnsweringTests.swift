@@ -14,7 +14,7 @@ struct AnsweringTests {
     @Test("A partition whose append does not end holds back no other")
     func apart() async throws {
         let bench = try Bench()
-        let log = try await bench.log
+        let log = try bench.log
         var paths: [PartitionID: String] = [:]
         for number in 0..<64 where paths.count < 2 {
             let path = "/\(number).png"
