@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// What was read of a tier and is not due: its first records, and no more is read before they are taken up.
 package struct DelayHead: Sendable {

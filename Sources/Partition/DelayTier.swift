@@ -1,4 +1,5 @@
 package import ImageModel
+package import Records
 
 /// A retry topic whose records all wait equally long: so reading stops at a head that is not due, and jobs that wait cost
 /// no memory.

@@ -1,4 +1,7 @@
+package import Failures
+package import Canonical
 package import ImageModel
+package import Records
 
 /// What the runtime must do for a partition.
 ///

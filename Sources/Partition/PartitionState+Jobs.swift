@@ -1,5 +1,9 @@
+internal import Canonical
+internal import Failures
 internal import ImageModel
 internal import Planning
+internal import Records
+internal import VariantSpec
 
 /// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
@@ -74,12 +78,12 @@ extension PartitionState {
         return waiter.choosing(by: known, rules.qualities)
     }
 
-    /// Jobs whose wait is over run; what has held the watermark too long is moved aside.
+    /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
         recentAnswers.tick(now)
         endWaits(now, &effects)
         for topic in [Topic.jobsFast, .jobsSlow] {
-            guard let mark = watermarks[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
+            guard let mark = committable[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
             moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)
         }
     }

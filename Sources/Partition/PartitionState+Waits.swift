@@ -1,4 +1,6 @@
+internal import Failures
 internal import ImageModel
+internal import Records
 
 /// Jobs that come again: short waits are kept in memory, longer ones go to the retry topics.
 ///
@@ -51,7 +53,7 @@ extension PartitionState {
         while let waiter = waits.popDue(at: now) { effects.append(.lookUp(waiter)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
-            guard let mark = watermarks[topic], mark.span > rules.waitSpan, let offset = mark.oldestUnfinished,
+            guard let mark = committable[topic], mark.span > rules.waitSpan, let offset = mark.oldestUnfinished,
                 let waiter = waits.remove(RecordPlace(topic, offset, incarnation: mark.incarnation))
             else { continue }
             goOn(waiter, FailureNote(RetryCause.deferred), now, &effects)

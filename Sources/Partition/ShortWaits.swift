@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Records
 
 /// Jobs that wait in memory for their time: few, and none for longer than ten seconds.
 struct ShortWaits: Sendable {

@@ -1,6 +1,7 @@
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 
 /// A partition that this worker owns now: its reducer, its index, and how far both have come.
 ///
@@ -96,7 +97,7 @@ final class OwnedPartition {
             span: state.span(topic), readAhead: readAhead)
     }
 
-    /// A job that waits long for its permit must not let the watermark's span grow for ever behind it. Those that wait in
+    /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Those that wait in
     /// memory for their time leave their room to others. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     static func room(unfinished: Int, answered: Int, span: Int, readAhead: Int) -> Int {

@@ -1,5 +1,6 @@
 import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Which retry topic a job waits in, and when it is read")

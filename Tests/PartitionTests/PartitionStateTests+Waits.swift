@@ -1,8 +1,11 @@
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 /// Jobs that come again: in memory for seconds, through retry topics for longer.
 extension PartitionStateTests {

@@ -1,6 +1,7 @@
 import EmbeddedLog
 import ImageModel
 import Partition
+import Records
 import TestPixels
 import TestSupport
 import Testing
