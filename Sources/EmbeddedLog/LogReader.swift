@@ -13,8 +13,19 @@ final class LogReader {
     private var tables: [Table?]
     private var committedOffsets: Statement
     private var version: Statement
-    private var ends: Statement
-    private let drained: [TablePlace]
+    private var ends: [Ends]
+
+    /// The newest offsets of some of the tables that an owner drains: one statement has no room for all.
+    private final class Ends {
+        static let most = 1_000
+        let places: ArraySlice<TablePlace>
+        var statement: Statement
+        init(_ connection: Connection, _ places: ArraySlice<TablePlace>) throws(SQLiteFailure) {
+            self.places = places
+            let columns = places.map { "(SELECT max(offset) FROM \($0.table))" }
+            statement = try connection.prepare("SELECT " + columns.joined(separator: ", "))
+        }
+    }
 
     private final class Table {
         var scan: Statement
@@ -38,9 +49,11 @@ final class LogReader {
         committedOffsets = try connection.prepare(
             "SELECT watermark FROM watermarks WHERE topic = ?1 AND partition = ?2")
         version = try connection.prepare("PRAGMA data_version")
-        drained = TablePlace.all(Topic.drained, of: partitions)
-        let columns = drained.map { "(SELECT max(offset) FROM \($0.table))" }
-        ends = try connection.prepare("SELECT " + columns.joined(separator: ", "))
+        let drained = TablePlace.all(Topic.drained, of: partitions)
+        ends = []
+        for first in stride(from: 0, to: drained.count, by: Ends.most) {
+            ends.append(try Ends(connection, drained[first...].prefix(Ends.most)))
+        }
     }
 
     /// Changes when another connection has committed.
@@ -49,13 +62,16 @@ final class LogReader {
         return try logged(version.step()) ? version.integer(0) : 0
     }
 
-    /// The next offset of everything that an owner drains, in one look.
+    /// The next offset of everything that an owner drains.
     func drainedEnds() throws(LogFailure) -> [(place: TablePlace, end: Int64)] {
-        defer { ends.reset() }
-        guard try logged(ends.step()) else { return [] }
         var found: [(place: TablePlace, end: Int64)] = []
-        for (column, place) in drained.enumerated() {
-            found.append((place, (try logged(ends.optionalInteger(Int32(column), in: LogSchema.offsets)) ?? -1) + 1))
+        for ends in ends {
+            defer { ends.statement.reset() }
+            guard try logged(ends.statement.step()) else { continue }
+            for (column, place) in ends.places.enumerated() {
+                let last = try logged(ends.statement.optionalInteger(Int32(column), in: LogSchema.offsets))
+                found.append((place, (last ?? -1) + 1))
+            }
         }
         return found
     }

@@ -5,7 +5,7 @@ internal import SQLite
 enum LogSchema {
     static let version: Int64 = 1
     static let pageSize = 8192
-    /// Above 256 a look at all ends would no longer be one statement.
+    /// Each has a table for each topic.
     static let partitionCounts = 1...256
     /// What an offset can be: others are damage, and would be counted up past the last number.
     static let offsets: ClosedRange<Int64> = 0...(1 << 62)
@@ -26,10 +26,27 @@ enum LogSchema {
         } else if found != version {
             throw SQLiteFailure(
                 path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
+        } else {
+            try addMissing(connection)
         }
         var log = try connection.prepare("SELECT partitions FROM log")
         let counts = Int64(partitionCounts.lowerBound)...Int64(partitionCounts.upperBound)
         return Int(try log.step() ? log.integer(0, in: counts) : counts.lowerBound)
+    }
+
+    /// A file of an older version lacks the tables of newer topics; older versions leave these alone.
+    private static func addMissing(_ connection: Connection) throws(SQLiteFailure) {
+        var names = try connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        var found: Set<String> = []
+        while try names.step() { found.insert("\"\(names.text(0))\"") }
+        names.reset()
+        let partitions = try connection.number("SELECT partitions FROM log") ?? 0
+        guard partitionCounts.contains(Int(clamping: partitions)) else { return }
+        let missing = TablePlace.all(Topic.allCases, of: Int(partitions)).filter { !found.contains($0.table) }
+        if missing.isEmpty { return }
+        try connection.transaction { () throws(SQLiteFailure) in
+            for statement in missing.flatMap(tables) { try connection.execute(statement) }
+        }
     }
 
     static func prepareForWriting(_ connection: Connection, reserve: Int) throws(SQLiteFailure) {

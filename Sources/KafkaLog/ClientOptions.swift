@@ -66,7 +66,7 @@ extension KafkaConfiguration {
         ] + fetching
     }
 
-    /// Prefetch is for each partition, and a worker may own dozens of them on five topics: memory before throughput. A
+    /// Prefetch is for each partition, and a worker may own dozens of them on nine topics: memory before throughput. A
     /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to 50 ms.
     private var fetching: [(name: String, value: String)] {
         [

@@ -6,10 +6,10 @@ internal import Records
 
 /// The topics of a cluster: what `mezzotint topics create` and `topics check` do.
 package enum KafkaTopics {
-    /// Makes the topics that are missing; what is there stays as it is.
+    /// Makes the topics that are missing, with as many partitions as those that are there; what is there stays as it is.
     ///
     /// - Parameters:
-    ///   - partitions: nil: as configured, and topics that are there may have another number.
+    ///   - partitions: nil: as configured, where there is no topic yet.
     ///   - replication: nil: three replicas, or as many as there are brokers.
     package static func create(
         _ configuration: KafkaConfiguration, partitions: Int?, replication: Int? = nil
@@ -50,11 +50,15 @@ package enum KafkaTopics {
         let there = cluster.topics
         if let replication, replication > cluster.brokers {
             throw .topics(
-                problems: ["\(replication) copies of each record need as many brokers, and the cluster has \(cluster.brokers)."],
+                problems: [
+                    "\(replication) copies of each record need as many brokers, and the cluster has \(cluster.brokers)."
+                ],
                 remedy: "Give --replication \(cluster.brokers).")
         }
+        let counts = Topic.allCases.compactMap { there[configuration.name($0)]?.partitions }.filter { $0 > 0 }
+        let present = there[configuration.name(.anchor)]?.partitions ?? counts.max()
         let plans = TopicPlan.all(
-            configuration, partitions: wanted ?? configuration.partitions,
+            configuration, partitions: present ?? wanted ?? configuration.partitions,
             replication: replication ?? min(TopicsMade.copies, max(1, cluster.brokers)))
         let missing = plans.filter { there[$0.name] == nil }
         let failures = missing.isEmpty ? [:] : try questions.create(missing)
@@ -80,7 +84,8 @@ package enum KafkaTopics {
         guard let wanted else { return [] }
         return plans.compactMap { plan in
             guard let fact = there[plan.name], fact.partitions > 0, fact.partitions != wanted else { return nil }
-            return "\(plan.name) has \(fact.partitions) partitions, not \(wanted): their number is fixed when a topic is made. Take another kafka.prefix for more."
+            return
+                "\(plan.name) has \(fact.partitions) partitions, not \(wanted): their number is fixed when a topic is made. Take another kafka.prefix for more."
         }
     }
 
@@ -89,7 +94,8 @@ package enum KafkaTopics {
         guard let asked else { return [] }
         return plans.compactMap { plan in
             guard let fact = there[plan.name], fact.partitions > 0, fact.replicas < asked else { return nil }
-            return "\(plan.name) has \(fact.replicas) of \(asked) copies: Kafka's own tools make more of what is there (kafka-reassign-partitions)."
+            return
+                "\(plan.name) has \(fact.replicas) of \(asked) copies: Kafka's own tools make more of what is there (kafka-reassign-partitions)."
         }
     }
 
@@ -131,7 +137,8 @@ package enum KafkaTopics {
             problems.append(
                 "Every topic needs as many partitions as the others, or the lanes of a source come apart: "
                     + list.joined(separator: "; ")
-                    + ". Give all the highest number with kafka-topics --alter, which sends sources elsewhere, or take another kafka.prefix.")
+                    + ". Give all the highest number with kafka-topics --alter, which sends sources elsewhere, or take another kafka.prefix."
+            )
         }
         return problems
     }
@@ -145,7 +152,8 @@ package enum KafkaTopics {
             let value = settings[needed.name]
             if needed.name == TopicPlan.inSync, let least = value.flatMap({ Int($0) }), least > fact.replicas {
                 let copies = fact.replicas == 1 ? "1 copy" : "\(fact.replicas) copies"
-                return "\(configuration.name(topic)) has \(needed.name)=\(least), and \(copies) of each record: no append is acknowledged."
+                return
+                    "\(configuration.name(topic)) has \(needed.name)=\(least), and \(copies) of each record: no append is acknowledged."
             }
             if value == needed.value { return nil }
             // Of limits and ages, more is well.

@@ -39,20 +39,21 @@ package struct TopicPlan: Sendable, Equatable {
         func wish(_ name: String, _ value: some CustomStringConvertible) -> Setting {
             Setting(name: name, value: value.description, isNeeded: false)
         }
-        let policy: [Setting] = switch topic {
-        case .variants:
-            // Tombstones must outlive every index that may still lack them; a mark of an owner must stand until the next one
-            // has folded what came before it; small segments, because the newest one is never compacted.
-            [
-                need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day),
-                need("min.compaction.lag.ms", day / 24), wish("segment.bytes", 50 << 20),
-            ]
-        case .jobsFast, .jobsSlow, .control, .retry:
-            // Time enough to mend a cluster of dead workers.
-            [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
-        case .outcomes: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
-        case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", 90 * day)]
-        }
+        let policy: [Setting] =
+            switch topic {
+            case .variants:
+                // Tombstones must outlive every index that may still lack them; a mark of an owner must stand until the next one
+                // has folded what came before it; small segments, because the newest one is never compacted.
+                [
+                    need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day),
+                    need("min.compaction.lag.ms", day / 24), wish("segment.bytes", 50 << 20),
+                ]
+            case .jobsFast, .jobsSlow, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
+                // Time enough to mend a cluster of dead workers.
+                [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
+            case .outcomes: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
+            case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", 90 * day)]
+            }
         return policy + [
             // Ages are told from it, whatever clock a producer has.
             need("message.timestamp.type", "LogAppendTime"),

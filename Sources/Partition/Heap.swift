@@ -1,4 +1,4 @@
-/// A binary heap, least first: the timers of the retry topic.
+/// A binary heap, least first: short waits, and answers by the position that they wait for.
 struct Heap<Element: Comparable & Sendable>: Sendable {
     private var items: [Element] = []
 

@@ -1,3 +1,4 @@
+package import Failures
 package import Canonical
 package import ImageModel
 package import Records
@@ -20,6 +21,8 @@ package enum PartitionEffect: Sendable {
     case forget(FlightID)
     case fetch(FlightID, url: String, Lane)
     indirect case render(FlightID, RenderTask)
+    /// The job is tried again later, for this reason.
+    case putOff(Waiter, FailureNote)
     case settle(Record, Settlement)
     case commit(Topic, Int64)
 }

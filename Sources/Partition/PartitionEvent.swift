@@ -26,6 +26,8 @@ package enum PartitionEvent: Sendable {
     indirect case failed(FlightID, FailureNote)
     /// Its partition's log did not take what the flight announced.
     indirect case unannounced(FlightID, FailureNote)
+    /// A flight of another partition was stored and announced: this machine does its part.
+    case passed
     /// The index holds every row before this changelog position.
     case folded(Int64)
     /// What was appended for these records is acknowledged.

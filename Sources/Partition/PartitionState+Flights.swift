@@ -109,6 +109,7 @@ extension PartitionState {
     ) {
         guard var flight = flights[id] else { return }
         effects.append(.pass(id))
+        notePass(at: now)
         if let source { flight.snapshot.source = source }
         for row in rows {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)
@@ -165,11 +166,14 @@ extension PartitionState {
         guard let flight = flights.removeValue(forKey: id) else { return }
         bySource[flight.source] = nil
         effects.append(.forget(id))
-        for waiter in flight.waiters { effects.append(.settle(waiter.record, answer(waiter, flight, note, now))) }
+        for waiter in flight.waiters { answer(waiter, flight, note, now, &effects) }
         for waiter in flight.late { effects.append(.lookUp(waiter)) }
     }
 
-    private mutating func answer(_ waiter: Waiter, _ flight: Flight, _ note: FailureNote?, _ now: Int64) -> Settlement {
+    private mutating func answer(
+        _ waiter: Waiter, _ flight: Flight, _ note: FailureNote?, _ now: Int64, _ effects: inout [PartitionEffect]
+    ) {
+        func settle(_ settlement: Settlement) { effects.append(.settle(waiter.record, settlement)) }
         let variants = VariantOutcomes(
             waiter.job.variants.map { spec in
                 flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
@@ -178,26 +182,30 @@ extension PartitionState {
         guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
-            return .outcome(waiter.outcome(kind, variants: variants, at: now))
+            return settle(.outcome(waiter.outcome(kind, variants: variants, at: now)))
         }
         let attempts = waiter.attempts + 1
-        switch failure.verdict {
+        let isEndless = failure.verdict == .wait && waiter.isHeldAlone(lastPass, for: Self.heldLimit, now)
+        switch isEndless ? .retry : failure.verdict {
         // It would come again to be told so.
         case .retry where attempts < rules.retry.attempts && waiter.isExpired(at: now),
             .wait where waiter.isExpired(at: now):
-            return .outcome(waiter.outcome(.expired, at: now))
-        case .fail: return .outcome(waiter.outcome(.failed, variants: variants, failure: failure, at: now))
+            settle(.outcome(waiter.outcome(.expired, at: now)))
+        case .fail: settle(.outcome(waiter.outcome(.failed, variants: variants, failure: failure, at: now)))
         case .retry where attempts < rules.retry.attempts:
-            return waiter.retry(attempts: attempts, notBefore: retryTime(after: attempts, now), failure)
+            let wait = rules.retry.delay(after: attempts, jitter: jitter())
+            let heldSince = isEndless ? waiter.heldSince : nil
+            putOff(
+                waiter.putOff(until: now + wait, attempts: attempts, heldSince: heldSince), failure, now, &effects)
         case .wait:
-            return waiter.retry(
-                attempts: waiter.attempts, notBefore: retryTime(after: rules.retry.attempts, now), failure)
+            hold(waiter, failure, now, &effects)
         case .retry, .deadLetter:
-            return .dead(
-                DeadLetter(
-                    of: waiter.record, id: waiter.job.id, cause: failure, attempts: attempts, url: waiter.job.url,
-                    at: now),
-                waiter.outcome(.dead, variants: variants, failure: failure, at: now))
+            settle(
+                .dead(
+                    DeadLetter(
+                        of: waiter.record, id: waiter.job.id, cause: failure, attempts: attempts, url: waiter.job.url,
+                        at: now),
+                    waiter.outcome(.dead, variants: variants, failure: failure, at: now)))
         }
     }
 }

@@ -5,28 +5,18 @@ internal import Planning
 internal import Records
 internal import VariantSpec
 
-/// Taking jobs up: delayed, joined to the flight of their source, answered at once, or given a flight.
+/// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
     mutating func arrive(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
         guard receive(waiter.record, &effects) else { return }
-        guard waiter.due > now else { return effects.append(.lookUp(waiter)) }
-        // A full heap keeps the soonest: what is far from due goes to the topic's tail again.
-        if delayed.count >= rules.retryHeap, let first = delayed.first, waiter.due - first.due > 60_000 {
-            // What is read behind it is soon the very same again: the topic has its turn now and then, not at once.
-            retriesRest = now + rules.retryRest
-            let note = FailureNote(RetryCause.deferred)
-            effects.append(
-                .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: waiter.notBefore, note)))
-        } else {
-            delay(waiter)
-        }
+        resume(waiter, now, &effects)
     }
 
     private mutating func join(
         _ waiter: Waiter, _ snapshot: SourceSnapshot, _ id: FlightID, _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
-        let since = min(flight.since, waiter.record.timestamp)
+        let since = min(flight.since, waiter.firstSeen)
         if waiter.job.lane == .fast, flight.lane == .slow {
             flight.lane = .fast
             effects.append(.move(id, .fast, since: since))
@@ -73,7 +63,7 @@ extension PartitionState {
         if let id = bySource[waiter.job.source] { return join(waiter, snapshot, id, &effects) }
         let id = nextFlight()
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
-        let (since, host) = (waiter.record.timestamp, OriginHost(of: waiter.job.url))
+        let (since, host) = (waiter.firstSeen, OriginHost(of: waiter.job.url))
         flights[id] = Flight(
             id: id, source: waiter.job.source, url: waiter.job.url, host: host, waiters: [waiter],
             lane: waiter.job.lane,
@@ -88,12 +78,10 @@ extension PartitionState {
         return waiter.choosing(by: known, rules.qualities)
     }
 
-    /// Due retries run; what has held the committable offset too long is moved aside.
+    /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
         recentAnswers.tick(now)
-        while let first = delayed.first, first.due <= now, let due = delayed.pop() {
-            effects.append(.lookUp(due.waiter))
-        }
+        endWaits(now, &effects)
         for topic in [Topic.jobsFast, .jobsSlow] {
             guard let mark = committable[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
             moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)
@@ -109,9 +97,10 @@ extension PartitionState {
             let waiter = flight.waiters[index]
             flights[id]?.waiters.remove(at: index)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
-            effects.append(
-                .settle(waiter.record, waiter.retry(attempts: waiter.attempts, notBefore: now + rules.retry.base, note))
-            )
+            let later = waiter.putOff(
+                until: now + rules.retry.base, attempts: waiter.attempts, heldSince: waiter.heldSince)
+            effects.append(.putOff(later, note))
+            effects.append(.settle(waiter.record, .retry(later, DelayTier(within: 0, waiter.job.lane), note)))
             return
         }
     }
@@ -128,11 +117,9 @@ extension Waiter {
             let spec = spec.chosen(frames: source.frames, hasAlpha: source.hasAlpha, defaults: defaults)
             if !chosen.variants.contains(spec) { chosen.variants.append(spec) }
         }
-        return Waiter(job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore)
-    }
-
-    func retry(attempts: Int, notBefore: Int64, _ note: FailureNote) -> Settlement {
-        .retry(job, attempts: attempts, notBefore: notBefore, firstSeen: firstSeen, note)
+        return Waiter(
+            job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince)
     }
 
     func outcome(

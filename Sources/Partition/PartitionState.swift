@@ -15,14 +15,18 @@ package struct PartitionState: Sendable {
     var bySource: [SourceKey: FlightID] = [:]
     package internal(set) var committable: [Topic: CommittableOffset] = [:]
     var recentAnswers = RecentAnswers()
-    var delayed = Heap<Delayed>()
+    var waits = ShortWaits()
+    /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
+    var tried: [RecordPlace: Waiter] = [:]
+    /// The same of an earlier owner's, until their records come.
+    var inherited: [RecordPlace: TopicProgress.Wait] = [:]
     /// Flights whose answers wait for the index, by the position they wait for.
     var folding = Heap<Folding>()
     var folded: Int64 = 0
+    /// When a flight's work was last stored and announced: in any partition of this worker, and in this one. Milliseconds
+    /// since 1970.
+    private var passed: (anywhere: Int64, here: Int64) = (0, 0)
     private var flightCount: Int
-    private var delayCount = 0
-    /// Retries are left unread until then: more wait than are kept.
-    var retriesRest: Int64 = 0
     private var random: SplitMix64
 
     /// - Parameters:
@@ -34,8 +38,12 @@ package struct PartitionState: Sendable {
 
     /// A topic is read from a position on: when the partition comes, and again where its log turns out to be another one.
     /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
-    package mutating func begin(_ topic: Topic, at position: Int64, finished: [Int64] = []) {
+    package mutating func begin(
+        _ topic: Topic, at position: Int64, finished: [Int64] = [], waits: [TopicProgress.Wait] = []
+    ) {
         let incarnation = committable[topic].map { $0.incarnation &+ 1 } ?? 0
+        inherited = inherited.filter { $0.key.topic != topic }
+        for wait in waits { inherited[RecordPlace(topic, wait.offset, incarnation: incarnation)] = wait }
         committable[topic] = CommittableOffset(from: position, finished: finished, incarnation: incarnation)
     }
 
@@ -45,7 +53,19 @@ package struct PartitionState: Sendable {
     /// What is finished of a topic, less what only the log knows; nil if it was not begun.
     package func progress(_ topic: Topic) -> TopicProgress? {
         guard let mark = committable[topic], let next = mark.value else { return nil }
-        return TopicProgress(next: next, finished: mark.finishedOffsets)
+        return TopicProgress(next: next, finished: mark.finishedOffsets, waits: waits(topic, from: next))
+    }
+
+    /// Of jobs that wait in memory or were there, what their records do not tell, by offset.
+    private func waits(_ topic: Topic, from next: Int64) -> [TopicProgress.Wait] {
+        let incarnation = incarnation(topic)
+        let own = tried.lazy.filter { $0.key.topic == topic && $0.key.incarnation == incarnation }.map {
+            TopicProgress.Wait(
+                offset: $0.key.offset, attempts: $0.value.attempts, notBefore: $0.value.notBefore,
+                heldSince: $0.value.heldSince)
+        }
+        let left = inherited.lazy.filter { $0.key.topic == topic && $0.key.offset >= next }.map(\.value)
+        return (Array(own) + left).sorted { $0.offset < $1.offset }
     }
 
     /// Records taken up and not finished: reading goes on while there is room.
@@ -59,8 +79,8 @@ package struct PartitionState: Sendable {
     package func committable(_ topic: Topic) -> Int64? { committable[topic]?.value }
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if all that was taken up is finished.
     package func oldestTime(_ topic: Topic) -> Int64? { committable[topic]?.oldestTime }
-    /// Whether records of a topic may be taken up now, as far as there is room.
-    package func takes(_ topic: Topic, at now: Int64) -> Bool { topic != .retry || now >= retriesRest }
+    /// Of the unfinished ones, those that wait in memory for their time.
+    package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
     package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.started != nil }
@@ -89,13 +109,16 @@ package struct PartitionState: Sendable {
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
         // A flight of an ownership that is over says nothing of this machine now, nor of the partition.
         case .failed(let id, let note):
-            guard flights[id] != nil else { return }
-            if note.verdict == .wait { effects.append(.halt(id)) }
+            guard let flight = flights[id] else { return }
+            if note.verdict == .wait, !flight.isHeldAlone(passed.anywhere) { effects.append(.halt(id)) }
             end(id, note, now, &effects)
         case .unannounced(let id, let note):
-            guard flights[id] != nil else { return }
-            if note.verdict == .wait { effects.append(.hold(id)) }
+            guard let flight = flights[id] else { return }
+            if note.verdict == .wait, !flight.isHeldAlone(passed.here) { effects.append(.hold(id)) }
+            // What other partitions' logs take says nothing of this one's.
+            passed.anywhere = passed.here
             end(id, note, now, &effects)
+        case .passed: passed.anywhere = now
         case .folded(let position): fold(position, now, &effects)
         case .settled(let places): settled(places, &effects)
         case .tick: tick(now, &effects)
@@ -115,23 +138,24 @@ package struct PartitionState: Sendable {
         return false
     }
 
+    mutating func notePass(at now: Int64) { passed = (now, now) }
+
+    /// When another job was last done here, where the machine's fault holds one back.
+    var lastPass: Int64 { passed.anywhere }
+
     mutating func nextFlight() -> FlightID {
         flightCount += 1
         return FlightID(partition, flightCount)
     }
 
-    mutating func delay(_ waiter: Waiter) {
-        delayCount += 1
-        delayed.push(Delayed(due: waiter.due, number: delayCount, waiter: waiter))
-    }
-
-    /// When a job that failed now is tried again.
-    mutating func retryTime(after attempts: Int, _ now: Int64) -> Int64 {
-        now + rules.retry.delay(after: attempts, jitter: Double(random.next() >> 11) * 0x1p-53)
-    }
+    /// Between 0 and 1, so that jobs that failed together do not come back together.
+    mutating func jitter() -> Double { Double(random.next() >> 11) * 0x1p-53 }
 
     private mutating func settled(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
         var moved: Set<Topic> = []
+        for place in places where !tried.isEmpty || !inherited.isEmpty {
+            (tried[place], inherited[place]) = (nil, nil)
+        }
         for place in places where place.incarnation == incarnation(place.topic) {
             if committable[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
         }
@@ -139,14 +163,6 @@ package struct PartitionState: Sendable {
             if let value = committable[topic]?.value { effects.append(.commit(topic, value)) }
         }
     }
-}
-
-struct Delayed: Comparable, Sendable {
-    let due: Int64
-    let number: Int
-    let waiter: Waiter
-    static func < (a: Self, b: Self) -> Bool { (a.due, a.number) < (b.due, b.number) }
-    static func == (a: Self, b: Self) -> Bool { a.number == b.number }
 }
 
 struct Folding: Comparable, Sendable {

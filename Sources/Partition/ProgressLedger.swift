@@ -2,7 +2,8 @@ package import Records
 
 /// When the progress of a partition is written into its changelog again: a row costs an append and a transaction.
 ///
-/// Once a second while something is finished ahead of a committable offset, since that is done again otherwise; once a
+/// Once a second while something is finished ahead of a committable offset, or jobs wait in memory, since that is done
+/// again otherwise; once a
 /// minute where offsets moved, so that the row's anchors stay within retention. Times are monotonic milliseconds.
 package struct ProgressLedger: Sendable {
     /// What the changelog has, as far as it is known here.
@@ -30,8 +31,7 @@ package struct ProgressLedger: Sendable {
         nextLook = now + Self.aheadInterval
         let current = current()
         guard current != written else { return nil }
-        let isAhead =
-            current.values.contains { !$0.finished.isEmpty } || written.values.contains { !$0.finished.isEmpty }
+        let isAhead = [current, written].contains { $0.values.contains { !$0.finished.isEmpty || !$0.waits.isEmpty } }
         guard isLast || now - writtenAt >= (isAhead ? Self.aheadInterval : Self.interval) else { return nil }
         isWriting = true
         return current

@@ -17,6 +17,17 @@ package struct RetryPolicy: Sendable, Equatable {
     package func delay(after attempt: Int, jitter: Double) -> Int64 {
         let doubled = min(cap, base << Int64(min(max(0, attempt - 1), 30)))
         let whole = doubled > 0 ? doubled : cap
-        return whole / 2 + Int64(Double(whole - whole / 2) * jitter)
+        return Self.spread(whole, jitter)
+    }
+
+    /// Milliseconds to wait where the machine's fault has held the job back for `age`: as long again, so that it begins at
+    /// most twice the outage after that began, or an hour after its end.
+    package func delay(heldFor age: Int64, jitter: Double) -> Int64 {
+        let whole = min(max(age, base), DelayTier.hour.wait)
+        return whole < DelayTier.shortest ? Self.spread(whole, jitter) : whole
+    }
+
+    private static func spread(_ whole: Int64, _ jitter: Double) -> Int64 {
+        whole / 2 + Int64(Double(whole - whole / 2) * jitter)
     }
 }

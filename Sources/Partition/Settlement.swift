@@ -3,10 +3,10 @@ package import ImageModel
 package import Records
 
 /// How a record is answered: what is appended before its offset counts as finished.
-package indirect enum Settlement: Sendable, Hashable {
+package indirect enum Settlement: Sendable {
     case outcome(Outcome)
-    /// Through the retry topic, not before the given time.
-    case retry(Job, attempts: Int, notBefore: Int64, firstSeen: Int64, FailureNote)
+    /// Through a retry topic; `notBefore` may be later than the tier's wait ends.
+    case retry(Waiter, DelayTier, FailureNote)
     /// Its producer's key is not what our rules make of its URL: once more, under the right key.
     case rekey(Job)
     /// The original bytes are kept for a person, and the outcome says so.

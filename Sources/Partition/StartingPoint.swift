@@ -10,6 +10,8 @@ package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
     /// Finished above `position`, ascending.
     package let finished: [Int64]
+    /// Of jobs that were put off in memory, from `position` on.
+    package let waits: [TopicProgress.Wait]
     /// Known to be of this log.
     package let anchor: LogAnchor?
     package let finding: Finding
@@ -41,14 +43,14 @@ package struct StartingPoint: Sendable, Equatable {
                 $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
             })
         {
-            self.init(bounds.lowerBound, [], nil, .anotherLog(why))
+            self.init(bounds.lowerBound, [], [], nil, .anotherLog(why))
             return
         }
         var position = max(committed ?? known.next, known.next)
-        var finished = known.finished
+        var (finished, waits) = (known.finished, known.waits)
         var finding = Finding.none
         if let committed, let durable = known.committed, committed < durable {
-            (position, finished, finding) = (committed, [], .reset(from: durable))
+            (position, finished, waits, finding) = (committed, [], [], .reset(from: durable))
         }
         if position < bounds.lowerBound {
             let done = finished.count { $0 >= position && $0 < bounds.lowerBound }
@@ -56,11 +58,15 @@ package struct StartingPoint: Sendable, Equatable {
             if lost > 0 { finding = .expired(lost) }
             position = bounds.lowerBound
         }
-        self.init(position, finished.filter { $0 >= position }, known.anchor, finding)
+        self.init(
+            position, finished.filter { $0 >= position }, waits.filter { $0.offset >= position }, known.anchor, finding)
     }
 
-    private init(_ position: Int64, _ finished: [Int64], _ anchor: LogAnchor?, _ finding: Finding) {
-        (self.position, self.finished, self.anchor, self.finding) = (position, finished, anchor, finding)
+    private init(
+        _ position: Int64, _ finished: [Int64], _ waits: [TopicProgress.Wait], _ anchor: LogAnchor?, _ finding: Finding
+    ) {
+        (self.position, self.finished, self.waits) = (position, finished, waits)
+        (self.anchor, self.finding) = (anchor, finding)
     }
 }
 

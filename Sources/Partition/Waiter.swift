@@ -7,7 +7,7 @@ package import Records
 /// that these do with it.
 package final class Waiter: Sendable {
     package let job: Job
-    /// As it came, for the retry topic or a dead letter.
+    /// As it came, for a retry topic or a dead letter.
     package let record: Record
     /// Attempts made before this one.
     package let attempts: Int
@@ -15,10 +15,23 @@ package final class Waiter: Sendable {
     package let firstSeen: Int64
     /// Not to be tried before this, milliseconds since 1970; 0 if it may run at once.
     package let notBefore: Int64
+    /// Since when the machine's fault has held it back, milliseconds since 1970; nil if that does not.
+    package let heldSince: Int64?
 
-    package init(job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0) {
-        (self.job, self.record, self.attempts, self.notBefore) = (job, record, attempts, notBefore)
+    package init(
+        job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
+        heldSince: Int64? = nil
+    ) {
+        (self.job, self.record, self.attempts) = (job, record, attempts)
+        (self.notBefore, self.heldSince) = (notBefore, heldSince)
         self.firstSeen = firstSeen ?? record.timestamp
+    }
+
+    /// The same job, to be tried later.
+    func putOff(until notBefore: Int64, attempts: Int, heldSince: Int64? = nil) -> Waiter {
+        Waiter(
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

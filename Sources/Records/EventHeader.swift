@@ -11,6 +11,8 @@ package enum EventHeader {
     package static let notBefore = "mz_not_before"
     /// Milliseconds since 1970 when the job first came.
     package static let firstSeen = "mz_first_seen"
+    /// On a retry: milliseconds since 1970 since when the machine's fault has held the job back.
+    package static let heldSince = "mz_held_since"
     package static let code = "mz_code"
     package static let message = "mz_message"
     /// The record that the bytes came from: `jobs.fast-3-17`.

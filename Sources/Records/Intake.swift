@@ -9,9 +9,9 @@ package struct Intake: Sendable {
 
     package init(rules: CanonicalRules) { self.rules = rules }
 
-    /// The job of a record of `jobs.fast`, `jobs.slow` or `retry`.
+    /// The job of a record of `jobs.fast`, `jobs.slow` or the retry topics.
     ///
-    /// Its lane is the topic's, on `retry` the header's; its id the header `ce_id`, or the body's, or its place in the
+    /// Its lane is the topic's, on a retry topic the header's; its id the header `ce_id`, or the body's, or its place in the
     /// log, which a redelivery repeats.
     package func job(from record: Record) throws(JobFailure) -> Job { try job(reading(of: record), from: record) }
 
@@ -49,7 +49,9 @@ package struct Intake: Sendable {
     /// For a record that is no job: the URL that it names, if that much can be read and the rules take it (what they
     /// refuse may hold a password or drive a terminal).
     package func url(ofRefused record: Record) -> String? {
-        guard let value = record.value, value.count <= RecordLimits.jobBytes, let url = JobBody.url(in: value) else { return nil }
+        guard let value = record.value, value.count <= RecordLimits.jobBytes, let url = JobBody.url(in: value) else {
+            return nil
+        }
         return try? rules.source(of: url).fetchURL
     }
 
@@ -72,7 +74,7 @@ package struct Intake: Sendable {
     }
 
     private func lane(of record: Record) -> Lane {
-        guard record.topic == .retry else { return record.topic == .jobsFast ? .fast : .slow }
+        guard record.topic.isRetry else { return record.topic == .jobsFast ? .fast : .slow }
         return record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .slow
     }
 }
@@ -87,6 +89,7 @@ package struct JobReading: Sendable {
 
     func job(id: String, lane: Lane, traceparent: String? = nil) -> Job {
         Job(
-            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, traceparent: traceparent)
+            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, traceparent: traceparent
+        )
     }
 }

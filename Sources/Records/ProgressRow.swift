@@ -84,6 +84,19 @@ extension JSONWriter {
         if let committed = progress.committed { field("committed", committed) }
         let bitmap = OffsetBitmap.bytes(progress.finished, from: progress.next)
         if !bitmap.isEmpty { field("finished", Base64.text(bitmap)) }
+        if !progress.waits.isEmpty {
+            key("waits")
+            beginArray()
+            for wait in progress.waits {
+                beginObject()
+                field("offset", wait.offset)
+                field("attempts", Int64(wait.attempts))
+                field("notBefore", wait.notBefore)
+                if let since = wait.heldSince { field("heldSince", since) }
+                endObject()
+            }
+            endArray()
+        }
         if let anchor = progress.anchor {
             key("anchor")
             beginObject()
@@ -100,6 +113,7 @@ extension JSONReader {
         var next: Int64?
         var committed: Int64?
         var bitmap: [UInt8] = []
+        var waits: [TopicProgress.Wait] = []
         var anchor: LogAnchor?
         try openObject()
         while let key = try nextKey() {
@@ -110,13 +124,39 @@ extension JSONReader {
                 bitmap = try value("a bitmap in base 64") { text in
                     Base64.bytes(text).flatMap { $0.count <= OffsetBitmap.byteLimit ? $0 : nil }
                 }
+            case "waits": waits = try self.waits()
             case "anchor": anchor = try self.anchor()
             default: try skip()
             }
         }
         let start = try next.field("next")
         return TopicProgress(
-            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), anchor: anchor)
+            next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), waits: waits,
+            anchor: anchor)
+    }
+
+    private mutating func waits() throws(JSONFailure) -> [TopicProgress.Wait] {
+        var waits: [TopicProgress.Wait] = []
+        try openArray()
+        while try nextElement() { waits.append(try wait()) }
+        return waits
+    }
+
+    private mutating func wait() throws(JSONFailure) -> TopicProgress.Wait {
+        var (place, attempts, notBefore, heldSince): (Int64?, Int?, Int64?, Int64?)
+        try openObject()
+        while let key = try nextKey() {
+            switch key {
+            case "offset": place = try logOffset()
+            case "attempts": attempts = Int(try integer(in: RecordLimits.attempts))
+            case "notBefore": notBefore = try time()
+            case "heldSince": heldSince = try time()
+            default: try skip()
+            }
+        }
+        return TopicProgress.Wait(
+            offset: try place.field("offset"), attempts: try attempts.field("attempts"),
+            notBefore: try notBefore.field("notBefore"), heldSince: heldSince)
     }
 
     private mutating func anchor() throws(JSONFailure) -> LogAnchor {

@@ -1,6 +1,6 @@
 package import Failures
 
-/// Why a job goes through the retry topic although nothing failed.
+/// Why a job goes through a retry topic although nothing failed.
 package enum RetryCause: CodedFailure, Hashable {
     case slow(milliseconds: Int64)
     case deferred
@@ -15,8 +15,8 @@ package enum RetryCause: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .slow(let ms):
-            "The job ran longer than \(ms) ms while later ones were done; it goes on through the retry topic, so that lag keeps moving."
-        case .deferred: "More retries wait than are kept in memory; this one, far from due, goes to the topic's tail again."
+            "The job ran longer than \(ms) ms while later ones were done; it goes on through a retry topic, so that lag keeps moving."
+        case .deferred: "The job's wait is not over: it goes on in a retry topic."
         }
     }
 
@@ -26,8 +26,8 @@ package enum RetryCause: CodedFailure, Hashable {
 
         package var meaning: String {
             switch self {
-            case .slow: "The job ran long while later ones were done; it goes on through the retry topic."
-            case .deferred: "Many retries wait; one that is far from due went to the topic's tail again."
+            case .slow: "The job ran long while later ones were done; it goes on through a retry topic."
+            case .deferred: "The job's wait is not over: it goes on in a retry topic."
             }
         }
 

@@ -6,11 +6,30 @@ package struct TopicProgress: Sendable, Hashable {
     package var committed: Int64?
     /// Finished above `next`, ascending.
     package var finished: [Int64]
+    /// Jobs that wait in memory, by ascending offset: their records do not tell how often they were tried.
+    package var waits: [Wait]
     /// A record of the log that this is the progress in; nil if none was looked at yet.
     package var anchor: LogAnchor?
 
-    package init(next: Int64, committed: Int64? = nil, finished: [Int64] = [], anchor: LogAnchor? = nil) {
-        (self.next, self.committed, self.finished, self.anchor) = (next, committed, finished, anchor)
+    package init(
+        next: Int64, committed: Int64? = nil, finished: [Int64] = [], waits: [Wait] = [], anchor: LogAnchor? = nil
+    ) {
+        (self.next, self.committed, self.finished, self.waits, self.anchor) = (next, committed, finished, waits, anchor)
+    }
+
+    /// What the record of a job that was put off does not tell.
+    package struct Wait: Sendable, Hashable {
+        package let offset: Int64
+        package let attempts: Int
+        /// Milliseconds since 1970.
+        package let notBefore: Int64
+        /// Since when the machine's fault has held it back; nil if that does not.
+        package let heldSince: Int64?
+
+        package init(offset: Int64, attempts: Int, notBefore: Int64, heldSince: Int64? = nil) {
+            (self.offset, self.attempts) = (offset, attempts)
+            (self.notBefore, self.heldSince) = (notBefore, heldSince)
+        }
     }
 }
 

@@ -46,13 +46,16 @@ extension Outbox {
                 count = Tally.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
                 records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
-            case .retry(let job, let attempts, let notBefore, let firstSeen, let cause):
+            case .retry(let waiter, let tier, let cause):
+                let job = waiter.job
                 let note = RetryNote(
-                    job: job.id, lane: job.lane, attempt: attempts, notBefore: notBefore, firstSeen: firstSeen,
-                    cause: cause, origin: record.jobOrigin, traceparent: job.traceparent)
+                    job: job.id, lane: job.lane, attempt: waiter.attempts, notBefore: waiter.notBefore,
+                    firstSeen: waiter.firstSeen, heldSince: waiter.heldSince, cause: cause, origin: record.jobOrigin,
+                    traceparent: job.traceparent)
                 records.append(
                     note.newRecord(
-                        key: RecordKey.job(job.source).bytes, body: record.value ?? [], partition: record.partition,
+                        topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
+                        partition: record.partition,
                         at: answer.at))
             case .rekey(let job):
                 var headers = record.keptHeaders
@@ -82,7 +85,7 @@ extension Outbox.Answer {
         case .outcome(let outcome): Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
-        case .retry(let job, let attempts, _, _, _): dead(job, attempts, refusal)
+        case .retry(let waiter, _, _): dead(waiter.job, waiter.attempts, refusal)
         case .rekey(let job): dead(job, 0, refusal)
         }
     }

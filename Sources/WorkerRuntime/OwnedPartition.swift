@@ -46,6 +46,8 @@ final class OwnedPartition {
     var readable: Set<Topic> = []
     /// Topics of which a slice of records is being decoded.
     var decoding: Set<Topic> = []
+    /// What was read of each tier and is not due.
+    var heads: [Topic: DelayHead] = [:]
     /// By topic: whether its log is still the one that is read.
     var watches: [Topic: LogWatch] = Dictionary(uniqueKeysWithValues: Topic.worked.map { ($0, LogWatch()) })
     var ledger: ProgressLedger
@@ -91,21 +93,17 @@ final class OwnedPartition {
     }
 
     /// How many more records of a topic may be taken up.
-    func room(_ topic: Topic, readAhead: Int, retryHeap: Int) -> Int {
+    func room(_ topic: Topic, readAhead: Int) -> Int {
         Self.room(
-            topic, unfinished: state.unfinished(topic), answered: outbox.count(topic), span: state.span(topic),
-            readAhead: readAhead, retryHeap: retryHeap)
+            unfinished: state.unfinished(topic) - state.waiting(topic), answered: outbox.count(topic),
+            span: state.span(topic), readAhead: readAhead)
     }
 
-    /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Retries may: each
-    /// waits for its own time, and those behind it must not wait for that. Jobs that are answered and wait for the disk
+    /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Those that wait in
+    /// memory for their time leave their room to others. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
-    static func room(
-        _ topic: Topic, unfinished: Int, answered: Int, span: Int, readAhead: Int, retryHeap: Int
-    ) -> Int {
-        let open = readAhead + (topic == .retry ? retryHeap : 0) - (unfinished - answered)
-        let kept = topic == .retry ? .max : max(spanLimit, readAhead) - span
-        return min(open, readAhead - answered, kept)
+    static func room(unfinished: Int, answered: Int, span: Int, readAhead: Int) -> Int {
+        min(readAhead - (unfinished - answered), readAhead - answered, max(spanLimit, readAhead) - span)
     }
 
     private static let spanLimit = 8_192

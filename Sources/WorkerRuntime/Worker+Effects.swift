@@ -33,6 +33,7 @@ extension Worker {
                 "The log does not take what this partition has to say: nothing new is begun there but one job now and then, until one of them is done. All others go on.",
                 ["partition": .string("\(owned.id)")])
         case .pass(let flight):
+            for other in partitions.values where other !== owned { feed(.passed, to: other) }
             for ended in scheduler.pass(flight) {
                 switch ended {
                 case .machine: logger.info("A job was done again: all go on.")
@@ -53,11 +54,10 @@ extension Worker {
             underWay += 1
             let body = fetched[flight]
             tasks.yield { await self.make(flight, task, body) }
+        case .putOff(let waiter, let cause):
+            tally.retries += 1
+            tell(cause, of: waiter.job)
         case .settle(let record, let settlement):
-            if case .retry(let job, _, _, _, let cause) = settlement {
-                tally.retries += 1
-                tell(cause, of: job)
-            }
             owned.outbox.add(Outbox.Answer(record, settlement, at: now))
         case .commit(let topic, let committable):
             ports.consumer.commit(topic, owned.id, below: committable)

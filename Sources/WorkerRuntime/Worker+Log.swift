@@ -37,7 +37,7 @@ extension Worker: LogListener {
             if owned.readable.contains(.variants) { try fold(owned) }
             // While draining or leaving, rows only: answers wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
-            for topic in [Topic.retry, .jobsFast, .jobsSlow] where owned.readable.contains(topic) && owned.isOpen(topic) {
+            for topic in Self.readingOrder where owned.readable.contains(topic) && owned.isOpen(topic) {
                 do throws(LogFailure) { try take(topic, owned) } catch {
                     if error.endsWorker { throw error }
                     suspect(topic, owned, error)
@@ -46,7 +46,8 @@ extension Worker: LogListener {
         } catch let failure as LogFailure {
             if failure.endsWorker { return end(failure) }
             tally.countFailure(failure.code)
-            logger.error("\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            logger.error(
+                "\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
             tally.countFailure(failure.code)
@@ -57,13 +58,14 @@ extension Worker: LogListener {
         } catch {}
     }
 
+    private static let readingOrder = Topic.retries + [.jobsFast, .jobsSlow]
+
     private func take(_ topic: Topic, _ owned: OwnedPartition) throws(LogFailure) {
-        let room = owned.room(topic, readAhead: configuration.readAhead, retryHeap: configuration.partition.retryHeap)
-        let limit = min(256, room)
-        guard limit > 0, !owned.decoding.contains(topic), owned.state.takes(topic, at: now) else { return }
-        var records = try ports.consumer.drain(topic, owned.id, limit: limit)
-        if records.isEmpty { owned.readable.remove(topic) } else { turnSoon() }
-        owned.note(&records, of: topic, at: monotonic)
+        let limit = min(256, owned.room(topic, readAhead: configuration.readAhead))
+        guard limit > 0, !owned.decoding.contains(topic) else { return }
+        let records =
+            if let tier = DelayTier(topic) { try due(tier, owned, limit) } else { try drain(topic, owned, limit) }
+        if !records.isEmpty { turnSoon() }
         guard records.count > Self.decodedAtOnce else {
             for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
             return
@@ -71,11 +73,27 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
         owned.decoding.insert(topic)
-        tasks.yield { [taken = records, partition = owned.id, epoch = owned.epoch, readings = owned.readings[topic.ordinal]] in
+        tasks.yield {
+            [taken = records, partition = owned.id, epoch = owned.epoch, readings = owned.readings[topic.ordinal]] in
             var readings = readings
             let events = taken.map { self.takeUp($0, &readings) }
             await self.arrive(events, readings, topic, partition, epoch)
         }
+    }
+
+    private func drain(_ topic: Topic, _ owned: OwnedPartition, _ limit: Int) throws(LogFailure) -> [Record] {
+        var records = try ports.consumer.drain(topic, owned.id, limit: limit)
+        if records.isEmpty { owned.readable.remove(topic) }
+        owned.note(&records, of: topic, at: monotonic)
+        return records
+    }
+
+    /// Of a tier no more is read while its head is not due.
+    private func due(_ tier: DelayTier, _ owned: OwnedPartition, _ limit: Int) throws(LogFailure) -> [Record] {
+        var head = owned.heads[tier.topic] ?? DelayHead(tier)
+        if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
+        defer { owned.heads[tier.topic] = head }
+        return head.take(limit, at: now)
     }
 
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by

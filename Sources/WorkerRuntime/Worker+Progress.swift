@@ -69,7 +69,8 @@ extension Worker {
             // Lag is told from committed offsets, so there is one from the beginning.
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
-        owned.state.begin(topic, at: start.position, finished: start.finished)
+        owned.state.begin(topic, at: start.position, finished: start.finished, waits: start.waits)
+        owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
     }

@@ -293,7 +293,7 @@ extension PartitionEvent {
         case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _, _),
             .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
             id
-        case .arrived, .answered, .found, .folded, .settled, .tick: nil
+        case .arrived, .answered, .found, .passed, .folded, .settled, .tick: nil
         }
     }
 }

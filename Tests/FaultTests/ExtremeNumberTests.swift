@@ -25,7 +25,8 @@ struct ExtremeNumberTests {
             cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry),
             origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 1))
         var record = note.newRecord(
-            key: RecordKey.job(job.source).bytes, body: job.body, partition: job.source.partition(of: 8), at: 1)
+            topic: .retry, key: RecordKey.job(job.source).bytes, body: job.body, partition: job.source.partition(of: 8),
+            at: 1)
         guard !header.isEmpty else { return record }
         record.headers = RecordHeaders(record.headers.filter { $0.name != header } + [RecordHeader(header, text)])
         return record

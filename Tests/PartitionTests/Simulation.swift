@@ -11,7 +11,9 @@ import VariantSpec
 /// what is durable.
 struct Simulation {
     // Durable.
-    var jobs: [(topic: Topic, job: Job, record: Record, attempts: Int, firstSeen: Int64, notBefore: Int64)] = []
+    var jobs:
+        [(topic: Topic, job: Job, record: Record, attempts: Int, firstSeen: Int64, notBefore: Int64, heldSince: Int64?)] =
+            []
     var offsets: [Topic: Int64] = [:]
     var committed: [Topic: Int64] = [:]
     var changelog: [IndexChange] = []
@@ -62,16 +64,23 @@ struct Simulation {
         let job = Job(
             id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane,
             expires: expires)
-        append(Topic(lane), job, attempts: 0, firstSeen: now, notBefore: 0)
+        append(Waiter(job: job, record: record(Topic(lane))))
     }
 
-    private mutating func append(_ topic: Topic, _ job: Job, attempts: Int, firstSeen: Int64, notBefore: Int64) {
+    private mutating func append(_ waiter: Waiter) {
+        jobs.append(
+            (
+                waiter.record.topic, waiter.job, waiter.record, waiter.attempts, waiter.firstSeen, waiter.notBefore,
+                waiter.heldSince
+            ))
+    }
+
+    private mutating func record(_ topic: Topic) -> Record {
         // Gaps, as compaction and transaction markers leave them.
         let offset = offsets[topic, default: 0] + Int64.random(in: 0...1, using: &numbers)
         offsets[topic] = offset + 1
-        let record = Record(
+        return Record(
             topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [], headers: [])
-        jobs.append((topic, job, record, attempts, firstSeen, notBefore))
     }
 
     var isDone: Bool {
@@ -117,7 +126,7 @@ struct Simulation {
             progress.anchor = LogAnchor(offset: 0, timestamp: 1)
             let start = StartingPoint(
                 after: progress, committed: committed[topic], bounds: 0..<max(end, progress.next), anchored: 1)
-            state.begin(topic, at: start.position, finished: start.finished)
+            state.begin(topic, at: start.position, finished: start.finished, waits: start.waits)
             read[topic] = start.position
         }
         indexed = 0
@@ -126,16 +135,17 @@ struct Simulation {
     }
 
     private mutating func deliver() {
-        guard let topic = [Topic.jobsFast, .jobsSlow, .retry].randomElement(using: &numbers) else { return }
+        let unread = Topic.worked.filter { offsets[$0, default: 0] > read[$0, default: 0] }
+        guard let topic = unread.randomElement(using: &numbers) else { return }
         let next = jobs.filter { $0.topic == topic && $0.record.offset >= read[topic, default: 0] }
             .min { $0.record.offset < $1.record.offset }
-        guard let next else { return }
+        guard let next, next.record.timestamp + (DelayTier(topic)?.wait ?? 0) <= now else { return }
         read[topic] = next.record.offset + 1
         feed(
             .arrived(
                 Waiter(
                     job: next.job, record: next.record, attempts: next.attempts, firstSeen: next.firstSeen,
-                    notBefore: next.notBefore)))
+                    notBefore: next.notBefore, heldSince: next.heldSince)))
     }
 
     private mutating func fold() {
@@ -169,6 +179,7 @@ struct Simulation {
             case .hold(let id): _ = scheduler.hold(id, at: now)
             case .pass(let id): _ = scheduler.pass(id)
             case .forget(let id): scheduler.forget(id)
+            case .putOff: break
             case .commit(let topic, let offset):
                 precondition(offset >= committed[topic, default: 0], "a committable offset went back")
                 committed[topic] = offset
@@ -234,11 +245,11 @@ struct Simulation {
         switch settlement {
         case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
-        case .retry(_, let attempts, let notBefore, _, _):
-            guard let job = jobs.first(where: { $0.topic == record.topic && $0.record.offset == record.offset }) else {
-                return
-            }
-            append(.retry, job.job, attempts: attempts, firstSeen: job.firstSeen, notBefore: notBefore)
+        case .retry(let waiter, let tier, _):
+            append(
+                Waiter(
+                    job: waiter.job, record: self.record(tier.topic), attempts: waiter.attempts,
+                    firstSeen: waiter.firstSeen, notBefore: waiter.notBefore, heldSince: waiter.heldSince))
         }
     }
 }

@@ -18,7 +18,9 @@ struct ExtremeNumberTests {
         var headers: [RecordHeader] = RetryNote(
             job: "j", lane: .fast, attempt: 1, notBefore: 2, firstSeen: 3,
             cause: FailureNote(code: "fetch.status", message: "No.", verdict: .retry), origin: RecordOrigin(place)!
-        ).newRecord(key: [1], body: [], partition: Fixture.partition, at: 4).headers.filter { $0.name != name }
+        ).newRecord(topic: .retry1m, key: [1], body: [], partition: Fixture.partition, at: 4).headers.filter {
+            $0.name != name
+        }
         headers.append(RecordHeader(name, text))
         return Fixture.record(.retry, value: [], headers: RecordHeaders(headers))
     }

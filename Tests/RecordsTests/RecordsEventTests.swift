@@ -11,7 +11,8 @@ import VariantSpec
 @Suite("Records: outcomes, retries and dead letters", .timeLimit(.minutes(1)))
 struct RecordsEventTests {
     private static let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    private static let failure = FailureNote(code: "fetch.status", message: "The origin answered \"404\".", verdict: .fail)
+    private static let failure = FailureNote(
+        code: "fetch.status", message: "The origin answered \"404\".", verdict: .fail)
 
     private var outcome: Outcome {
         var reused = Fixture.variant
@@ -52,7 +53,8 @@ struct RecordsEventTests {
         let (reused, failed) = (report.variants[0], report.variants[1])
         #expect(reused.spec == Fixture.spec && reused.kind == .reused && reused.location == Fixture.variant.location)
         #expect(reused.size == Fixture.variant.size && reused.bytes == Fixture.variant.bytes)
-        #expect(reused.madeFrom == .donor(VariantSpec(width: 1280, height: 1280, format: .webp)) && reused.failure == nil)
+        #expect(
+            reused.madeFrom == .donor(VariantSpec(width: 1280, height: 1280, format: .webp)) && reused.failure == nil)
         #expect(failed.kind == .failed && failed.location == nil && failed.size == nil)
         #expect(failed.failure?.code == Self.failure.code && failed.failure?.message == Self.failure.message)
         let theirs = try #require(JSONSerialization.jsonObject(with: Data(record.value!)) as? [String: Any])
@@ -81,7 +83,8 @@ struct RecordsEventTests {
     @Test("The outcome of what was no job has that record's key and no source")
     func outcomeOfNoJob() throws {
         let outcome = Outcome(
-            job: "jobs.fast-3-17", source: nil, url: "", lane: .fast, kind: .dead, variants: [], failure: Self.failure, at: 1)
+            job: "jobs.fast-3-17", source: nil, url: "", lane: .fast, kind: .dead, variants: [], failure: Self.failure,
+            at: 1)
         let record = outcome.newRecord(partition: Fixture.partition, key: Array("odd".utf8))
         #expect(record.key == Array("odd".utf8))
         let report = try OutcomeReport(Fixture.read(record))
@@ -92,25 +95,28 @@ struct RecordsEventTests {
     func retry() throws {
         let body = Array(#"{"url":"http://a/","variants":["full-q80.webp"] }"#.utf8)
         let note = RetryNote(
-            job: "job-1", lane: .slow, attempt: 2, notBefore: 5, firstSeen: 4,
+            job: "job-1", lane: .slow, attempt: 2, notBefore: 5, firstSeen: 4, heldSince: 3,
             cause: FailureNote(code: "fetch.timeout", message: "Too slow: ä.", verdict: .retry),
             origin: RecordOrigin(topic: .jobsSlow, partition: Fixture.partition, offset: 9), traceparent: Self.trace)
         let key = RecordKey.job(Fixture.source).bytes
-        let record = note.newRecord(key: key, body: body, partition: Fixture.partition, at: 6)
-        #expect(record.topic == .retry && record.value == body && record.key == key)
+        let record = note.newRecord(topic: .retry1m, key: key, body: body, partition: Fixture.partition, at: 6)
+        #expect(record.topic == .retry1m && record.value == body && record.key == key)
         #expect(headers(record)["ce_id"] == "job-1")
         #expect(try RetryNote(Fixture.read(record)) == note)
     }
 
     @Test(
         "A retry without what it needs is refused, by the header's name",
-        arguments: ["ce_id", "mz_attempt", "mz_not_before", "mz_first_seen", "mz_code", "mz_message", "mz_origin", "mz_lane"])
+        arguments: [
+            "ce_id", "mz_attempt", "mz_not_before", "mz_first_seen", "mz_code", "mz_message", "mz_origin", "mz_lane",
+        ])
     func retryHeader(name: String) {
         let note = RetryNote(
             job: "j", lane: .fast, attempt: 1, notBefore: 0, firstSeen: 0,
             cause: FailureNote(code: "c", message: "m", verdict: .retry),
             origin: RecordOrigin(topic: .jobsFast, partition: Fixture.partition, offset: 0))
-        var record = Fixture.read(note.newRecord(key: [], body: [], partition: Fixture.partition, at: 0))
+        var record = Fixture.read(
+            note.newRecord(topic: .retry10s, key: [], body: [], partition: Fixture.partition, at: 0))
         record.headers = RecordHeaders(record.headers.filter { $0.name != name })
         let failure = #expect(throws: RecordFailure.self) { try RetryNote(record) }
         #expect(failure?.description.contains(name) == true)
@@ -125,7 +131,8 @@ struct RecordsEventTests {
             job: "j", lane: .fast, attempt: 1, notBefore: 0, firstSeen: 0,
             cause: FailureNote(code: "c", message: String(repeating: "ä€𝄞", count: 1000), verdict: .retry),
             origin: RecordOrigin(topic: .jobsFast, partition: Fixture.partition, offset: 0))
-        let back = try RetryNote(Fixture.read(note.newRecord(key: [], body: [], partition: Fixture.partition, at: 0)))
+        let back = try RetryNote(
+            Fixture.read(note.newRecord(topic: .retry1m, key: [], body: [], partition: Fixture.partition, at: 0)))
         #expect(back.cause.message.utf8.count <= 1028 && back.cause.message.hasSuffix("…"))
         #expect(note.cause.message.hasPrefix(back.cause.message.dropLast()))
     }
@@ -135,14 +142,17 @@ struct RecordsEventTests {
         let record = Fixture.record(
             .jobsFast, value: [0xFF, 0x00, 0x7B], headers: [RecordHeader("traceparent", Self.trace)])
         let letter = DeadLetter(
-            of: record, id: "jobs.fast-3-17", cause: FailureNote(code: "job.not-json", message: "m", verdict: .deadLetter),
+            of: record, id: "jobs.fast-3-17",
+            cause: FailureNote(code: "job.not-json", message: "m", verdict: .deadLetter),
             attempts: 0, url: nil, at: record.timestamp)
         let dead = letter.newRecord(partition: Fixture.partition)
         #expect(dead.topic == .dead && dead.key == record.key && dead.value == record.value)
         #expect(try DeadLetter(Fixture.read(dead)) == letter)
     }
 
-    @Test("A dead letter of a record with a huge key has a small one, which differs as the keys do", arguments: [1_024, 1_025, 3_000_000])
+    @Test(
+        "A dead letter of a record with a huge key has a small one, which differs as the keys do",
+        arguments: [1_024, 1_025, 3_000_000])
     func hugeKey(bytes: Int) throws {
         let keys = [UInt8(0x61), 0x62].map { [UInt8](repeating: 0x61, count: bytes - 1) + [$0] }
         let letters = keys.map { key in
@@ -171,7 +181,8 @@ struct RecordsEventTests {
         let value = [UInt8](repeating: 0x61, count: 10_000_000)
         let record = Fixture.record(.jobsFast, value: value)
         let letter = DeadLetter(
-            of: record, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter), attempts: 3,
+            of: record, id: "x", cause: FailureNote(code: "job.too-large", message: "m", verdict: .deadLetter),
+            attempts: 3,
             url: "http://a/", at: record.timestamp)
         #expect(letter.body == Array(value[..<4096]))
         #expect(letter.whole == DeadLetter.Whole(bytes: 10_000_000, digest: SHA256.digest(of: value)))
@@ -186,7 +197,9 @@ struct RecordsEventTests {
                 cause: FailureNote(code: "c", message: "m", verdict: .deadLetter), attempts: 1, url: nil, at: 0)
         }
         func records(_ new: [NewRecord]) -> [Record] { new.enumerated().map { Fixture.read($1, offset: Int64($0)) } }
-        let (a, b) = (letter("a").newRecord(partition: Fixture.partition), letter("b").newRecord(partition: Fixture.partition))
+        let (a, b) = (
+            letter("a").newRecord(partition: Fixture.partition), letter("b").newRecord(partition: Fixture.partition)
+        )
         let discard = letter("a").discard(partition: Fixture.partition, at: 1)
         #expect(discard.value == nil && discard.key == a.key)
         #expect(DeadLetter.standing(records([a, b, a])).letters.map(\.id) == ["a", "b"])

@@ -56,8 +56,12 @@ struct RecordsRowTests {
             partition: PartitionID(5),
             topics: [
                 .jobsFast: TopicProgress(
-                    next: 7, committed: 6, finished: [9, 10, 40_000 - 8], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000)),
-                .retry: TopicProgress(next: 0),
+                    next: 7, committed: 6, finished: [9, 10, 40_000 - 8],
+                    waits: [
+                        .init(offset: 8, attempts: 2, notBefore: 12),
+                        .init(offset: 11, attempts: 0, notBefore: 5, heldSince: 4),
+                    ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000)),
+                .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
             ], at: 8)
         var read = progress
         // Beyond the bitmap's end: finished again by the next owner.
@@ -68,9 +72,12 @@ struct RecordsRowTests {
     @Test(
         "A progress row with numbers or a bitmap that no owner writes is refused",
         arguments: [
-            #"{"topics":{"jobs.fast":{"next":-1}},"at":1}"#, #"{"topics":{"jobs.fast":{"next":9223372036854775807}},"at":1}"#,
+            #"{"topics":{"jobs.fast":{"next":-1}},"at":1}"#,
+            #"{"topics":{"jobs.fast":{"next":9223372036854775807}},"at":1}"#,
             #"{"topics":{"jobs.fast":{}},"at":1}"#, #"{"topics":{"jobs.fast":{"next":1,"finished":"?"}},"at":1}"#,
             #"{"topics":{"retry":{"next":1,"finished":"\#(Base64.text([UInt8](repeating: 1, count: 4_097)))"}},"at":1}"#,
+            #"{"topics":{"retry":{"next":1,"waits":[{"offset":1,"attempts":-1,"notBefore":1}]}},"at":1}"#,
+            #"{"topics":{"retry":{"next":1,"waits":[{"offset":1,"attempts":1}]}},"at":1}"#,
             #"{"topics":{"retry":{"next":1,"anchor":{"offset":1}}},"at":1}"#, #"{"at":1}"#, #"{"topics":{}}"#,
         ])
     func damagedProgress(json: String) throws {
@@ -142,7 +149,10 @@ struct RecordsRowTests {
             EpochRow(partition: Fixture.partition, epoch: 9, owner: "host", isClean: true, at: 7).newRecord(),
             ProgressRow(
                 partition: Fixture.partition,
-                topics: [.retry: TopicProgress(next: 1, committed: 1, finished: [3], anchor: LogAnchor(offset: 0, timestamp: 5))],
+                topics: [
+                    .retry: TopicProgress(
+                        next: 1, committed: 1, finished: [3], anchor: LogAnchor(offset: 0, timestamp: 5))
+                ],
                 at: 7
             ).newRecord(),
         ].map { Fixture.read($0) }

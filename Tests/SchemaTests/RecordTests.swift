@@ -49,7 +49,7 @@ struct RecordTests {
             (.jobsFast, #"{"url":"http://a.example/","variants":["10X10.png"]}"#),
             (.jobsFast, #"{"url":"http://a.example/","expires":"soon"}"#),
             (.control, #"{"kind":"promote","id":"1"}"#), (.control, #"{"kind":"raise","id":"1"}"#),
-            (.retry, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
+            (.retry, body), (.retry10s, body), (.outcomes, "{}"), (.variants, "{}"), (.dead, body),
         ])
     func refused(topic: Topic, body: String) async throws {
         #expect(try await Validator.check([record(topic, body)]).count == 1)
@@ -85,7 +85,9 @@ struct RecordTests {
                     partition: PartitionID(3),
                     topics: [
                         .retry: TopicProgress(
-                            next: 4, committed: 2, finished: [6], anchor: LogAnchor(offset: 3, timestamp: 1))
+                            next: 4, committed: 2, finished: [6],
+                            waits: [.init(offset: 5, attempts: 1, notBefore: 9, heldSince: 8)],
+                            anchor: LogAnchor(offset: 3, timestamp: 1))
                     ], at: 1
                 ).newRecord(),
                 letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2),

@@ -73,7 +73,7 @@ struct WorkerRecordTests {
         await worker.says("503")
         worker.signal(15)
         #expect(try await worker.ended().status == 0)
-        let retries = try await place.records(.retry)
+        let retries = try await place.records(.retry10m)
         #expect(retries.map { $0.header("traceparent") } == [Self.trace(7)])
         #expect(try await Validator.check(retries) == [])
     }

@@ -78,7 +78,10 @@ enum ReferenceCommand {
                 EventHeader.id, "all",
                 "On jobs, retries and dead letters the job's id, unique to the intent; a redelivery repeats it. On outcomes `<job's id>/outcome`; on rows made from what the row says."
             ),
-            ("ce_source", "all", "`/mezzotint` on what workers write, `/mezzotint/publish` on what `publish` does; a producer's own."),
+            (
+                "ce_source", "all",
+                "`/mezzotint` on what workers write, `/mezzotint/publish` on what `publish` does; a producer's own."
+            ),
             (
                 "ce_type", "all",
                 EventHeader.types.map { "`\($0)`" }.joined(separator: ", ")
@@ -90,13 +93,17 @@ enum ReferenceCommand {
                 EventHeader.traceparent, "all",
                 "W3C trace context, passed through from a job to its retries, its outcome, its dead letter, and the rows announced for it."
             ),
-            (EventHeader.lane, "retry", "The lane of the job."),
-            (EventHeader.attempt, "retry, dead", "Attempts made so far."),
-            (EventHeader.notBefore, "retry", "Milliseconds since 1970, before which it is not begun."),
-            (EventHeader.firstSeen, "retry", "Milliseconds since 1970 when the job first came."),
-            (EventHeader.code, "retry, dead", "Why, as a code of the table above."),
-            (EventHeader.message, "retry, dead", "Why, as a sentence."),
-            (EventHeader.origin, "retry, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
+            (EventHeader.lane, "retry.*", "The lane of the job."),
+            (EventHeader.attempt, "retry.*, dead", "Attempts made so far."),
+            (EventHeader.notBefore, "retry.*", "Milliseconds since 1970, before which it is not begun."),
+            (EventHeader.firstSeen, "retry.*", "Milliseconds since 1970 when the job first came."),
+            (
+                EventHeader.heldSince, "retry.*",
+                "Milliseconds since 1970 since when the machine's fault has held the job back."
+            ),
+            (EventHeader.code, "retry.*, dead", "Why, as a code of the table above."),
+            (EventHeader.message, "retry.*, dead", "Why, as a sentence."),
+            (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
             (EventHeader.url, "dead", "The source, where the bytes name one."),
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
             (EventHeader.keyLength, "dead", "Bytes of a record's key that was cut."),

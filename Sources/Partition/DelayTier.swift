@@ -1,0 +1,41 @@
+package import ImageModel
+package import Records
+
+/// A retry topic whose records all wait equally long: so reading stops at a head that is not due, and jobs that wait cost
+/// no memory.
+package enum DelayTier: Sendable, Hashable, CaseIterable {
+    case tenSeconds, minute, tenMinutes, hour
+
+    package init?(_ topic: Topic) {
+        guard let tier = Self.allCases.first(where: { $0.topic == topic }) else { return nil }
+        self = tier
+    }
+
+    package var topic: Topic {
+        switch self {
+        case .tenSeconds: .retry10s
+        case .minute: .retry1m
+        case .tenMinutes: .retry10m
+        case .hour: .retry1h
+        }
+    }
+
+    /// In milliseconds.
+    package var wait: Int64 {
+        switch self {
+        case .tenSeconds: 10_000
+        case .minute: 60_000
+        case .tenMinutes: 600_000
+        case .hour: 3_600_000
+        }
+    }
+
+    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is the fast lane's alone.
+    package init(within wait: Int64, _ lane: Lane) {
+        let tiers = Self.allCases.dropFirst(lane == .fast ? 0 : 1)
+        self = tiers.last { $0.wait <= wait } ?? (lane == .fast ? .tenSeconds : .minute)
+    }
+
+    /// Waits below this are kept in memory where there is room, milliseconds.
+    package static let shortest = tenSeconds.wait
+}

@@ -1,0 +1,84 @@
+internal import Failures
+internal import ImageModel
+internal import Records
+
+/// Jobs that come again: short waits are kept in memory, longer ones go to the retry topics.
+///
+/// The record of a job that waits in memory is not finished: a crash makes it come again. How often it was tried is in the
+/// partition's progress row meanwhile, so that the next owner goes on counting there.
+extension PartitionState {
+    /// The clocks of brokers and workers differ: what comes so little too early is begun at once, milliseconds.
+    private static let slack: Int64 = 1_000
+
+    /// A job that was held back for so long while others were done is held back by its own fault: that costs attempts, so
+    /// that it ends. Milliseconds.
+    static let heldLimit = DelayTier.hour.wait
+
+    /// A job that was received runs, or goes on waiting.
+    mutating func resume(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        var waiter = waiter
+        if let left = inherited.removeValue(forKey: waiter.place) {
+            waiter = waiter.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
+            tried[waiter.place] = waiter
+        }
+        let slack = DelayTier(waiter.record.topic) == nil ? 0 : Self.slack
+        guard waiter.due > now + slack else { return effects.append(.lookUp(waiter)) }
+        if isShort(waiter, now) { return waits.add(waiter) }
+        goOn(waiter, FailureNote(RetryCause.deferred), now, &effects)
+    }
+
+    /// A job that failed is tried again later.
+    mutating func putOff(
+        _ waiter: Waiter, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]
+    ) {
+        effects.append(.putOff(waiter, cause))
+        // A record of a log that was replaced does not come again.
+        guard isShort(waiter, now), waiter.record.incarnation == incarnation(waiter.record.topic),
+            tried.count < rules.shortWaits || tried[waiter.place] != nil
+        else { return goOn(waiter, cause, now, &effects) }
+        tried[waiter.place] = waiter
+        waits.add(waiter)
+    }
+
+    /// The machine's fault, not the job's: it costs no attempt.
+    mutating func hold(_ waiter: Waiter, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        let since = waiter.heldSince ?? now
+        let wait = rules.retry.delay(heldFor: now - since, jitter: jitter())
+        putOff(
+            waiter.putOff(until: now + wait, attempts: waiter.attempts, heldSince: since), cause, now, &effects)
+    }
+
+    /// Those whose time has come run. One that holds back too many others goes to a retry topic.
+    mutating func endWaits(_ now: Int64, _ effects: inout [PartitionEffect]) {
+        while let waiter = waits.popDue(at: now) { effects.append(.lookUp(waiter)) }
+        guard waits.count > 0 else { return }
+        for topic in Topic.worked {
+            guard let mark = committable[topic], mark.span > rules.waitSpan, let offset = mark.oldestUnfinished,
+                let waiter = waits.remove(RecordPlace(topic, offset, incarnation: mark.incarnation))
+            else { continue }
+            goOn(waiter, FailureNote(RetryCause.deferred), now, &effects)
+        }
+    }
+
+    private func isShort(_ waiter: Waiter, _ now: Int64) -> Bool {
+        waiter.due - now < DelayTier.shortest && waits.count < rules.shortWaits
+    }
+
+    private func goOn(_ waiter: Waiter, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        effects.append(
+            .settle(waiter.record, .retry(waiter, DelayTier(within: waiter.due - now, waiter.job.lane), cause)))
+    }
+}
+
+extension Waiter {
+    /// Whether others were done since the machine's fault last held this one back.
+    func isHeldAlone(_ lastPass: Int64) -> Bool { heldSince.map { max($0, record.timestamp) < lastPass } ?? false }
+
+    func isHeldAlone(_ lastPass: Int64, for limit: Int64, _ now: Int64) -> Bool {
+        isHeldAlone(lastPass) && heldSince.map { now - $0 >= limit } ?? false
+    }
+}
+
+extension Flight {
+    func isHeldAlone(_ lastPass: Int64) -> Bool { waiters.allSatisfy { $0.isHeldAlone(lastPass) } }
+}

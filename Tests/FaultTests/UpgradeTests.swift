@@ -1,0 +1,41 @@
+import Foundation
+import Glibc
+import ImageModel
+import Records
+import TestSupport
+import TestWorkplace
+import Testing
+
+/// Folders that older versions left: `Fixtures/make` says what is in them.
+@Suite("A data folder of an older version", .timeLimit(.minutes(2)))
+struct UpgradeTests {
+    private static let origin = "http://127.0.0.1:18999"
+
+    /// Nobody listens at the origin now.
+    @Test("Of 454fb1b: what is stored is found, the retry goes on counting, and jobs that nobody took up are done")
+    func retries() async throws {
+        let place = try Workplace("log.partitions=1", "retry.attempts=2", "store.maxAge=3650d")
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Fixtures/data-454fb1b.tar.gz")
+        let unpacked = try Process.run(
+            URL(filePath: "/usr/bin/tar"), arguments: ["-xzf", fixture.path, "-C", place.folder.url.path])
+        unpacked.waitUntilExit()
+        #expect(unpacked.terminationStatus == 0)
+
+        try place.publish([("\(Self.origin)/stored.png", ["16x16.png"], .fast)], id: "again")
+        let before = try await place.outcomes().map(\.job)
+        #expect(before == ["stored"])
+        let waiting = try await place.records(.retry)
+        #expect(waiting.map { $0.header("ce_id") } == ["down"])
+
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 4 && summary["unchanged"] == 1 && summary["dead"] == 3)
+        let dead = Dictionary(
+            uniqueKeysWithValues: try await place.records(.dead).map { ($0.header("ce_id") ?? "", $0) })
+        #expect(dead.keys.sorted() == ["down", "unread-fast", "unread-slow"])
+        #expect(dead.values.allSatisfy { $0.header("mz_attempt") == "2" })
+        // One of its two attempts was the older version's.
+        #expect(summary["fetches"] == 5)
+        #expect(try place.run("lag", "--json").output.contains("retry.1h"))
+    }
+}

@@ -1,0 +1,67 @@
+import ImageModel
+import Partition
+import Records
+import Testing
+
+@Suite("Which retry topic a job waits in, and when it is read")
+struct DelayTierTests {
+    @Test(
+        "The longest tier that is not above the wait; the shortest of all is the fast lane's",
+        arguments: [
+            (wait: 0 as Int64, fast: DelayTier.tenSeconds, slow: DelayTier.minute), (9_999, .tenSeconds, .minute),
+            (10_000, .tenSeconds, .minute), (59_999, .tenSeconds, .minute), (60_000, .minute, .minute),
+            (599_999, .minute, .minute), (600_000, .tenMinutes, .tenMinutes), (3_599_999, .tenMinutes, .tenMinutes),
+            (3_600_000, .hour, .hour), (.max, .hour, .hour),
+        ])
+    func tier(wait: Int64, fast: DelayTier, slow: DelayTier) {
+        #expect(DelayTier(within: wait, .fast) == fast && DelayTier(within: wait, .slow) == slow)
+    }
+
+    @Test("Every tier has a topic of retries, and no other topic is one")
+    func topics() {
+        #expect(DelayTier.allCases.map(\.topic) == Topic.retries.filter { $0 != .retry })
+        for topic in Topic.allCases {
+            #expect(DelayTier(topic)?.topic == (topic.isRetry && topic != .retry ? topic : nil))
+        }
+        #expect(Topic.allCases.map(\.ordinal) == Array(0..<Topic.allCases.count))
+    }
+
+    @Test(
+        "What the machine's fault has held back waits as long again, at least retry.base and at most an hour",
+        arguments: [
+            (age: 0 as Int64, least: 50 as Int64, most: 100 as Int64), (1_000, 500, 1_000), (9_999, 4_999, 9_999),
+            (10_000, 10_000, 10_000), (50_000, 50_000, 50_000), (86_400_000, 3_600_000, 3_600_000),
+        ])
+    func held(age: Int64, least: Int64, most: Int64) {
+        let policy = RetryPolicy(attempts: 5, base: 100)
+        #expect(policy.delay(heldFor: age, jitter: 0) == least)
+        #expect((least...most).contains(policy.delay(heldFor: age, jitter: 0.999)))
+    }
+
+    private func record(_ offset: Int64, at time: Int64) -> Record {
+        Record(
+            topic: .retry10s, partition: PartitionID(0), offset: offset, timestamp: time, key: [], value: nil,
+            headers: [])
+    }
+
+    @Test("A head gives what is due, in order, and no more is read before it is empty")
+    func head() {
+        var head = DelayHead(.tenSeconds)
+        #expect(head.isEmpty && head.take(9, at: 0).isEmpty)
+        head.add([record(1, at: 100), record(2, at: 100), record(3, at: 150), record(4, at: 700)], at: 1_000)
+        #expect(head.take(9, at: 10_099).isEmpty)
+        #expect(head.take(1, at: 10_100).map(\.offset) == [1])
+        #expect(head.take(9, at: 10_150).map(\.offset) == [2, 3] && !head.isEmpty)
+        #expect(head.take(9, at: 90_000).map(\.offset) == [4] && head.isEmpty)
+    }
+
+    @Test("No clock makes a head wait for longer than its tier")
+    func clocks() {
+        var ahead = DelayHead(.tenSeconds)
+        ahead.add([record(1, at: RecordLimits.times.upperBound)], at: 500)
+        #expect(ahead.take(9, at: 10_499).isEmpty && ahead.take(9, at: 10_500).count == 1)
+        var back = DelayHead(.tenSeconds)
+        back.add([record(1, at: 1_000_000)], at: 1_000_000)
+        #expect(back.take(9, at: 5_000).isEmpty && back.take(9, at: 15_000).count == 1)
+    }
+}

@@ -1,0 +1,180 @@
+import Digest
+import Failures
+import ImageModel
+import Partition
+import Planning
+import Records
+import Testing
+import VariantSpec
+
+/// Jobs that come again: in memory for seconds, through retry topics for longer.
+extension PartitionStateTests {
+    private static let refusal = FailureNote(code: "fetch.server-error", message: "503", verdict: .retry)
+
+    private func fail(_ driver: inout Driver, _ id: FlightID, at now: Int64) -> [PartitionEffect] {
+        _ = driver.feed(.granted(.fetch, id), at: now)
+        return driver.feed(.failed(id, Self.refusal), at: now)
+    }
+
+    @Test("A short wait holds its record, and the attempts are in the progress until the job is answered")
+    func shortWait() throws {
+        var driver = Driver()
+        let waiter = driver.waiter("j", source, [Self.large])
+        driver.state.begin(.jobsFast, at: 0)
+        var id = try #require(flight(driver.feed(.arrived(waiter))))
+        for attempt in 1...2 {
+            let now = Int64(attempt) * 1_000
+            #expect(settled(fail(&driver, id, at: now)).isEmpty)
+            #expect(driver.state.waiting(.jobsFast) == 1 && driver.state.unfinished(.jobsFast) == 1)
+            let waits = try #require(driver.state.progress(.jobsFast)).waits
+            #expect(waits.map(\.offset) == [0] && waits.map(\.attempts) == [attempt])
+            #expect(waits.allSatisfy { (now + 50...now + 200).contains($0.notBefore) })
+            id = try #require(flight(driver.feed(.tick, at: now + 200)))
+            #expect(driver.state.waiting(.jobsFast) == 0)
+            #expect(driver.state.progress(.jobsFast)?.waits.map(\.attempts) == [attempt])
+        }
+        #expect(kinds(fail(&driver, id, at: 4_000)) == [.dead])
+        _ = driver.feed(.settled([waiter.place]), at: 4_001)
+        #expect(driver.state.progress(.jobsFast) == TopicProgress(next: 1))
+    }
+
+    @Test("The next owner goes on counting where the progress row ends, and tells of it before the record comes")
+    func nextOwner() throws {
+        var driver = Driver()
+        let waits = [TopicProgress.Wait(offset: 0, attempts: 2, notBefore: 500)]
+        driver.state.begin(.jobsFast, at: 0, waits: waits)
+        #expect(driver.state.progress(.jobsFast)?.waits == waits)
+        let waiter = driver.waiter("j", source, [Self.large])
+        #expect(driver.feed(.arrived(waiter), at: 499).isEmpty)
+        #expect(driver.state.progress(.jobsFast)?.waits == waits)
+        let id = try #require(flight(driver.feed(.tick, at: 500)))
+        #expect(kinds(fail(&driver, id, at: 500)) == [.dead])
+    }
+
+    @Test("Where no more short waits are kept, and where a wait is long, a job goes to a tier with all that is known")
+    func longWait() throws {
+        for (room, base) in [(0, 1 as Int64), (9, 700_000)] {
+            var driver = Driver(retry: RetryPolicy(attempts: 3, base: base, cap: base), shortWaits: room)
+            let waiter = driver.waiter("j", source, [Self.large], lane: .slow)
+            let id = try #require(flight(driver.feed(.arrived(waiter))))
+            let effects = fail(&driver, id, at: 1_000_000)
+            guard case .retry(let later, let tier, let note)? = settled(effects).first else {
+                Issue.record("it stays in memory")
+                continue
+            }
+            // Of 700 s half is fixed.
+            #expect(tier == .minute && note == Self.refusal)
+            #expect(later.attempts == 1 && later.firstSeen == 0 && later.notBefore >= 1_000_000)
+            #expect(putOff(effects).count == 1)
+        }
+    }
+
+    @Test("A record of a tier whose job has to wait for longer goes on to another one, and one of the old topic too")
+    func goesOn() throws {
+        let cases: [(Topic, Int64, DelayTier?)] = [
+            (.retry, 700_000, .tenMinutes), (.retry1m, 700_000, .tenMinutes), (.retry1m, 30_000, .tenSeconds),
+            (.retry1m, 5_000, nil),
+        ]
+        for (topic, left, tier) in cases {
+            var driver = Driver()
+            let waiter = driver.waiter("j", source, [Self.large], topic: topic, attempts: 1, notBefore: 1_000 + left)
+            let effects = driver.feed(.arrived(waiter), at: 1_000)
+            guard case .retry(let later, let found, let note)? = settled(effects).first else {
+                #expect(tier == nil && driver.state.waiting(topic) == 1)
+                continue
+            }
+            #expect(found == tier && note.code == "retry.deferred" && later.attempts == 1)
+            // Nothing failed: it is no retry that counts.
+            #expect(putOff(effects).isEmpty)
+        }
+    }
+
+    @Test("What comes a little too early from a tier is begun, whatever the clocks say")
+    func slack() {
+        var driver = Driver(shortWaits: 0)
+        let waiter = driver.waiter("j", source, [Self.large], topic: .retry1m, attempts: 1, notBefore: 1_900)
+        #expect(flight(driver.feed(.arrived(waiter), at: 1_000)) != nil)
+    }
+
+    @Test("A job that waits in memory while thousands of later ones are done makes way")
+    func span() throws {
+        var driver = Driver(retry: RetryPolicy(attempts: 3, base: 9_000, cap: 9_000))
+        let waiter = driver.waiter("j", source, [Self.large])
+        _ = fail(&driver, try #require(flight(driver.feed(.arrived(waiter)))), at: 0)
+        for number in 0..<4_096 {
+            let done = driver.waiter("d\(number)", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 1)
+            #expect(kinds(driver.feed(.arrived(done), at: 2)) == [.expired])
+        }
+        guard case .retry(let later, .tenSeconds, _)? = settled(driver.feed(.tick, at: 3)).first else {
+            Issue.record("it holds the others back")
+            return
+        }
+        #expect(later.attempts == 1 && driver.state.waiting(.jobsFast) == 0)
+        #expect(flight(driver.feed(.tick, at: 9_000)) == nil)
+    }
+
+    @Test("A job that is tried again is as old as it was at first")
+    func age() throws {
+        var driver = Driver()
+        let record = Record(
+            topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 90_000, key: [], value: [], headers: [])
+        let job = Job(id: "j", url: "http://o/a", source: source, variants: [Self.large], lane: .slow)
+        let waiter = Waiter(job: job, record: record, attempts: 1, firstSeen: 1_000, notBefore: 150_000)
+        guard case .request(_, let id, _, since: 1_000, _)? = driver.feed(.arrived(waiter), at: 150_000).first else {
+            Issue.record("it is as old as its record")
+            return
+        }
+        let other = Waiter(
+            job: job,
+            record: Record(
+                topic: .retry1m, partition: PartitionID(0), offset: 1, timestamp: 90_000, key: [], value: [],
+                headers: []), firstSeen: 500)
+        _ = driver.feed(.arrived(other), at: 150_000)
+        _ = driver.feed(.granted(.fetch, id), at: 150_000)
+        let asked = driver.feed(.fetched(id, Self.facts), at: 150_000)
+        guard case .request(.render, _, _, since: 500, _)? = asked.last else {
+            Issue.record("the older job does not count")
+            return
+        }
+    }
+
+    @Test(
+        "A job that ends in wait while others are done halts nobody, and dies once it did so for an hour",
+        arguments: [true, false])
+    func endlessWait(others: Bool) throws {
+        var driver = Driver(retry: RetryPolicy(attempts: 3, base: 100, cap: 1_000))
+        let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
+        var now: Int64 = 0
+        var waiter = driver.waiter("j", source, [Self.large])
+        var (rounds, halts, isDead) = (0, 0, false)
+        while !isDead, rounds < 60 {
+            rounds += 1
+            let asked =
+                waiter.notBefore > 0 && waiter.record.topic == .jobsFast
+                ? driver.feed(.tick, at: now) : driver.feed(.arrived(waiter), at: now)
+            let id = try #require(flight(asked), "\(rounds)")
+            _ = driver.feed(.granted(.fetch, id), at: now)
+            let effects = driver.feed(.failed(id, full), at: now)
+            halts += effects.count { if case .halt = $0 { true } else { false } }
+            isDead = kinds(effects) == [.dead]
+            guard let later = putOff(effects).first?.waiter else { break }
+            if case .retry(_, let tier, _)? = settled(effects).first {
+                // Its record in the tier, appended now and read when it is due.
+                let record = Record(
+                    topic: tier.topic, partition: PartitionID(0), offset: Int64(rounds), timestamp: now, key: [],
+                    value: [],
+                    headers: [])
+                waiter = Waiter(
+                    job: later.job, record: record, attempts: later.attempts, firstSeen: later.firstSeen,
+                    notBefore: later.notBefore, heldSince: later.heldSince)
+                now += tier.wait
+            } else {
+                waiter = later
+            }
+            now = max(now, later.notBefore)
+            if others { _ = driver.feed(.passed, at: now - 1) }
+        }
+        #expect(isDead == others && halts == (others ? 1 : rounds), "\(rounds) rounds, \(halts) halts, \(now) ms")
+        #expect(!others || (3_600_000...6 * 3_600_000).contains(now))
+    }
+}
