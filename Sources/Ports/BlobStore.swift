@@ -1,3 +1,4 @@
+package import Records
 package import Canonical
 package import Digest
 package import ImageModel

@@ -1,3 +1,4 @@
+package import Records
 package import Failures
 
 /// Why a blob could not be put or read.

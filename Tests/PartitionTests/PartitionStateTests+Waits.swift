@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import Failures
 import ImageModel

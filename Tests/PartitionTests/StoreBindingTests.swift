@@ -1,3 +1,4 @@
+import Records
 import ImageModel
 import Partition
 import Testing

@@ -1,3 +1,5 @@
+import Failures
+import Records
 import Foundation
 import ImageModel
 import Ports
