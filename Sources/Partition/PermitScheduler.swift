@@ -1,4 +1,6 @@
+package import Canonical
 package import ImageModel
+internal import Records
 
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///
@@ -21,8 +23,10 @@ package struct PermitScheduler: Sendable {
         var isUnderWay = false
         /// What follows a render, until its rows are in the log.
         var tail = Tail.none
-        /// The ticket that it waits by.
+        /// The ticket that it waits by; the newest one of all when it was granted what it waited for.
         var ticket = 0
+        /// When its oldest job came, milliseconds since 1970.
+        var since: Int64 = 0
 
         enum Tail { case none, storing, announcing }
 
@@ -209,7 +213,7 @@ package struct PermitScheduler: Sendable {
     mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> (kind: PermitKind, flight: FlightID) {
         guard var seat = seats[flight] else { return (kind, flight) }
         if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
-        seat.waits = nil
+        (seat.waits, seat.ticket) = (nil, tickets)
         seat.isUnderWay = true
         seat.holds.insert(kind)
         seats[flight] = seat
@@ -237,7 +241,7 @@ package struct PermitScheduler: Sendable {
     private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: Int64) {
         guard let kind = seat.waits else { return }
         tickets += 1
-        seat.ticket = tickets
+        (seat.ticket, seat.since) = (tickets, since)
         queues[Queue(kind: kind, rank: seat.rank)]?
             .push(Ticket(since: since, flight: flight, number: tickets, host: kind == .fetch ? seat.host : nil))
     }

@@ -1,6 +1,7 @@
-package import ImageModel
+internal import Failures
 internal import Partition
 package import Ports
+package import Records
 internal import Telemetry
 
 /// The log's side: partitions come and go, records are read and taken up. Rows are folded in `Worker+Fold`.
@@ -99,7 +100,7 @@ extension Worker: LogListener {
 
     /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
     /// unread, none unfinished, nothing on its way.
-    var isQuiet: Bool {
+    package var isQuiet: Bool {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.stale.isEmpty && !$0.isRestating && $0.readable.isEmpty && $0.decoding.isEmpty
@@ -114,10 +115,10 @@ extension Worker: LogListener {
             return false
         }
         for standing in standings {
-            let watermark = partitions[standing.partition]?.state.watermark(standing.topic) ?? standing.start
+            let committable = partitions[standing.partition]?.state.committable(standing.topic) ?? standing.start
             // Offsets have gaps, at the end too.
-            let read = ports.consumer.position(standing.topic, standing.partition) ?? watermark
-            guard max(watermark, read) >= standing.bounds.upperBound else { return false }
+            let read = ports.consumer.position(standing.topic, standing.partition) ?? committable
+            guard max(committable, read) >= standing.bounds.upperBound else { return false }
         }
         return true
     }

@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// Partitions are taken up behind a mark in the changelog, and left in good order where there is time.
@@ -58,7 +58,7 @@ extension Worker {
                 return settle()
             }
             if let failure = results.lazy.compactMap(\.failure).first { note(failure) }
-            try? await Task.sleep(for: .milliseconds(500))
+            await ports.time.sleep(for: .milliseconds(500))
         }
     }
 

@@ -1,7 +1,8 @@
-internal import ImageModel
-internal import Partition
+internal import Failures
+package import Partition
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 package import Telemetry
 
@@ -28,15 +29,15 @@ package actor Worker {
     var looks: [LogLook] = []
     var isLooking = false
     var restore = RestoreProgress()
-    var scheduler: PermitScheduler
+    package internal(set) var scheduler: PermitScheduler
     /// Bodies that were fetched and wait for their render permit.
     var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
     /// Fetches under way, so that one can be cancelled without the others.
     var fetches: [FlightID: Task<Void, Never>] = [:]
     /// How often a partition was assigned; no two ownerships share the number of a flight.
     var assignments = 0
-    /// Since when nothing was to be done, and no partition came or went.
-    var quietSince: ContinuousClock.Instant?
+    /// Since when nothing was to be done, and no partition came or went, monotonic nanoseconds.
+    var quietSince: Int64?
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var tally = Tally()
@@ -46,7 +47,7 @@ package actor Worker {
     /// When it was last said that partitions go.
     var toldLeaving: Int64?
     /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
-    nonisolated let ticked = Atomic(SystemTime.monotonicNanoseconds)
+    nonisolated let ticked: Atomic<Int64>
     private var isTurnDue = false
     /// Reused between turns.
     var effects: [PartitionEffect] = []
@@ -67,6 +68,7 @@ package actor Worker {
     package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
         (self.ports, self.configuration, self.logger) = (ports, configuration, logger)
         intake = Intake(rules: configuration.canonical)
+        ticked = Atomic(ports.time.monotonicNanoseconds)
         executor = ports.consumer.executor
         scheduler = PermitScheduler(configuration.permits)
         (work, tasks) = AsyncStream.makeStream()
@@ -100,7 +102,7 @@ package actor Worker {
                 guard case .full = error else { throw error }
                 note(error)
             }
-            try? await Task.sleep(for: .milliseconds(500))
+            await ports.time.sleep(for: .milliseconds(500))
         }
         return false
     }
@@ -108,7 +110,7 @@ package actor Worker {
     /// Told to stop: finish what runs within the configured time, commit, leave the clean flag.
     package func drain() {
         guard phase.isRunning else { return }
-        phase = .draining(until: SystemTime.monotonicNanoseconds + configuration.drain.nanoseconds)
+        phase = .draining(until: monotonicNanoseconds + configuration.drain.nanoseconds)
         scheduler.drain()
         logger.info("The worker is stopping: it finishes what runs.", ["underWay": .int(Int64(underWay))])
     }
@@ -126,9 +128,10 @@ package actor Worker {
     }
     private static let storingLimit = 128
 
-    nonisolated var now: Int64 { SystemTime.wallMilliseconds }
+    nonisolated var now: Int64 { ports.time.wallMilliseconds }
+    nonisolated var monotonicNanoseconds: Int64 { ports.time.monotonicNanoseconds }
     /// Milliseconds, for durations.
-    nonisolated var monotonic: Int64 { SystemTime.monotonicNanoseconds / 1_000_000 }
+    nonisolated var monotonic: Int64 { monotonicNanoseconds / 1_000_000 }
 
     /// Asks for a turn; asked many times, there is one.
     func turnSoon() {
@@ -147,7 +150,7 @@ package actor Worker {
     /// Time passes for retries, ageing lanes, a drain's deadline and idleness.
     private func tickWhileRunning() async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(50))
+            await ports.time.sleep(for: .milliseconds(50))
             guard !phase.isEnded else { return }
             tick()
             if configuration.untilIdle, phase.isRunning { await drainIfIdle() }
@@ -156,14 +159,14 @@ package actor Worker {
 
     /// The log is asked last: it may hold what this worker has not heard of yet.
     private func drainIfIdle() async {
-        let now = ContinuousClock.now
+        let now = monotonicNanoseconds
         guard isQuiet else {
             quietSince = nil
             return
         }
         let since = quietSince ?? now
         quietSince = since
-        guard now - since >= ports.consumer.quietTime else { return }
+        guard .nanoseconds(now - since) >= ports.consumer.quietTime else { return }
         let isFinished = await isFinished()
         guard isFinished, isQuiet, quietSince == since else {
             quietSince = nil
@@ -173,7 +176,7 @@ package actor Worker {
     }
 
     private func tick() {
-        ticked.store(SystemTime.monotonicNanoseconds, ordering: .relaxed)
+        ticked.store(monotonicNanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             feed(.tick, to: owned)
             owned.looks.tick(now)
@@ -187,7 +190,7 @@ package actor Worker {
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
-        let isLate = SystemTime.monotonicNanoseconds > deadline
+        let isLate = monotonicNanoseconds > deadline
         guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten) else { return }
         if isLate {
             logger.warning(

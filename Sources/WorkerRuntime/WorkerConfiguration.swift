@@ -1,6 +1,6 @@
-package import Ports
-package import ImageModel
+package import Canonical
 package import Partition
+package import Ports
 
 /// What the runtime itself is told; the adapters have configurations of their own.
 package struct WorkerConfiguration: Sendable {
@@ -38,11 +38,15 @@ package struct WorkerPorts: Sendable {
     package let renderer: any Renderer
     package let store: any BlobStore
     package let indexes: any VariantIndexes
+    package let time: any TimeSource
+    /// Where tasks run that are on no actor; nil for Swift's own threads.
+    package let tasks: (any TaskExecutor)?
 
     package init(
         log: any Log, consumer: any LogConsumer, fetcher: any Fetcher, renderer: any Renderer, store: any BlobStore,
-        indexes: any VariantIndexes
+        indexes: any VariantIndexes, time: any TimeSource = SystemTimeSource(), tasks: (any TaskExecutor)? = nil
     ) {
+        (self.time, self.tasks) = (time, tasks)
         (self.log, self.consumer, self.fetcher) = (log, consumer, fetcher)
         (self.renderer, self.store, self.indexes) = (renderer, store, indexes)
     }

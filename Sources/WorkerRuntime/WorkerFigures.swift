@@ -1,7 +1,6 @@
-package import ImageModel
 package import Partition
 internal import Ports
-internal import Posix
+package import Records
 internal import Synchronization
 
 /// What a worker has done and has to do at one moment: the progress line, the health and the metrics all go by it.
@@ -72,6 +71,6 @@ extension Worker {
 
     /// How long ago the worker last looked at its work; it does twenty times a second.
     package nonisolated var silence: Duration {
-        .nanoseconds(SystemTime.monotonicNanoseconds - ticked.load(ordering: .relaxed))
+        .nanoseconds(monotonicNanoseconds - ticked.load(ordering: .relaxed))
     }
 }

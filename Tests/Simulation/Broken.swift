@@ -1,0 +1,29 @@
+/// A rule that was broken: by which checker, when, and how.
+package struct Broken: Sendable, Hashable, CustomStringConvertible {
+    package let rule: Rule
+    /// Microseconds of virtual time.
+    package let time: Int64
+    package let what: String
+
+    package var description: String { "\(rule.rawValue) at \(time / 1_000) ms: \(what)" }
+}
+
+/// What holds in every run, whatever fails.
+package enum Rule: String, Sendable, CaseIterable {
+    /// No committable offset, of the group or of a progress row, passes an unfinished record.
+    case committable = "a committable offset passes an unfinished record"
+    case singleFlight = "two flights of one source in one ownership"
+    case lanes = "a slow flight begins while a fast one waits"
+    case aged = "an aged slow flight does not begin"
+    case progress = "a partition stands still while its topics answer"
+    case waits = "something waits for ever"
+    case memory = "memory is not bounded"
+    case answered = "a job has no answer, or both kinds"
+    case repeated = "a job was answered again without a cause"
+    case attempts = "a job was tried more often than the rule allows"
+    case stored = "an announced variant is not in the store"
+    case fenced = "a fenced row lives"
+    case index = "an index is not the fold of its changelog"
+    case order = "an answer came before its rows were folded"
+    case ended = "a worker did not end, or ended by itself"
+}

@@ -1,0 +1,35 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+
+/// The sources and specs of all simulations: their canonical forms are the dear part, and made once.
+struct Catalogue: Sendable {
+    struct Source: Sendable {
+        let url: String
+        let key: SourceKey
+        let partition: PartitionID
+    }
+
+    static let shared = Catalogue()
+    let rules = CanonicalRules()
+    let sources: [Source]
+    let wishes: [[VariantSpec]]
+
+    private init() {
+        let rules = rules
+        do {
+            sources = try (0..<Origins.sourceCount).map { number in
+                let source = try rules.source(of: "http://h\(number % Origins.hostCount).test/\(number)")
+                return Source(
+                    url: source.fetchURL, key: source.key, partition: source.key.partition(of: Cluster.partitionCount))
+            }
+            wishes = try [
+                ["1280x0.jpeg"], ["640x0.jpeg"], ["1280x0.jpeg", "320x0.webp"], ["160y160.jpeg"], ["320x0.webp", "640x0.avif"],
+            ].map { try $0.map { try rules.spec(of: $0) } }
+        } catch {
+            preconditionFailure("the catalogue of simulations is not canonical: \(error)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// How often each thing happened: a run in which one never did has not looked at it.
+package struct Counts: Sendable {
+    package private(set) var events = [Int](repeating: 0, count: Happening.allCases.count)
+
+    package init() {}
+
+    mutating func add(_ happening: Happening) { events[happening.rawValue] += 1 }
+    package subscript(_ happening: Happening) -> Int { events[happening.rawValue] }
+
+    package static func += (sum: inout Counts, other: Counts) {
+        for index in sum.events.indices { sum.events[index] += other.events[index] }
+    }
+
+    /// What never happened.
+    package var missing: [Happening] { Happening.allCases.filter { self[$0] == 0 } }
+}
+
+/// Every kind of fault, and every step of the product that can be seen from outside.
+package enum Happening: Int, Sendable, CaseIterable {
+    // Faults of processes and the group.
+    case killed, terminated, zombie, paused, sessionExpired, rebalance, commitLost, commitRefused, revokedLate
+    case diskLost, diskOlder, diskForeign, clockForward, clockBack
+    // Of the log.
+    case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused
+    case lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
+    case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
+    // Of the store and the index.
+    case storeFull, storeFailing, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped
+    // Of origins and renderers.
+    case originFailed, originStalled, originGone, originChanged, hostilePicture
+    case rendererCrashed, rendererHung, rendererAbsent, variantRefused
+    // What publishers do.
+    case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
+    // What workers do.
+    case assigned, revoked, lost, marked, leftClean, progressWritten, republished, rewound, restarted
+    case fetched, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited, rekeyed, deadLetter
+    case stored, reused, unchanged, failed, expired, dead, answeredAgain
+}

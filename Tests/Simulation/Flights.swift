@@ -1,0 +1,37 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+
+/// What is fetched and rendered now: one flight of a source in one ownership.
+final class Flights {
+    struct Key: Hashable {
+        let process: Int
+        let epoch: Int64
+        let source: Int
+    }
+    enum Stage { case fetch, render }
+
+    unowned let world: World
+    private var running: Set<Key> = []
+    /// Workers of which a slow flight began since the rules were last looked at.
+    var slow: [SimulatedProcess] = []
+
+    init(_ world: World) { self.world = world }
+
+    /// nil where the process owns the source's partition no more.
+    func begin(_ source: Int, _ stage: Stage, _ lane: Lane, _ process: SimulatedProcess) -> Key? {
+        if stage == .fetch { world.count(.fetched) }
+        if lane == .slow, !slow.contains(where: { $0 === process }) { slow.append(process) }
+        let partition = world.catalogue.sources[source].partition
+        guard let epoch = process.consumer.epoch(of: partition) else { return nil }
+        let key = Key(process: process.number, epoch: epoch, source: source)
+        if !running.insert(key).inserted {
+            world.fail(.singleFlight, "worker \(process.number), source \(source), epoch \(epoch)")
+        }
+        return key
+    }
+
+    func end(_ key: Key) { running.remove(key) }
+}

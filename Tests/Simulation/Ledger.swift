@@ -1,0 +1,210 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import JSONText
+
+/// What was appended, and what that means: which jobs are accepted, which records are finished, which jobs answered.
+final class Ledger {
+    unowned let world: World
+    private(set) var fates: [Fate] = []
+    private var byID: [String: Fate] = [:]
+    /// Keys of the changelog that ever had a row.
+    private var rowKeys: Set<[UInt8]> = []
+    /// The last value of each row that counts, and rows that came too late since.
+    private var valid: [[UInt8]: [UInt8]] = [:]
+    private var late: Set<[UInt8]> = []
+    private(set) var unanswered = 0
+    /// By partition: when something was last answered there, microseconds.
+    var answeredAt = [Int64](repeating: 0, count: Cluster.partitionCount)
+
+    /// One job, from its first record to its answers.
+    final class Fate {
+        let id: String
+        let partition: PartitionID
+        var records: [(log: TopicLog, offset: Int64, serial: Int)] = []
+        var first: Record?
+        var attempts = 0
+        /// The simulator took a record of it away: it may be answered or not.
+        var isExcused = false
+
+        init(_ id: String, _ partition: PartitionID) { (self.id, self.partition) = (id, partition) }
+    }
+
+    init(_ world: World) { self.world = world }
+
+    func land(_ new: NewRecord, in log: TopicLog, epoch: Int64?, by process: SimulatedProcess?) -> Int64 {
+        var attempt = 0
+        let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
+        if let epoch, epoch < log.newestEpoch { world.count(.zombieLanded) }
+        switch log.topic {
+        case .jobsFast, .jobsSlow:
+            if process != nil {
+                world.count(.rekeyed)
+                finish(byID[id], upTo: 0)
+            }
+        case .retry: attempt = retried(new, id)
+        case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, by: process)
+        case .dead: world.count(.deadLetter)
+        case .variants, .control: break
+        }
+        let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
+        let time = World.begin + world.now / 1_000
+        let offset = log.append(new, epoch: epoch, at: time, gap: gap, attempt: attempt)
+        world.note("landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
+        switch log.topic {
+        case .jobsFast, .jobsSlow, .retry: accept(id, log, offset)
+        case .variants: announced(new, log, offset, epoch)
+        default: break
+        }
+        return offset
+    }
+
+    private func accept(_ id: String, _ log: TopicLog, _ offset: Int64) {
+        let fate: Fate
+        if let known = byID[id] {
+            fate = known
+        } else {
+            fate = Fate(id, log.partition)
+            byID[id] = fate
+            fates.append(fate)
+            unanswered += 1
+        }
+        fate.records.append((log, offset, log.appended))
+    }
+
+    private func finish(_ fate: Fate?, upTo attempt: Int) {
+        guard let fate else { return }
+        for (log, offset, serial) in fate.records { log.finish(offset, serial, upTo: attempt) }
+    }
+
+    private func retried(_ new: NewRecord, _ id: String) -> Int {
+        func text(_ name: String) -> String { new.headers.withFirst(name) { String(decoding: $0, as: UTF8.self) } ?? "" }
+        let attempt = Int(text(EventHeader.attempt)) ?? 0
+        let code = text(EventHeader.code)
+        guard let fate = byID[id] else { return attempt }
+        world.count(code == "retry.slow" ? .movedAside : attempt > fate.attempts ? .retried : .waited)
+        if attempt >= World.attempts { world.fail(.attempts, "\(id) is to be tried for the \(attempt + 1). time") }
+        if world.isHarmless, attempt > fate.attempts + 1 || attempt < fate.attempts {
+            world.fail(.attempts, "\(id) had \(fate.attempts) attempts, and now \(attempt)")
+        }
+        fate.attempts = max(fate.attempts, attempt)
+        finish(fate, upTo: attempt)
+        answeredAt[Int(fate.partition.number)] = world.now
+        return attempt
+    }
+
+    private func answered(_ new: NewRecord, _ id: String, _ partition: PartitionID, by process: SimulatedProcess?) {
+        guard let fate = byID[id] else { return world.fail(.answered, "an outcome of an unknown job: \(id)") }
+        let record = Record(
+            topic: .outcomes, partition: partition, offset: 0, timestamp: 0, key: new.key, value: new.value,
+            headers: new.headers)
+        answeredAt[Int(partition.number)] = world.now
+        finish(fate, upTo: .max)
+        guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
+        if fate.first == nil {
+            fate.first = record
+            unanswered -= 1
+            count(report.kind)
+        } else {
+            world.count(.answeredAgain)
+            if world.isHarmless { world.fail(.repeated, "\(id) is \(report.kind.rawValue) now") }
+        }
+        guard let source = report.source, let process else { return }
+        for variant in report.variants where variant.kind != .failed {
+            if !rowKeys.contains(RecordKey.variant(source, variant.spec).bytes) {
+                world.fail(.order, "\(id): \(variant.spec) is in no row")
+            }
+            check(variant, source, partition, process, id)
+        }
+    }
+
+    /// What is answered stands in the index, as long as its partition does not leave.
+    private func check(
+        _ variant: OutcomeReport.Variant, _ source: SourceKey, _ partition: PartitionID, _ process: SimulatedProcess,
+        _ id: String
+    ) {
+        guard case .owning = process.consumer.phase, let location = variant.location,
+            !world.shelf.destroyed.contains(location), let index = process.indexes[partition], world.indexFailsUntil == 0
+        else { return }
+        if index.file.rows[source]?.variants.contains(where: { $0.spec == variant.spec }) != true {
+            world.fail(.order, "\(id): \(variant.spec) is answered, and not in the index")
+        }
+    }
+
+    private func count(_ kind: OutcomeKind) {
+        let happening: Happening = switch kind {
+        case .stored: .stored
+        case .reused: .reused
+        case .unchanged: .unchanged
+        case .failed: .failed
+        case .expired: .expired
+        case .dead: .dead
+        case .cancelled: .failed
+        }
+        world.count(happening)
+    }
+
+    private func announced(_ new: NewRecord, _ log: TopicLog, _ offset: Int64, _ epoch: Int64?) {
+        switch RecordKey(new.key) {
+        case .epoch:
+            guard let entry = log.entry(at: offset), case .epoch(let row)? = try? ChangelogEntry(entry.record) else { return }
+            world.count(row.isClean ? .leftClean : .marked)
+            log.newestEpoch = max(log.newestEpoch, row.epoch)
+        case .progress:
+            world.count(.progressWritten)
+            guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else { return }
+            check(row)
+        case .variant:
+            world.count(new.value == nil ? .rowDropped : .rowStored)
+            rowKeys.insert(new.key)
+            note(new, epoch, log)
+        case .source:
+            world.count(.sourceStored)
+            note(new, epoch, log)
+        default: break
+        }
+    }
+
+    /// What an owner says once more, since another wrote after its time, is what was valid before.
+    private func note(_ new: NewRecord, _ epoch: Int64?, _ log: TopicLog) {
+        guard epoch ?? 0 >= log.newestEpoch else {
+            late.insert(new.key)
+            return
+        }
+        if late.remove(new.key) != nil, valid[new.key] == new.value { world.count(.republished) }
+        valid[new.key] = new.value
+    }
+
+    private func check(_ row: ProgressRow) {
+        for (topic, progress) in row.topics.sorted(by: { $0.key.ordinal < $1.key.ordinal }) {
+            let log = world.cluster.log(topic, row.partition)
+            guard log.incarnation == 0 else { continue }
+            check(committed: progress.next, of: log)
+            for offset in progress.finished where log.entry(at: offset)?.isFinished == false {
+                world.fail(.committable, "a progress row has \(topic.rawValue)-\(row.partition)-\(offset) as finished")
+            }
+        }
+    }
+
+    func check(committed offset: Int64, of log: TopicLog) {
+        guard log.incarnation == 0, Topic.worked.contains(log.topic) else { return }
+        let first = log.firstUnfinished
+        if offset > first {
+            world.fail(.committable, "\(log.topic.rawValue)-\(log.partition): \(offset), and \(first) is not finished")
+        }
+    }
+
+    /// The simulator took these records away, or lets nobody read them.
+    func excuse(_ entries: [TopicLog.Entry]) {
+        for entry in entries where !entry.isFinished {
+            let id = entry.record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
+            guard let fate = byID[id], !fate.isExcused else { continue }
+            fate.isExcused = true
+        }
+    }
+
+    /// Jobs that nobody has answered and nobody is excused from.
+    var open: [Fate] { fates.filter { $0.first == nil && !$0.isExcused } }
+}

@@ -1,0 +1,21 @@
+/// A bug that is put into the ports of a simulation, to see that a checker finds it.
+package enum Plant: String, Sendable, CaseIterable {
+    /// An offset is committed before its record is finished.
+    case commitEarly = "commit-early"
+    /// A record that was taken up is never worked on.
+    case dropJob = "drop-job"
+    /// Rows do not say in which ownership they were written.
+    case forgetEpoch = "forget-epoch"
+    /// A row that was folded is not in the index.
+    case loseRow = "lose-row"
+    /// The record that opens an ownership is acknowledged, and not appended.
+    case skipFence = "skip-fence"
+    /// An answer is acknowledged, and not appended.
+    case loseAnswer = "lose-answer"
+    /// The group gives one partition to two workers.
+    case twoOwners = "two-owners"
+    /// A blob is said to be stored, and is not.
+    case loseBlob = "lose-blob"
+    /// An owner finds an older progress row than the newest.
+    case stalePosition = "stale-position"
+}

@@ -1,0 +1,367 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Ports
+
+/// The owning side of one process: a member of the group, as `KafkaLogConsumer` is one.
+final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
+    private unowned let process: SimulatedProcess
+    private var world: World { process.world }
+    private(set) var listener: (any LogListener)?
+    private(set) var phase = Phase.idle
+    /// The group's generation in which it owns.
+    private(set) var generation = -1
+    private var epochs: [PartitionID: Int64] = [:]
+    private var readers: [Int: Reader] = [:]
+    /// Offsets to be committed, and those that are known to be.
+    private var pending: [Int: Int64] = [:]
+    private var known: [Int: Int64] = [:]
+    private var isCommitting = false
+    private var isCommitDue = false
+    /// Counts the group's decisions that it heard.
+    private var decision = 0
+    /// What it heard while it was paused.
+    private var missed: [() -> Void] = []
+
+    enum Phase {
+        case idle
+        case preparing
+        case owning([PartitionID])
+        case revoking([PartitionID], waiting: Set<PartitionID>)
+        case committing
+        case stopped
+    }
+
+    /// How far one place was read.
+    private struct Reader {
+        var position: Int64
+        /// Records below it have come.
+        var arrived: Int64
+        var isHeard = false
+        /// Reading went back: nothing is handed out before it was decided where it goes on.
+        var hasGoneBack = false
+        /// Which log of the topic it reads, as far as the client noticed.
+        var incarnation: Int
+    }
+
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    nonisolated var executor: any SerialExecutor { process.executor }
+    var ownsNothing: Bool { if case .owning(let held) = phase { held.isEmpty } else { false } }
+    var quietTime: Duration { .seconds(2) }
+    var owned: [PartitionID] {
+        switch phase {
+        case .owning(let held), .revoking(let held, _): held
+        default: []
+        }
+    }
+
+    func start(_ listener: any LogListener) async throws(LogFailure) {
+        if process.isDead { throw .closed }
+        self.listener = listener
+        world.group.join(process)
+    }
+
+    // MARK: What the group says
+
+    /// Says something to the process, or when it wakes up.
+    func tell(_ body: @escaping () -> Void) {
+        if process.isDead { return }
+        if process.isPaused { missed.append(body) } else { body() }
+    }
+
+    func wake() {
+        let missed = missed
+        self.missed = []
+        // A zombie goes on for a while before it hears what became of its partitions.
+        let zombie = !world.group.isMember(process) && !epochs.isEmpty
+        if zombie { world.count(.zombie) }
+        world.after(zombie ? world.chance.within(1_000...800_000) : 0) { [self] in
+            if process.isDead { return }
+            for body in missed { tell(body) }
+            if !world.group.isMember(process) { lose() }
+        }
+    }
+
+    /// The group gives its partitions out again.
+    func revoke() {
+        switch phase {
+        case .owning(let held):
+            phase = .revoking(held, waiting: Set(held))
+            let deadline = process.machine.monotonic(at: world.now) * 1_000 + 2_000_000_000
+            let number = decision
+            world.after(2_000_000) { [self] in
+                tell { self.endRevocation(number) }
+            }
+            world.count(.revoked)
+            for partition in held { listener?.revoked(partition, deadline: deadline) }
+            if held.isEmpty { finishRevocation() }
+        case .revoking, .committing, .stopped: break
+        case .idle, .preparing:
+            decision += 1
+            giveUp()
+            world.group.ready(process)
+        }
+    }
+
+    private func endRevocation(_ number: Int) {
+        guard number == decision, case .revoking(_, let waiting) = phase else { return }
+        world.count(.revokedLate)
+        tellLost(waiting.sorted())
+        finishRevocation()
+    }
+
+    private func finishRevocation() {
+        guard case .revoking = phase else { return }
+        phase = .committing
+        let number = decision
+        flush()
+        world.after(world.chance.within(5_000...60_000)) { [self] in
+            tell {
+                guard number == self.decision, case .committing = self.phase else { return }
+                self.decision += 1
+                self.giveUp()
+                self.world.group.ready(self.process)
+            }
+        }
+    }
+
+    /// The group has gone on without this process.
+    func lose() {
+        if case .stopped = phase { return }
+        decision += 1
+        let held = epochs.keys.sorted()
+        if !held.isEmpty { world.count(.lost) }
+        tellLost(held)
+        giveUp()
+        world.group.join(process)
+    }
+
+    private func tellLost(_ partitions: [PartitionID]) {
+        for partition in partitions { epochs[partition] = nil }
+        for partition in partitions { listener?.lost(partition) }
+    }
+
+    private func giveUp() {
+        (epochs, readers, pending, known) = ([:], [:], [:], [:])
+        if case .stopped = phase { return }
+        phase = .idle
+    }
+
+    /// These partitions are the process's: bounds and offsets are asked for first.
+    func assign(_ partitions: [PartitionID], generation: Int) {
+        guard case .idle = phase, world.group.owns(process, generation) else { return }
+        decision += 1
+        phase = .preparing
+        prepare(partitions, generation, decision)
+    }
+
+    private func prepare(_ partitions: [PartitionID], _ generation: Int, _ number: Int) {
+        let cluster = world.cluster
+        world.after(cluster.latency) { [self] in
+            tell { [self] in
+                guard number == decision else { return }
+                let topics = Topic.consumed + [.variants]
+                let logs = partitions.flatMap { partition in topics.map { cluster.log($0, partition) } }
+                if logs.contains(where: { cluster.isAway($0) }) {
+                    world.count(.questionFailed)
+                    return world.after(500_000) { self.tell { self.prepare(partitions, generation, number) } }
+                }
+                // Asked now, taken up a little later.
+                let group = world.group
+                let committed = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, group.committed[$0.place]) })
+                let bounds = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, $0.start..<$0.end) })
+                world.after(world.chance.within(100...10_000)) {
+                    self.tell {
+                        guard number == self.decision else { return }
+                        self.adopt(partitions, generation, bounds, committed)
+                    }
+                }
+            }
+        }
+    }
+
+    private func adopt(
+        _ partitions: [PartitionID], _ generation: Int, _ bounds: [Int: Range<Int64>], _ committed: [Int: Int64?]
+    ) {
+        self.generation = generation
+        phase = .owning(partitions)
+        for partition in partitions {
+            let changelog = world.cluster.log(.variants, partition)
+            let range = bounds[changelog.place] ?? 0..<0
+            let epoch = range.upperBound << 20 + Int64(generation)
+            epochs[partition] = epoch
+            world.count(.assigned)
+            world.note("assigned", Int64(process.number), Int64(partition.number), epoch)
+            for topic in Topic.consumed {
+                let log = world.cluster.log(topic, partition)
+                let bounds = bounds[log.place] ?? 0..<0
+                let offset = committed[log.place] ?? nil
+                if let offset { known[log.place] = offset }
+                let position = min(max(offset ?? 0, bounds.lowerBound), bounds.upperBound)
+                readers[log.place] = Reader(position: position, arrived: position, incarnation: log.incarnation)
+            }
+            let start = listener?.assigned(partition, epoch: epoch, changelog: range) ?? 0
+            let position = min(max(start, range.lowerBound), range.upperBound)
+            readers[changelog.place] = Reader(position: position, arrived: position, incarnation: changelog.incarnation)
+            for topic in Topic.consumed + [.variants] { hear(world.cluster.log(topic, partition)) }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Records came to a log: if it is read here, they arrive soon.
+    func hear(_ log: TopicLog) {
+        guard !process.isDead, readers[log.place]?.isHeard == false else { return }
+        readers[log.place]?.isHeard = true
+        world.after(max(0, log.awayUntil - world.now) + world.cluster.latency) { [self] in
+            tell { self.arrive(log) }
+        }
+    }
+
+    private func arrive(_ log: TopicLog) {
+        guard var reader = readers[log.place] else { return }
+        reader.isHeard = false
+        defer { if readers[log.place] != nil, log.end > (readers[log.place]?.arrived ?? .max) { hear(log) } }
+        if world.cluster.isAway(log) {
+            readers[log.place] = reader
+            return hear(log)
+        }
+        if reader.incarnation != log.incarnation {
+            reader.incarnation = log.incarnation
+            // The client's offset is behind the log's end: it begins again by itself. Else it goes on, in silence.
+            if reader.position > log.end {
+                reader.hasGoneBack = true
+                world.count(.wentBack)
+            }
+        }
+        // Retention went past it.
+        reader.position = max(reader.position, log.start)
+        // Not all comes at once.
+        let end = world.chance.isOne(in: 4) && log.end - reader.arrived > 1 ? (log.end + reader.arrived + 1) / 2 : log.end
+        reader.arrived = end
+        readers[log.place] = reader
+        listener?.readable(log.topic, log.partition)
+    }
+
+    func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record] {
+        let log = world.cluster.log(topic, partition)
+        guard !process.isDead, var reader = readers[log.place] else { return [] }
+        if reader.hasGoneBack {
+            throw .recreated(topic: topic, partition: partition, .wentBack(from: reader.position, to: log.start))
+        }
+        if world.readFailsUntil > world.now, world.chance.isOne(in: 3) {
+            world.count(.readFailed)
+            throw .unavailable(reason: "reading failed")
+        }
+        var records = log.records(from: reader.position, below: reader.arrived, limit: limit)
+        reader.position = records.last.map { $0.offset + 1 } ?? max(reader.position, reader.arrived)
+        readers[log.place] = reader
+        if world.plants(.dropJob), topic != .variants, !records.isEmpty, world.chance.isOne(in: 20) {
+            records.removeLast()
+        }
+        if let last = records.last {
+            world.note("drained", Int64(process.number), Int64(log.place), last.offset, Int64(records.count))
+        }
+        return records
+    }
+
+    func position(_ topic: Topic, _ partition: PartitionID) -> Int64? {
+        readers[world.cluster.log(topic, partition).place]?.position
+    }
+
+    func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure) {
+        let log = world.cluster.log(topic, partition)
+        guard !process.isDead, readers[log.place] != nil else { throw .closed }
+        world.count(.rewound)
+        readers[log.place] = Reader(position: offset, arrived: offset, incarnation: log.incarnation)
+        hear(log)
+    }
+
+    // MARK: Offsets
+
+    func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
+        guard !process.isDead, epochs[partition] != nil else { return }
+        let log = world.cluster.log(topic, partition)
+        pending[log.place] = world.plants(.commitEarly) && world.chance.isOne(in: 10) ? offset + 1 : offset
+        guard !isCommitDue else { return }
+        isCommitDue = true
+        world.after(world.chance.within(50_000...300_000)) { [self] in
+            tell {
+                self.isCommitDue = false
+                self.flush()
+            }
+        }
+    }
+
+    /// One commit at a time; what comes meanwhile goes with the next.
+    private func flush() {
+        guard !pending.isEmpty else { return }
+        if isCommitting, case .owning = phase { return }
+        let offsets = pending.sorted { $0.key < $1.key }
+        pending = [:]
+        isCommitting = true
+        let (generation, number) = (generation, decision)
+        world.after(world.cluster.latency) { [self] in
+            let isTaken = world.group.commit(offsets.map { ($0.key, $0.value) }, by: process, generation)
+            world.after(world.cluster.latency) {
+                self.tell {
+                    self.isCommitting = false
+                    guard number == self.decision else { return self.flush() }
+                    for (place, offset) in offsets where self.readers[place] != nil {
+                        if isTaken { self.known[place] = offset }
+                        // What failed goes with the next.
+                        if !isTaken, self.pending[place] == nil { self.pending[place] = offset }
+                    }
+                    self.flush()
+                }
+            }
+        }
+    }
+
+    func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? {
+        known[world.cluster.log(topic, partition).place]
+    }
+
+    func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws(LogFailure) {
+        try rewind(topic, partition, to: offset)
+        world.count(.restarted)
+        known[world.cluster.log(topic, partition).place] = nil
+        commit(topic, partition, below: offset)
+    }
+
+    func release(_ partition: PartitionID) {
+        guard case .revoking(let held, var waiting) = phase else { return }
+        waiting.remove(partition)
+        epochs[partition] = nil
+        phase = .revoking(held, waiting: waiting)
+        if waiting.isEmpty { finishRevocation() }
+    }
+
+    /// Whether this process knows of nobody else who owns it.
+    func holds(_ owner: Ownership) -> Bool { epochs[owner.partition] == owner.epoch }
+    func epoch(of partition: PartitionID) -> Int64? { epochs[partition] }
+
+    func stop() async {
+        if process.isDead { return }
+        flush()
+        await process.ask(or: ()) { done in
+            world.after(world.chance.within(50_000...200_000)) { done(()) }
+        }
+        if process.isDead { return }
+        (phase, listener) = (.stopped, nil)
+        decision += 1
+        (epochs, readers, pending, known) = ([:], [:], [:], [:])
+        world.group.leave(process)
+    }
+
+    func die() {
+        let listener = listener
+        (self.listener, phase) = (nil, .stopped)
+        decision += 1
+        listener?.failed(.closed)
+        missed = []
+    }
+}

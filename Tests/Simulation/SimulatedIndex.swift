@@ -1,0 +1,109 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Ports
+
+/// A machine's disk: what each partition's index had when it was last written.
+final class SimulatedDisk {
+    struct File {
+        var rows: [SourceKey: SourceSnapshot] = [:]
+        var checkpoint: IndexCheckpoint?
+        var progress: ProgressRow?
+    }
+
+    var files: [PartitionID: File] = [:]
+    /// What stood in a file some while before: a machine that loses its power may come up with it.
+    private(set) var older: [PartitionID: File] = [:]
+    private var writes = 0
+
+    func write(_ file: File, of partition: PartitionID) {
+        writes += 1
+        if writes % 16 == 0 { older[partition] = files[partition] }
+        files[partition] = file
+    }
+
+    /// It comes up with what it had some while before.
+    func goBack() { files = older }
+
+    /// The files of another cluster, whose changelogs were longer.
+    func swap() {
+        for (partition, file) in files {
+            guard let known = file.checkpoint else { continue }
+            files[partition]?.checkpoint = IndexCheckpoint(
+                position: known.position + 100_000, epoch: known.epoch, at: known.at)
+        }
+    }
+
+    func wipe(_ partition: PartitionID) { (files[partition], older[partition]) = (nil, nil) }
+}
+
+/// The index port of one process.
+struct SimulatedIndexes: VariantIndexes {
+    private let process: SimulatedProcess
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
+        (SimulatedIndex(partition, process), nil)
+    }
+}
+
+/// The index of one partition; each change of it is one transaction.
+final class SimulatedIndex: VariantIndex {
+    private unowned let process: SimulatedProcess
+    private let partition: PartitionID
+    private(set) var file: SimulatedDisk.File
+
+    init(_ partition: PartitionID, _ process: SimulatedProcess) {
+        (self.partition, self.process) = (partition, process)
+        file = process.machine.disk.files[partition] ?? SimulatedDisk.File()
+        process.indexes[partition] = self
+    }
+
+    var checkpoint: IndexCheckpoint? { file.checkpoint }
+    var progress: ProgressRow? {
+        process.world.plants(.stalePosition) ? process.machine.disk.older[partition]?.progress : file.progress
+    }
+
+    func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
+        try check()
+        return file.rows[source] ?? SourceSnapshot()
+    }
+
+    func apply(
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+    ) throws(IndexFailure) {
+        if process.isDead { return }
+        try check()
+        for change in changes {
+            if process.world.plants(.loseRow), process.world.chance.isOne(in: 30) { continue }
+            file.rows.apply(change)
+        }
+        if let progress { file.progress = progress }
+        file.checkpoint = IndexCheckpoint(
+            position: position, epoch: max(epoch, 0), at: process.machine.wall(at: process.world.now))
+        process.machine.disk.write(file, of: partition)
+    }
+
+    private func check() throws(IndexFailure) {
+        let world = process.world
+        guard world.indexFailsUntil > world.now, !process.isDead, world.chance.isOne(in: 6) else { return }
+        if world.chance.isOne(in: 3) {
+            world.count(.indexDamaged)
+            process.machine.disk.wipe(partition)
+            throw .corrupt(path: "simulated", reason: "a page is damaged")
+        }
+        world.count(.indexAway)
+        throw .unavailable(path: "simulated", reason: "input/output error")
+    }
+
+    func wipe() throws(IndexFailure) {
+        if process.isDead { return }
+        process.world.count(.indexWiped)
+        file = SimulatedDisk.File()
+        process.machine.disk.wipe(partition)
+    }
+
+    func close() {}
+}

@@ -1,0 +1,154 @@
+internal import Digest
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Ports
+internal import Posix
+
+/// The web: sources at a few hosts, and what they do when they are asked.
+final class Origins {
+    static let sourceCount = 120
+    static let hostCount = 4
+
+    struct Source {
+        let key: SourceKey
+        let url: String
+        var version = 0
+        /// Its bytes are no picture.
+        var isHostile: Bool
+        var isGone: Bool
+    }
+
+    var sources: [Source]
+    /// By host: answers 503, or nothing at all, until then.
+    var failsUntil = [Int64](repeating: 0, count: hostCount)
+    var stallsUntil = [Int64](repeating: 0, count: hostCount)
+
+    init(_ catalogue: Catalogue, _ chance: inout Chance) {
+        sources = catalogue.sources.enumerated().map { number, source in
+            Source(
+                key: source.key, url: source.url, isHostile: number % 12 == 7, isGone: number % 12 == 11)
+        }
+    }
+
+    /// Of a URL of ours: `http://h1.test/17`.
+    static func number(of url: String) -> Int { url.split(separator: "/").last.flatMap { Int($0) } ?? 0 }
+}
+
+/// The fetcher port of one process.
+final class SimulatedFetcher: Fetcher, @unchecked Sendable {
+    private unowned let process: SimulatedProcess
+    private var world: World { process.world }
+
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+        let number = Origins.number(of: request.url)
+        guard !process.isDead else { throw .cancelled }
+        let flight = world.flights.begin(number, .fetch, request.lane, process)
+        defer { flight.map { world.flights.end($0) } }
+        return try await process.ask(or: Result<FetchedSource, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)) { done in
+            let host = number % Origins.hostCount
+            let source = world.origins.sources[number]
+            world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1)
+            if world.origins.stallsUntil[host] > world.now {
+                world.count(.originStalled)
+                return world.after(5_000_000) { done(.failure(.deadline(url: source.url, phase: "no answer"))) }
+            }
+            world.after(world.chance.within(5_000...400_000)) { [world] in
+                if world.origins.failsUntil[host] > world.now {
+                    world.count(.originFailed)
+                    return done(.failure(.status(url: source.url, 503)))
+                }
+                if source.isGone {
+                    world.count(.originGone)
+                    return done(.failure(.status(url: source.url, 404)))
+                }
+                let version = world.origins.sources[number].version
+                let bytes = Array((source.isHostile ? "bomb \(number)" : "source \(number) \(version)").utf8)
+                done(.success(FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes))))
+            }
+        }.get()
+    }
+}
+
+/// The renderer port of one process: pictures are texts that say what they show.
+final class SimulatedRenderer: Renderer, @unchecked Sendable {
+    private unowned let process: SimulatedProcess
+    private var world: World { process.world }
+
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture {
+        let words = self.words(of: file)
+        switch words.first {
+        case "source":
+            return picture(PixelSize(width: 2_400, height: 1_600), file)
+        case "variant" where words.count == 6:
+            return picture(PixelSize(width: Int(words[4]) ?? 1, height: Int(words[5]) ?? 1), file)
+        default:
+            world.count(.hostilePicture)
+            throw .malformed(.jpeg, reason: "it is none")
+        }
+    }
+
+    private func picture(_ size: PixelSize, _ file: OpenFile) -> Picture {
+        Picture(
+            facts: PictureFacts(format: .jpeg, size: size, orientation: 1, frames: 1, hasAlpha: false), file: file)
+    }
+
+    private func words(of file: OpenFile) -> [Substring] {
+        let bytes = (try? file.allBytes()) ?? []
+        return String(decoding: bytes, as: UTF8.self).split(separator: " ")
+    }
+
+    func render(
+        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool
+    ) async throws(RenderFailure) -> [RenderedVariant] {
+        guard !process.isDead else { throw .unavailable(reason: "killed") }
+        let words = words(of: picture.file)
+        let number = Int(words[1]) ?? 0
+        let version = words[2]
+        let flight = world.flights.begin(number, .render, lane, process)
+        defer { flight.map { world.flights.end($0) } }
+        let gone = Result<[RenderedVariant], RenderFailure>.failure(.unavailable(reason: "killed"))
+        return try await process.ask(or: gone) { done in
+            world.note("render", Int64(process.number), Int64(number), Int64(orders.count), isReuse ? 1 : 0)
+            world.count(isReuse ? .reuse : .render)
+            let rendererFails = world.rendererFailsUntil > world.now
+            if rendererFails, world.chance.isOne(in: 3) {
+                let failure: RenderFailure
+                var time: Int64 = 50_000
+                switch world.chance.below(4) {
+                case 0:
+                    world.count(.rendererCrashed)
+                    failure = .crashed(reason: "signal 11")
+                case 1:
+                    world.count(.rendererHung)
+                    (failure, time) = (.deadline(milliseconds: 6_000), 6_000_000)
+                case 2:
+                    world.count(.rendererAbsent)
+                    failure = .unavailable(reason: "no program")
+                default:
+                    world.count(.variantRefused)
+                    failure = .output(orders[world.chance.below(orders.count)].spec, reason: "too large for its format")
+                }
+                return world.after(time) { done(.failure(failure)) }
+            }
+            let time = world.floodUntil > world.now ? world.chance.within(200_000...1_200_000) : world.chance.within(20_000...300_000)
+            world.after(time) {
+                done(
+                    .success(
+                        orders.map { order in
+                            let text = "variant \(number) \(version) \(order.spec) \(order.output.width) \(order.output.height)"
+                            return RenderedVariant(
+                                spec: order.spec,
+                                rendition: Rendition(size: order.output, hasAlpha: false, quality: order.spec.quality),
+                                content: FileSlice(whole: file(of: Array(text.utf8))))
+                        }))
+            }
+        }.get()
+    }
+}

@@ -1,0 +1,152 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Ports
+internal import Telemetry
+internal import WorkerRuntime
+
+/// One worker process: the product's own `Worker` on ports of the simulated world.
+///
+/// - Concurrency: confined to its world's thread, as all of a simulation.
+final class SimulatedProcess: @unchecked Sendable {
+    unowned let world: World
+    let machine: Machine
+    /// Counts the processes of a world.
+    let number: Int
+    let executor = SimulatedExecutor()
+    /// As they were opened; one that is kept for its partition's return stays.
+    var indexes: [PartitionID: SimulatedIndex] = [:]
+    /// Permits of slow flights that were looked at.
+    var began: Set<Began> = []
+    /// Since when slow flights were seen to wait for their aged turn, microseconds.
+    var aged: [Began: Int64] = [:]
+    private(set) var isDead = false
+    private(set) var isPaused = false
+    private(set) var hasEnded = false
+    private(set) var consumer: SimulatedConsumer!
+    private(set) var worker: Worker!
+    /// What it waits for; called with true where the wait was cancelled, with false where the process died.
+    private var pending: [Int: (Bool) -> Void] = [:]
+    private var asked = 0
+    private var sent: [() -> Void] = []
+
+    init(_ machine: Machine, number: Int, in world: World) {
+        (self.machine, self.number, self.world) = (machine, number, world)
+        consumer = SimulatedConsumer(self)
+        let ports = WorkerPorts(
+            log: SimulatedLog(self), consumer: consumer, fetcher: SimulatedFetcher(self),
+            renderer: SimulatedRenderer(self), store: SimulatedStore(self), indexes: SimulatedIndexes(self),
+            time: SimulatedClock(self), tasks: executor)
+        worker = Worker(ports, world.rules(of: machine), logger: Logger(level: .critical))
+    }
+
+    func start() {
+        Task(executorPreference: executor) { [worker] in
+            do { try await worker!.run() } catch { self.note(error) }
+            self.end()
+        }
+    }
+
+    private func note(_ error: any Error) {
+        if !isDead { world.fail(.ended, "worker \(number) ended by itself: \(error)") }
+    }
+
+    private func end() {
+        hasEnded = true
+        if !isDead { world.ended(self) }
+    }
+
+    /// From now on nothing that it does reaches the world; its tasks unwind.
+    func kill() {
+        guard !isDead else { return }
+        (isDead, isPaused) = (true, false)
+        consumer.die()
+        let waits = pending.sorted { $0.key < $1.key }
+        pending = [:]
+        for (_, end) in waits { end(false) }
+        _ = executor.run()
+        if !hasEnded { world.fail(.ended, "worker \(number) was killed, and its tasks wait for ever") }
+    }
+
+    /// SIGTERM.
+    func drain() { worker.assumeIsolated { $0.drain() } }
+
+    func pause() { isPaused = true }
+
+    func wake() {
+        isPaused = false
+        let sent = sent
+        self.sent = []
+        for body in sent { body() }
+        consumer.wake()
+    }
+
+    /// What was handed to the system before a pause may be sent after it.
+    func afterPause(_ body: @escaping () -> Void) { sent.append(body) }
+
+    /// Waits for what `begin` answers; `lost` if the process dies meanwhile, `cancelled` if its task is cancelled.
+    func ask<Answer: Sendable>(
+        or lost: Answer, cancelled: Answer? = nil, _ begin: (@escaping (Answer) -> Void) -> Void
+    ) async -> Answer {
+        if isDead { return lost }
+        asked += 1
+        let id = asked
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                if let cancelled, Task.isCancelled { return continuation.resume(returning: cancelled) }
+                pending[id] = { isCancelled in
+                    continuation.resume(returning: isCancelled ? cancelled ?? lost : lost)
+                }
+                begin { answer in
+                    if self.pending.removeValue(forKey: id) != nil { continuation.resume(returning: answer) }
+                }
+            }
+        } onCancel: {
+            if cancelled != nil { self.pending.removeValue(forKey: id)?(true) }
+        }
+    }
+}
+
+/// The clocks of a process's machine.
+struct SimulatedClock: TimeSource {
+    private let process: SimulatedProcess
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    var wallMilliseconds: Int64 { process.machine.wall(at: process.world.now) }
+    var monotonicNanoseconds: Int64 { process.machine.monotonic(at: process.world.now) * 1_000 }
+
+    /// A busy machine wakes late: short sleeps are much longer here, since each costs the simulator an event.
+    func sleep(for duration: Duration) async {
+        await process.ask(or: (), cancelled: ()) { done in
+            let (seconds, attoseconds) = duration.components
+            var time = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+            if time < 100_000 { time += process.world.chance.within(100_000...700_000) }
+            process.world.tick(after: time) { done(()) }
+        }
+    }
+}
+
+/// Where a worker runs: its clocks and its disk outlive the process.
+final class Machine {
+    let number: Int
+    let disk = SimulatedDisk()
+    /// The monotonic clock's first value, and how much it runs fast, in millionths.
+    private let (base, drift): (Int64, Int64)
+    /// How far the wall clock is off, milliseconds.
+    var offset: Int64
+    var process: SimulatedProcess?
+
+    init(_ number: Int, _ chance: inout Chance) {
+        self.number = number
+        base = chance.within(1_000_000...1_000_000_000)
+        drift = chance.within(-200...200)
+        offset = chance.within(-300...300)
+    }
+
+    /// Microseconds.
+    func monotonic(at now: Int64) -> Int64 { base + now + now / 1_000_000 * drift }
+    /// Milliseconds since 1970.
+    func wall(at now: Int64) -> Int64 { World.begin + now / 1_000 + now / 1_000_000 * drift / 1_000 + offset }
+}

@@ -1,0 +1,105 @@
+internal import Digest
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Ports
+internal import Posix
+
+/// The blobs that all workers share.
+final class Shelf {
+    var blobs: [String: [UInt8]] = [:]
+    /// What the simulator removed or damaged: nobody answers for it.
+    var destroyed: Set<String> = []
+    var fullUntil: Int64 = 0
+    var failsUntil: Int64 = 0
+    var slowUntil: Int64 = 0
+}
+
+/// The store port of one process.
+final class SimulatedStore: BlobStore, @unchecked Sendable {
+    private unowned let process: SimulatedProcess
+    private var world: World { process.world }
+    private var shelf: Shelf { process.world.shelf }
+
+    init(_ process: SimulatedProcess) { self.process = process }
+
+    func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
+        let gone = Result<[StoredBlob], StoreFailure>.failure(.unwritable(path: "simulated", reason: "killed"))
+        let put = blobs.map { ("\($0.name.source)/\($0.name.version)/\($0.name.leaf)", content(of: $0.content)) }
+        return try await process.ask(or: gone) { done in
+            world.after(time) { [self] in
+                // Each whole or not at all: a kill comes between two.
+                let count = process.isDead ? world.chance.below(put.count + 1) : put.count
+                if shelf.fullUntil > world.now {
+                    world.count(.storeFull)
+                    return done(.failure(.full(path: "simulated")))
+                }
+                if shelf.failsUntil > world.now {
+                    world.count(.storeFailing)
+                    return done(.failure(.unwritable(path: "simulated", reason: "no such directory")))
+                }
+                done(.success(put.prefix(count).map { location, bytes in keep(bytes, location) }))
+            }
+        }.get()
+    }
+
+    private func keep(_ bytes: [UInt8], _ location: String) -> StoredBlob {
+        world.note("put", Int64(bytes.count), text: location)
+        if shelf.blobs[location] == nil {
+            if !world.plants(.loseBlob) || !world.chance.isOne(in: 20) { shelf.blobs[location] = bytes }
+            shelf.destroyed.remove(location)
+        }
+        let kept = shelf.blobs[location] ?? bytes
+        return StoredBlob(
+            location: location, bytes: kept.count, digest: SHA256.digest(of: kept), isAnothers: kept != bytes)
+    }
+
+    private var time: Int64 {
+        world.chance.within(1_000...10_000) + (shelf.slowUntil > world.now ? world.chance.within(0...3_000_000) : 0)
+    }
+
+    func open(_ location: String) async throws(StoreFailure) -> OpenFile? { try await open(location) { _ in true } }
+
+    func open(
+        _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
+    ) async throws(StoreFailure) -> OpenFile? {
+        try await process.ask(or: Result<OpenFile?, StoreFailure>.success(nil)) { done in
+            world.after(time) { [self] in
+                if shelf.failsUntil > world.now {
+                    world.count(.storeFailing)
+                    return done(.failure(.unreadable(path: location, reason: "input/output error")))
+                }
+                guard let bytes = shelf.blobs[location], isExpected(SHA256.digest(of: bytes)) else {
+                    world.count(.donorGone)
+                    return done(.success(nil))
+                }
+                done(.success(file(of: bytes)))
+            }
+        }.get()
+    }
+
+    func isGone(_ location: String, bytes: Int) -> Bool {
+        guard let blob = shelf.blobs[location] else { return true }
+        guard blob.count != bytes else { return false }
+        shelf.blobs[location] = nil
+        shelf.destroyed.insert(location)
+        return true
+    }
+
+    func remove(_ location: String) async throws(StoreFailure) {
+        if process.isDead { return }
+        if shelf.blobs.removeValue(forKey: location) != nil { shelf.destroyed.insert(location) }
+    }
+}
+
+/// A file that holds a text; the tests' machine has room for it.
+func file(of bytes: [UInt8]) -> OpenFile {
+    guard let file = try? OpenFile(anonymous: "simulated"), (try? file.append(bytes)) != nil else {
+        preconditionFailure("no file is left for a simulation: raise the limit of open files")
+    }
+    return file
+}
+
+func content(of slice: FileSlice) -> [UInt8] { (try? slice.bytes()) ?? [] }

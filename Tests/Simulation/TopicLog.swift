@@ -1,0 +1,130 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+
+/// One partition of one topic, as brokers hold it.
+final class TopicLog {
+    struct Entry {
+        let record: Record
+        /// The ownership that it was appended in, whatever its headers say.
+        let epoch: Int64?
+        /// Counts what was ever appended: offsets come again in a log that was cut or made anew.
+        let serial: Int
+        /// Everything that answers it is in the log, or nobody will answer it.
+        var isFinished = false
+        /// Attempts made before it.
+        var attempt = 0
+    }
+
+    let topic: Topic
+    let partition: PartitionID
+    private(set) var entries: [Entry] = []
+    /// What was ever appended to the changelog.
+    private(set) var history: [Entry] = []
+    private(set) var start: Int64 = 0
+    private(set) var end: Int64 = 0
+    /// What was ever appended.
+    private(set) var appended = 0
+    /// How often offsets began to mean other records.
+    private(set) var incarnation = 0
+    /// Its leader does not answer until then, microseconds.
+    var awayUntil: Int64 = 0
+    /// Of a changelog: of the owner who opened its ownership last.
+    var newestEpoch: Int64 = 0
+    /// Entries before it are finished.
+    private var finishedCount = 0
+
+    init(_ topic: Topic, _ partition: PartitionID) { (self.topic, self.partition) = (topic, partition) }
+
+    func append(_ new: NewRecord, epoch: Int64?, at time: Int64, gap: Int64, attempt: Int = 0) -> Int64 {
+        let offset = end + gap
+        let record = Record(
+            topic: topic, partition: partition, offset: offset, timestamp: time, key: new.key, value: new.value,
+            headers: new.headers)
+        appended += 1
+        let entry = Entry(record: record, epoch: epoch, serial: appended, attempt: attempt)
+        entries.append(entry)
+        if topic.isCompacted { history.append(entry) }
+        end = offset + 1
+        return offset
+    }
+
+    /// The place of the first entry at `offset` or after it.
+    func place(of offset: Int64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].record.offset < offset { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    func entry(at offset: Int64) -> Entry? {
+        let place = place(of: offset)
+        return place < entries.count && entries[place].record.offset == offset ? entries[place] : nil
+    }
+
+    func records(from offset: Int64, below end: Int64, limit: Int) -> [Record] {
+        var records: [Record] = []
+        var place = place(of: offset)
+        while place < entries.count, records.count < limit, entries[place].record.offset < end {
+            records.append(entries[place].record)
+            place += 1
+        }
+        return records
+    }
+
+    func finish(_ offset: Int64, _ serial: Int, upTo attempt: Int = .max) {
+        let place = place(of: offset)
+        guard place < entries.count, entries[place].serial == serial, entries[place].attempt <= attempt else { return }
+        entries[place].isFinished = true
+    }
+
+    /// The first offset that is not finished; the end where all are.
+    var firstUnfinished: Int64 {
+        while finishedCount < entries.count, entries[finishedCount].isFinished { finishedCount += 1 }
+        return finishedCount < entries.count ? entries[finishedCount].record.offset : end
+    }
+
+    /// Retention: what is older goes. Returns what went.
+    func retain(from offset: Int64) -> [Entry] {
+        let gone = Array(entries[..<place(of: offset)])
+        entries.removeFirst(gone.count)
+        (start, finishedCount) = (max(start, offset), 0)
+        return gone
+    }
+
+    /// An unclean election: the newest records are no more. Returns what went.
+    func truncate(to offset: Int64) -> [Entry] {
+        let gone = Array(entries[place(of: offset)...])
+        entries.removeLast(gone.count)
+        (end, finishedCount) = (max(start, offset), 0)
+        incarnation += 1
+        return gone
+    }
+
+    /// The topic is deleted and made again. Returns what went.
+    func recreate() -> [Entry] {
+        defer {
+            (entries, start, end, finishedCount) = ([], 0, 0, 0)
+            incarnation += 1
+        }
+        return entries
+    }
+
+    /// Keeps the newest record of each key, and all that is younger than `time`; tombstones go once they are older than
+    /// `tombstones`.
+    func compact(before time: Int64, tombstones: Int64) -> Int {
+        var newest: [[UInt8]: Int64] = [:]
+        for entry in entries { newest[entry.record.key] = entry.record.offset }
+        let count = entries.count
+        entries.removeAll { entry in
+            let record = entry.record
+            if record.timestamp >= time { return false }
+            return newest[record.key] != record.offset || (record.value == nil && record.timestamp < tombstones)
+        }
+        return count - entries.count
+    }
+}

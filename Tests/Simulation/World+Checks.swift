@@ -1,0 +1,188 @@
+internal import Digest
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Partition
+internal import WorkerRuntime
+
+/// What must hold all the time, and at the end.
+extension World {
+    /// A look at what cannot be told by one event.
+    func lookSoon() {
+        after(2_000_000) { [self] in
+            lookAtProgress()
+            lookAtMemory()
+            lookSoon()
+        }
+    }
+
+    /// A partition that is left in peace answers something, as long as it has jobs that are due.
+    private func lookAtProgress() {
+        for partition in Cluster.partitions {
+            let number = Int(partition.number)
+            let hasWork = [Topic.jobsFast, .jobsSlow].contains { topic in
+                let log = cluster.log(topic, partition)
+                return log.firstUnfinished < log.end
+            }
+            if !hasWork { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
+            let since = max(ledger.answeredAt[number], disturbedUntil[number])
+            if now - since > Self.stillness {
+                fail(.progress, "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s")
+            }
+        }
+    }
+    /// What any one thing may take: a rebalance, a look at the log, the stall of an origin, all waits before a last attempt.
+    private static let stillness: Int64 = 60_000_000
+
+    /// Of the worker's permits, after each moment in which one of its slow flights began.
+    func lookAtLanes() {
+        let slow = flights.slow
+        flights.slow = []
+        for process in slow where !process.isDead && !process.isPaused { lookAtLanes(of: process) }
+    }
+
+    private func lookAtLanes(of process: SimulatedProcess) {
+        let standings = process.worker.assumeIsolated { $0.scheduler.standings }
+        let wall = process.machine.wall(at: now)
+        for slow in standings where slow.lane == .slow {
+            for kind in slow.holds where process.began.insert(Began(flight: slow.flight, kind: kind)).inserted {
+                count(.slowBegan)
+                if wall - slow.since >= Self.slowWait {
+                    count(.slowAged)
+                    continue
+                }
+                let ahead = standings.first { fast in
+                    fast.lane == .fast && fast.waits == kind && fast.number <= slow.number && isFree(fast, kind, standings)
+                }
+                if let ahead { fail(.lanes, "worker \(process.number): \(slow.flight) before \(ahead.flight), \(kind)") }
+            }
+        }
+    }
+
+    /// Whether nothing but the lanes decides about a flight: neither its host nor its partition's log bars it.
+    private func isFree(
+        _ fast: PermitScheduler.Standing, _ kind: PermitKind, _ standings: [PermitScheduler.Standing]
+    ) -> Bool {
+        // A breaker lets single flights through, and is open for a while after its fault.
+        if disturbedUntil[Int(fast.flight.partition.number)] + 30_000_000 > now { return false }
+        return kind == .render || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
+    }
+
+    /// A slow flight that has waited too long goes before all fast ones, one at a time.
+    private func lookAtAge(of process: SimulatedProcess) {
+        let wall = process.machine.wall(at: now)
+        for slow in process.worker.assumeIsolated({ $0.scheduler.standings }) where slow.lane == .slow {
+            guard let kind = slow.waits, wall - slow.since >= Self.slowWait else { continue }
+            let aged = process.aged[Began(flight: slow.flight, kind: kind), default: now]
+            process.aged[Began(flight: slow.flight, kind: kind)] = aged
+            let calm = disturbedUntil[Int(slow.flight.partition.number)] + 30_000_000
+            if now - max(aged, calm) > Self.agedWait {
+                fail(.aged, "worker \(process.number): \(slow.flight) has waited for \((now - aged) / 1_000) ms since it was aged")
+            }
+        }
+    }
+    private static let agedWait: Int64 = 12_000_000
+
+    private func lookAtMemory() {
+        for machine in machines {
+            guard let process = machine.process, !process.isPaused else { continue }
+            lookAtAge(of: process)
+            let figures = process.worker.assumeIsolated { $0.figures }
+            let owned = figures.owned.count
+            let limit = owned * (3 * Self.readAhead + 16)
+            let unfinished = figures.unfinished.values.reduce(0, +)
+            if unfinished > limit + owned * Self.readAhead || figures.answers > owned * 4 * (Self.readAhead + 1) {
+                fail(.memory, "worker \(process.number): \(unfinished) records, \(figures.answers) answers in \(owned) partitions")
+            }
+        }
+    }
+
+    /// All is answered, and no worker has anything to do.
+    func checkEnd() {
+        for partition in Cluster.partitions {
+            let owners = machines.compactMap(\.process).filter { $0.consumer.owned.contains(partition) }
+            if owners.count != 1 { fail(.waits, "partition \(partition) has \(owners.count) owners") }
+        }
+        checkChangelogs()
+    }
+
+    /// What readers of the changelog see is what its owners say, and stands in the store.
+    private func checkChangelogs() {
+        for partition in Cluster.partitions {
+            let log = cluster.log(.variants, partition)
+            var valid: [[UInt8]: Record] = [:]
+            var epoch: Int64 = 0
+            for entry in log.history {
+                let isMark = RecordKey(entry.record.key).map { if case .epoch = $0 { true } else { false } } ?? false
+                // Rows of an owner whose time is over do not count, whatever their headers say.
+                if let written = entry.epoch, written < epoch { continue }
+                if isMark, let written = entry.epoch { epoch = max(epoch, written) }
+                valid[entry.record.key] = entry.record
+            }
+            var seen: [[UInt8]: Record] = [:]
+            for entry in log.entries { seen[entry.record.key] = entry.record }
+            check(seen, valid, partition)
+        }
+    }
+
+    private func check(_ seen: [[UInt8]: Record], _ valid: [[UInt8]: Record], _ partition: PartitionID) {
+        var sources: [SourceKey: SourceSnapshot] = [:]
+        for (key, record) in valid.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            guard let entry = try? ChangelogEntry(record), case .change(let change) = entry else { continue }
+            let live = seen[key].flatMap { try? ChangelogEntry($0) }
+            // A tombstone may be gone, and its row with it.
+            let isDropped = record.value == nil && live == nil
+            if !isDropped, live != entry {
+                fail(.fenced, "partition \(partition): \(String(decoding: key.suffix(24), as: UTF8.self))")
+            }
+            sources.apply(change)
+            if case .variant(let row) = change { check(row) }
+        }
+        let owner = machines.compactMap(\.process).first { $0.consumer.owned.contains(partition) }
+        guard let index = owner?.indexes[partition] else { return }
+        for (source, rows) in sources where !rows.isEmpty {
+            let held = index.file.rows[source] ?? SourceSnapshot()
+            if held.source != rows.source || Set(held.variants) != Set(rows.variants) {
+                let names = { (rows: SourceSnapshot) in
+                    rows.variants.map { "\($0.spec) \($0.version) \($0.expires - World.begin)" }.sorted()
+                        + [rows.source.map { "source \($0.version) \($0.expires - World.begin) \($0.original ?? "-")" } ?? "-"]
+                }
+                fail(.index, "partition \(partition), \(source.hex.prefix(8)): \(names(held)), not \(names(rows))")
+            }
+        }
+    }
+
+    /// A variant that is announced is in the store, with its bytes.
+    private func check(_ row: VariantRow) {
+        if shelf.destroyed.contains(row.location) { return }
+        guard let bytes = shelf.blobs[row.location] else { return fail(.stored, "\(row.location) is gone") }
+        if SHA256.digest(of: bytes) != row.digest { fail(.stored, "\(row.location) has other bytes than its row says") }
+    }
+}
+
+/// A permit that a flight was seen with.
+struct Began: Hashable {
+    let flight: FlightID
+    let kind: PermitKind
+}
+
+extension SourceSnapshot {
+    fileprivate var isEmpty: Bool { source == nil && variants.isEmpty }
+}
+
+extension [SourceKey: SourceSnapshot] {
+    mutating func apply(_ change: IndexChange) {
+        var rows = self[change.source] ?? SourceSnapshot()
+        switch change {
+        case .source(let row): rows.source = row
+        case .variant(let row):
+            rows.variants.removeAll { $0.spec == row.spec }
+            rows.variants.append(row)
+        case .dropSource: rows.source = nil
+        case .dropVariant(_, let spec): rows.variants.removeAll { $0.spec == spec }
+        }
+        self[change.source] = rows
+    }
+}

@@ -1,0 +1,192 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+
+/// What goes wrong. A seed has some of them, so that others show what they do alone.
+enum Fault: Int, CaseIterable {
+    case kill, terminate, pause, rebalance, loseDisk, oldDisk, otherDisk, clock
+    case cut, full, away, slow, failReads, compact, truncate, recreate, retain, expireOffsets, reset
+    case fillStore, failStore, slowStore, removeBlob, tearBlob, index
+    case failOrigin, stallOrigin, changeOrigin, renderer
+
+    static func some(by chance: inout Chance) -> [Fault] {
+        // From a calm world to one where all fails.
+        let share = [0, 1, 2, 3, 5][chance.below(5)]
+        return allCases.filter { _ in chance.below(6) < share }
+    }
+}
+
+extension World {
+    func faultSoon() {
+        guard !faults.isEmpty else { return }
+        after(chance.within(300_000...4_000_000)) { [self] in
+            if isCalm { return }
+            inject(chance.pick(faults))
+            faultSoon()
+        }
+    }
+
+    /// How long a fault lasts, microseconds.
+    private func aWhile() -> Int64 { now + chance.within(200_000...12_000_000) }
+
+    func disturb(until time: Int64, _ partitions: [PartitionID] = Cluster.partitions) {
+        for partition in partitions {
+            disturbedUntil[Int(partition.number)] = max(disturbedUntil[Int(partition.number)], time)
+        }
+    }
+
+    private func inject(_ fault: Fault) {
+        note("fault", Int64(fault.rawValue), text: "\(fault)")
+        let until = aWhile()
+        let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
+        switch fault {
+        case .away:
+            let log = cluster.log(chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), log.partition)
+            log.awayUntil = now + chance.within(500_000...60_000_000)
+            count(.topicAway)
+            disturb(until: log.awayUntil, [log.partition])
+            return
+        case .kill, .pause, .terminate, .loseDisk, .oldDisk, .otherDisk:
+            if !running.isEmpty { inject(fault, on: chance.pick(running), until) }
+        case .rebalance: group.rebalance()
+        case .clock: jump(chance.pick(machines))
+        case .cut: cluster.cutUntil = until
+        case .full: cluster.fullUntil = until
+        case .slow:
+            count(.logSlow)
+            cluster.slowUntil = until
+        case .failReads: readFailsUntil = until
+        case .compact: compact()
+        case .truncate, .recreate, .retain, .expireOffsets: damage(log, fault)
+        case .reset: prepareReset(running)
+        case .fillStore: shelf.fullUntil = until
+        case .failStore: shelf.failsUntil = until
+        case .slowStore:
+            count(.storeSlow)
+            shelf.slowUntil = until
+        case .removeBlob, .tearBlob: for _ in 0...chance.below(6) { damageBlob(fault) }
+        case .index: indexFailsUntil = until
+        case .failOrigin: origins.failsUntil[chance.below(Origins.hostCount)] = until
+        case .stallOrigin: origins.stallsUntil[chance.below(Origins.hostCount)] = until
+        case .changeOrigin:
+            count(.originChanged)
+            origins.sources[chance.below(Origins.sourceCount)].version += 1
+        case .renderer: rendererFailsUntil = until
+        }
+        disturb(until: until)
+    }
+
+    private func inject(_ fault: Fault, on machine: Machine, _ until: Int64) {
+        guard let process = machine.process else { return }
+        switch fault {
+        case .terminate:
+            count(.terminated)
+            process.drain()
+        case .pause:
+            count(.paused)
+            process.pause()
+            group.expire(process)
+            after(until - now) { if !process.isDead, process.isPaused { process.wake() } }
+        default:
+            count(.killed)
+            process.kill()
+            group.expire(process)
+            machine.process = nil
+            if fault == .loseDisk {
+                count(.diskLost)
+                machine.disk.files = [:]
+            } else if fault == .oldDisk {
+                count(.diskOlder)
+                machine.disk.goBack()
+            } else if fault == .otherDisk {
+                count(.diskForeign)
+                machine.disk.swap()
+            }
+            after(chance.within(100_000...10_000_000)) { [self] in restart(machine) }
+        }
+    }
+
+    private func jump(_ machine: Machine) {
+        let step = chance.within(-4_000...20_000)
+        count(step < 0 ? .clockBack : .clockForward)
+        machine.offset += step
+    }
+
+    private func damage(_ log: TopicLog, _ fault: Fault) {
+        switch fault {
+        case .truncate:
+            guard log.end - log.start > 2 else { return }
+            count(.truncated)
+            ledger.excuse(log.truncate(to: log.end - chance.within(1...2)))
+        case .recreate:
+            count(.recreated)
+            ledger.excuse(log.recreate())
+            group.committed[log.place] = nil
+        case .retain:
+            guard log.end > log.start else { return }
+            count(.retained)
+            ledger.excuse(log.retain(from: chance.within(log.start...log.end)))
+        default:
+            // The anchor's offsets are kept as long as the group is there.
+            guard log.topic != .jobsFast else { return }
+            count(.offsetsExpired)
+            group.committed[log.place] = nil
+        }
+        cluster.announce(log)
+    }
+
+    /// A person stops all workers, sets offsets, and starts them again.
+    private func prepareReset(_ running: [Machine]) {
+        guard !resetWaits, running.count == machines.count else { return }
+        resetWaits = true
+        for machine in running { machine.process?.drain() }
+    }
+
+    func reset() {
+        guard group.isEmpty else { return }
+        resetWaits = false
+        let isEarliest = chance.isOne(in: 2)
+        count(isEarliest ? .resetEarliest : .resetLatest)
+        let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        note("reset", Int64(log.place), isEarliest ? 1 : 0)
+        if !isEarliest {
+            ledger.excuse(log.entries)
+            for entry in log.entries { log.finish(entry.record.offset, entry.serial) }
+        }
+        group.committed[log.place] = isEarliest ? log.start : log.end
+    }
+
+    private func damageBlob(_ fault: Fault) {
+        let locations = shelf.blobs.keys.sorted()
+        guard !locations.isEmpty else { return }
+        let location = chance.pick(locations)
+        shelf.destroyed.insert(location)
+        if fault == .removeBlob {
+            count(.blobGone)
+            shelf.blobs[location] = nil
+        } else {
+            count(.blobTorn)
+            shelf.blobs[location]?.removeLast(4)
+        }
+    }
+
+    // MARK: What goes on by itself
+
+    func compactSoon() {
+        after(20_000_000) { [self] in
+            compact()
+            compactSoon()
+        }
+    }
+
+    private func compact() {
+        let time = World.begin + now / 1_000
+        for log in cluster.logs where log.topic.isCompacted {
+            let gone = log.compact(before: time - Self.compactionLag, tombstones: time - Self.tombstoneSeconds * 1_000)
+            if gone > 0 { count(.compacted) }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+
+/// What publishers ask for.
+extension World {
+    func publishSoon() {
+        if floods, chance.isOne(in: 40) { floodUntil = now + chance.within(8_000_000...25_000_000) }
+        if floodUntil > now {
+            return after(chance.within(20_000...160_000)) { [self] in
+                if isCalm { return }
+                count(.flooded)
+                publish(source: 24 + chance.below(Origins.sourceCount - 24), lane: chance.isOne(in: 12) ? .slow : .fast)
+                publishSoon()
+            }
+        }
+        after(chance.isOne(in: 6) ? chance.within(1_000_000...6_000_000) : chance.within(1_000...900_000)) { [self] in
+            if isCalm { return }
+            for _ in 0..<(chance.isOne(in: 5) ? 1 + chance.below(8) : 1) { publish() }
+            publishSoon()
+        }
+    }
+
+    private func publish() {
+        // Some sources are asked for much more often than others.
+        publish(source: chance.below(chance.isOne(in: 3) ? 4 : 24), lane: chance.isOne(in: 3) ? .slow : .fast)
+    }
+
+    private func publish(source number: Int, lane: Lane) {
+        published += 1
+        let source = catalogue.sources[number]
+        let isLate = chance.isOne(in: 12)
+        let job = Job(
+            id: "job-\(published)", url: source.url, source: source.key, variants: chance.pick(catalogue.wishes),
+            lane: lane,
+            expires: isLate ? World.begin + now / 1_000 + chance.within(0...6_000) : nil)
+        var record = job.newRecord(partitions: Cluster.partitionCount, at: World.begin + now / 1_000)
+        count(isLate ? .publishedExpiring : .published)
+        switch chance.below(60) {
+        case 0:
+            count(.publishedForeign)
+            record.value = Array("no job".utf8)
+        case 1:
+            count(.publishedMisplaced)
+            record.partition = PartitionID((record.partition.number + 1) % Int32(Cluster.partitionCount))
+        case 2:
+            count(.publishedLarge)
+            // Taken once; whoever appends it again finds that the brokers take less by now.
+            record.value?.insert(contentsOf: [UInt8](repeating: 32, count: Cluster.recordLimit), at: 1)
+        default: break
+        }
+        cluster.publish(record)
+    }
+}

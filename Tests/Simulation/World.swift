@@ -1,0 +1,255 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+internal import Partition
+internal import Planning
+internal import Ports
+internal import WorkerRuntime
+
+/// One seed's world: brokers, group, store, origins and three machines, in virtual time.
+///
+/// - Concurrency: lives on one thread.
+final class World: @unchecked Sendable {
+    /// When it begins, milliseconds since 1970.
+    static let begin: Int64 = 1_700_000_000_000
+    static let attempts = 4
+    /// How long the changelog keeps tombstones, and what is not to be compacted yet.
+    static let tombstoneSeconds: Int64 = 60
+    static let compactionLag: Int64 = 25_000
+
+    let catalogue = Catalogue.shared
+    let plant: Plant?
+    /// Microseconds since the beginning.
+    private(set) var now: Int64 = 0
+    var chance: Chance
+    private(set) var counts = Counts()
+    private(set) var broken: Broken?
+    /// Events so far, less those that are only clocks.
+    private(set) var steps = 0
+    /// No fault is begun any more.
+    private(set) var isCalm = false
+    var trace: Trace
+    private var queue = EventQueue()
+    private var processCount = 0
+    var published = 0
+    /// More fast jobs than the workers can do come for a while, now and then.
+    let floods: Bool
+    var floodUntil: Int64 = 0
+    /// Which faults this seed has.
+    let faults: [Fault]
+    /// When something was last done to a partition's owner or topics, by partition, microseconds.
+    var disturbedUntil = [Int64](repeating: 0, count: Cluster.partitionCount)
+
+    private(set) lazy var cluster = Cluster(self)
+    private(set) lazy var group = Group(self)
+    private(set) lazy var ledger = Ledger(self)
+    private(set) lazy var flights = Flights(self)
+    let shelf = Shelf()
+    let origins: Origins
+    let machines: [Machine]
+    var readFailsUntil: Int64 = 0
+    var indexFailsUntil: Int64 = 0
+    var rendererFailsUntil: Int64 = 0
+    /// A reset of offsets waits for the group to be empty.
+    var resetWaits = false
+
+    init(seed: UInt64, plant: Plant?, print: ((String) -> Void)?) {
+        var chance = Chance(seed: seed)
+        (self.plant, trace) = (plant, Trace(print: print))
+        faults = Fault.some(by: &chance)
+        floods = chance.isOne(in: 4)
+        origins = Origins(catalogue, &chance)
+        machines = (0..<3).map { Machine($0, &chance) }
+        self.chance = chance
+    }
+
+    // MARK: Time
+
+    func after(_ time: Int64, _ action: @escaping () -> Void) {
+        queue.add(at: now + max(0, time)) { [unowned self] in
+            steps += 1
+            action()
+        }
+    }
+
+    /// The same for what is only a clock.
+    func tick(after time: Int64, _ action: @escaping () -> Void) { queue.add(at: now + max(0, time), action) }
+
+    /// The next event, and all that follows from it at once. False: there is none.
+    func step() -> Bool {
+        guard let (time, action) = queue.next() else { return false }
+        now = time
+        action()
+        settle()
+        return true
+    }
+
+    private func settle() {
+        var ran = 1
+        while ran > 0 {
+            ran = 0
+            for machine in machines {
+                if let process = machine.process, !process.isPaused { ran += process.executor.run() }
+            }
+            trace.mix(UInt64(ran))
+        }
+        lookAtLanes()
+    }
+
+    // MARK: What is seen
+
+    func count(_ happening: Happening) { counts.add(happening) }
+    func note(_ word: StaticString, _ numbers: Int64..., text: @autoclosure () -> String = "") {
+        trace.note(word, numbers, at: now, text: text())
+    }
+    func fail(_ rule: Rule, _ what: String) {
+        if broken == nil { broken = Broken(rule: rule, time: now, what: what) }
+    }
+    func plants(_ plant: Plant) -> Bool { self.plant == plant }
+
+    /// Nothing happened for which a record may be answered twice.
+    var isHarmless: Bool { Self.harms.allSatisfy { counts[$0] == 0 } }
+    private static let harms: [Happening] = [
+        .killed, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
+        .resetEarliest, .resetLatest, .recreated, .truncated, .retained, .commitLost, .diskLost, .diskOlder,
+    ]
+
+    // MARK: Machines
+
+    func start(_ machine: Machine) {
+        guard machine.process == nil else { return }
+        processCount += 1
+        note("start", Int64(machine.number), Int64(processCount))
+        let process = SimulatedProcess(machine, number: processCount, in: self)
+        machine.process = process
+        process.start()
+    }
+
+    /// A worker ended by itself, as it was told.
+    func ended(_ process: SimulatedProcess) {
+        note("ended", Int64(process.number))
+        guard process.machine.process === process else { return }
+        process.machine.process = nil
+        if !isOver { after(chance.within(100_000...4_000_000)) { [self] in restart(process.machine) } }
+    }
+
+    func restart(_ machine: Machine) {
+        if resetWaits, machines.allSatisfy({ $0.process == nil }) { reset() }
+        // The offsets are set while nobody is there.
+        if resetWaits { return after(1_000_000) { [self] in restart(machine) } }
+        if !isOver { start(machine) }
+    }
+
+    private var isOver = false
+
+    /// Workers are told to stop, and are not started again.
+    private func end() {
+        isOver = true
+        for machine in machines { machine.process?.drain() }
+    }
+
+    func rules(of machine: Machine) -> WorkerConfiguration {
+        var rules = PartitionRules(
+            reuse: ReuseRules(), retry: RetryPolicy(attempts: Self.attempts, base: 300, cap: 4_000), maxAge: 40_000,
+            holdLimit: 3_000, retryHeap: 16)
+        rules.retryRest = 2_000
+        return WorkerConfiguration(
+            partition: rules, permits: permits,
+            canonical: catalogue.rules, readAhead: Self.readAhead, originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
+            drain: .seconds(8), seed: chance.next(), owner: "machine \(machine.number)")
+    }
+    static let readAhead = 12
+    var permits: PermitRules {
+        floods ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait) : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
+    }
+    /// Milliseconds.
+    static let slowWait: Int64 = 4_000
+
+    // MARK: A run
+
+    func run(steps limit: Int) {
+        for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
+        publishSoon()
+        faultSoon()
+        compactSoon()
+        lookSoon()
+        while steps < limit, broken == nil, step() {}
+        calm()
+        let deadline = now + Self.patience
+        while broken == nil, !isDone, now < deadline, step() {}
+        if broken == nil, !isDone { fail(.waits, whatWaits) }
+        if broken == nil { checkEnd() }
+        end()
+        let end = now + 60_000_000
+        while broken == nil, machines.contains(where: { $0.process != nil }), now < end, step() {}
+        if broken == nil, machines.contains(where: { $0.process != nil }) {
+            fail(.ended, "a worker that was told to stop goes on")
+        }
+        for machine in machines { machine.process?.kill() }
+        queue = EventQueue()
+    }
+
+    /// What has begun may end within this, microseconds.
+    private static let patience: Int64 = 240_000_000
+
+    /// All faults end.
+    private func calm() {
+        isCalm = true
+        note("calm")
+        for log in cluster.logs { log.awayUntil = 0 }
+        (cluster.fullUntil, cluster.slowUntil, cluster.cutUntil) = (0, 0, 0)
+        (shelf.fullUntil, shelf.failsUntil, shelf.slowUntil) = (0, 0, 0)
+        (readFailsUntil, indexFailsUntil, rendererFailsUntil) = (0, 0, 0)
+        for host in 0..<Origins.hostCount { (origins.failsUntil[host], origins.stallsUntil[host]) = (0, 0) }
+        for machine in machines where machine.process?.isPaused == true { machine.process?.wake() }
+    }
+
+    /// Every job is answered, every offset committed, and no worker has anything to do.
+    var isDone: Bool {
+        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted && areWorkersQuiet
+    }
+
+    private var isCommitted: Bool {
+        cluster.logs.allSatisfy { log in
+            guard Topic.worked.contains(log.topic), log.end > log.start else { return true }
+            let last = log.entries.last?.record.offset ?? -1
+            // Forgotten offsets are not committed again before a day is over.
+            return log.firstUnfinished == log.end && group.committed[log.place].map { $0 > last } ?? true
+        }
+    }
+
+    private var areWorkersQuiet: Bool {
+        machines.allSatisfy { machine in
+            guard let worker = machine.process?.worker else { return false }
+            return worker.assumeIsolated { $0.isQuiet }
+        }
+    }
+
+    private var whatWaits: String {
+        var parts: [String] = []
+        if let fate = ledger.open.first { parts.append("\(ledger.open.count) jobs, the first \(fate.id)") }
+        for log in cluster.logs where Topic.worked.contains(log.topic) {
+            if log.firstUnfinished < log.end {
+                parts.append("\(log.topic.rawValue)-\(log.partition)-\(log.firstUnfinished) is not finished")
+            } else if let committed = group.committed[log.place], committed < log.end {
+                parts.append("\(log.topic.rawValue)-\(log.partition) is committed to \(committed) of \(log.end)")
+            }
+        }
+        for machine in machines {
+            guard let process = machine.process else {
+                parts.append("machine \(machine.number) has no worker")
+                continue
+            }
+            process.worker.assumeIsolated { if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") } }
+        }
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension WorkerFigures {
+    fileprivate var summary: String {
+        "owned \(owned), restoring \(restoring), unfinished \(unfinished.values.reduce(0, +)), under way \(underWay), answers \(answers)"
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Simulation
+import TestSupport
+import Testing
+
+/// In a process of its own: Swift orders sets and dictionaries by chance, but for a process that is told not to.
+@Suite("Three workers in a simulated world", .timeLimit(.minutes(60)))
+struct SimulationTests {
+    private struct Run {
+        let ended: Ended
+        var last: String { String(ended.lines.last ?? "") }
+        func count(_ happening: Happening) -> Int {
+            let line = ended.lines.first { $0.hasPrefix("\(happening) ") }
+            return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+        }
+    }
+
+    private func run(_ words: String...) throws -> Run { Run(ended: try Built.run("mezzotint-sim", words)) }
+
+    @Test("No rule is broken in any seed, and every fault and every step is seen")
+    func rules() throws {
+        let run = try run("--seeds", "1-\(Self.seeds)")
+        #expect(run.ended.status == 0, "\(run.ended.output)")
+        #expect(run.last.hasPrefix(#"{"seeds":\#(Self.seeds),"failed":[],"hash":""#))
+        for happening in Happening.allCases { #expect(run.count(happening) > 0, "\(happening) never happened") }
+    }
+
+    /// `MEZZOTINT_SEEDS` for more.
+    private static let seeds = Effort.count("MEZZOTINT_SEEDS", fast: 200, landing: 10_000, all: 100_000)
+
+    @Test("The same seeds give the same hash, and others another")
+    func repeatable() throws {
+        let (a, b, c) = (try run("--seeds", "1-8", "--json"), try run("--seeds", "1-8", "--json"), try run("--seeds", "2-9", "--json"))
+        #expect(a.last == b.last)
+        #expect(a.last != c.last)
+    }
+
+    @Test("A trace shows what happened, and ends as the seed does")
+    func trace() throws {
+        let run = try run("--seed", "3", "--trace", "--json")
+        #expect(run.ended.lines.count > 1_000)
+        #expect(run.last.hasPrefix(#"{"seeds":1,"#))
+    }
+
+    @Test("A bug that is put into the world is found", arguments: Plant.allCases)
+    func plants(_ plant: Plant) throws {
+        let run = try run("--seeds", "1-100", "--plant", plant.rawValue, "--json")
+        #expect(run.ended.status == 1, "\(plant.rawValue) was not found")
+    }
+
+    @Test(
+        "What is no command line is said in one sentence",
+        arguments: [["--seeds", "7"], ["--seeds", "9-1"], ["--seed", "x"], [], ["--seeds", "1-9", "--trace"], ["--plant", "none"]])
+    func usage(_ words: [String]) throws {
+        let ended = try Built.run("mezzotint-sim", words)
+        #expect(ended.status == 2)
+        #expect(!ended.errors.isEmpty)
+    }
+}
