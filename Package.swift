@@ -248,7 +248,8 @@ let package = Package(
 
 // Tests that try thousands of random cases, or look at every pixel.
 let computing: Set = [
-    "ImageModelTests", "JSONTextTests", "PartitionTests", "PictureTests", "RenderingTests", "ReuseTests",
+    "CanonicalTests", "JSONTextTests", "PartitionTests", "PictureTests", "RecordsTests", "RenderingTests", "ReuseTests",
+    "VariantSpecTests",
 ]
 
 // One loop sets the house's language features for every Swift target.

@@ -30,9 +30,7 @@ struct TestScriptTests {
         [ "$1" != test ] || exec .build/debug/mezzotintPackageTests.xctest "${@:2}"
         """#
 
-    private func run(
-        _ words: [String] = [], faults: String = "", simulator: String? = nil
-    ) throws -> (ended: Ended, asked: [String]) {
+    private func run(_ words: [String] = [], faults: String = "") throws -> (ended: Ended, asked: [String]) {
         let folder = try TemporaryFolder()
         let script = URL(filePath: #filePath).appending(path: "../../../ops/test").standardizedFileURL
         for path in ["ops", ".build/debug", "bin"] {
@@ -46,7 +44,6 @@ struct TestScriptTests {
         try place(try folder.program("#!/bin/sh"), at: "ops/install")
         try place(try folder.program(Self.swift), at: "bin/swift")
         try place(try folder.program(Self.bundle), at: ".build/debug/mezzotintPackageTests.xctest")
-        if let simulator { try place(try folder.program(simulator), at: ".build/debug/mezzotint-sim") }
         try Data(faults.utf8).write(to: folder.url.appending(path: "faults"))
         let ended = try Built.run(
             folder.file("ops/test"), words, in: folder.url, environment: ["PATH": "\(folder.file("bin")):/usr/bin:/bin"]
@@ -84,18 +81,6 @@ struct TestScriptTests {
         #expect(ended.status == 139)
         #expect(ended.errors.contains("ops/test: the waiting tests ended (status 139) before they could be counted"))
         #expect(ended.lines.last == "2 passed, 1 failed, 2 skipped")
-    }
-
-    @Test("The simulator is one test more, in each run that names no tests of its own", arguments: [0, 1])
-    func simulator(status: Int32) throws {
-        let simulator = "#!/bin/sh\necho \"$@\"; exit \(status)"
-        for (words, seeds, others) in [([], "0-9999", 3), (["fast"], "0-199", 2), (["all"], "0-99999", 3)] {
-            let ended = try run(words, simulator: simulator).ended
-            #expect(ended.status == status)
-            #expect(ended.lines.contains("simulator: --seeds \(seeds) --json"))
-            #expect(ended.lines.last == "\(others + 1 - Int(status)) passed, \(status) failed, \(others) skipped")
-        }
-        #expect(try run(["--filter", "One"], simulator: simulator).ended.lines.last == "1 passed, 0 failed, 1 skipped")
     }
 
     @Test(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// In a process of its own: Swift orders sets and dictionaries by chance, but for a process that is told not to.
-@Suite("Three workers in a simulated world", .timeLimit(.minutes(5)))
+@Suite("Three workers in a simulated world", .timeLimit(.minutes(60)))
 struct SimulationTests {
     private struct Run {
         let ended: Ended
@@ -26,7 +26,7 @@ struct SimulationTests {
     }
 
     /// `MEZZOTINT_SEEDS` for more.
-    private static let seeds = ProcessInfo.processInfo.environment["MEZZOTINT_SEEDS"].flatMap { Int($0) } ?? 200
+    private static let seeds = Effort.count("MEZZOTINT_SEEDS", fast: 200, landing: 10_000, all: 100_000)
 
     @Test("The same seeds give the same hash, and others another")
     func repeatable() throws {

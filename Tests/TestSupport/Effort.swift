@@ -12,9 +12,13 @@ package enum Effort: String {
         return effort
     }()
 
-    /// A count; `variable`, where it is set, says another.
-    package static func count(_ variable: String? = nil, landing: Int, all: Int) -> Int {
-        let said = variable.flatMap { ProcessInfo.processInfo.environment[$0] }.flatMap { Int($0) }
-        return said ?? (asked == .all ? all : landing)
+    /// A count; `variable`, where it is set, says another. What is not given for `fast` is as for a landing.
+    package static func count(_ variable: String? = nil, fast: Int? = nil, landing: Int, all: Int) -> Int {
+        if let said = variable.flatMap({ ProcessInfo.processInfo.environment[$0] }).flatMap({ Int($0) }) { return said }
+        return switch asked {
+        case .fast: fast ?? landing
+        case .landing: landing
+        case .all: all
+        }
     }
 }
