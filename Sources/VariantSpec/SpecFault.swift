@@ -40,8 +40,8 @@ package enum SpecFault: Error, Sendable, Hashable {
             "it does not begin with a size such as 640x480, 160y160, 320z240 or full.\(Self.hint(meant, "Write it as 640x480-q80.webp."))"
         case .size(let size):
             "\(size) is no size. Sides are 0 to \(Self.sideLimit) pixels and not both 0; the source's own size is written full."
-        case .quality(let text): "\(text) is no quality. Write -q and a number from 1 to 100, as in -q80."
-        case .axis(let text): "\(text) is no axis. Write two numbers from 0 to 10, as in -axis5_2."
+        case .quality(let text): "\(text) is no quality. Write \(SpecOption.quality.value?.words ?? "")."
+        case .axis(let text): "\(text) is no axis. Write \(SpecOption.axis.value?.words ?? "")."
         case .value(let text, let meant): "\(text) is not what the option takes: \(meant)."
         case .option(let text, let meant): "it has no option \(text).\(Self.hint(meant, "There are \(Self.options)."))"
         case .repeated(let option): "\(option) is given twice. Give it once."
@@ -55,9 +55,14 @@ package enum SpecFault: Error, Sendable, Hashable {
     }
 
     /// Every option once, for people.
-    static let options =
-        "-q80, -axis5_5, -north and the other eight points, -focus500_333, -smart, -enlarge, -still, -trim, -blur3, "
-        + "-sharpen50, -bgffffff, -wmlogo_10_10_50_20, -profile and -upto50000; with .auto also -avif and -webp"
+    static let options: String = {
+        let words = SpecOption.allCases.filter { !$0.isOfAuto }.map {
+            "-\($0.example)" + ($0 == .axis ? ", -north and the other eight points" : "")
+        }
+        let ofAuto = SpecOption.allCases.filter(\.isOfAuto).map { "-\($0.example)" }
+        return words.dropLast().joined(separator: ", ") + " and \(words.last!); with .auto also "
+            + ofAuto.joined(separator: " and ")
+    }()
     static let endings = ".jpg, .png, .webp, .avif, .gif or .auto"
 
     /// The same fault with a spelling to offer.

@@ -24,19 +24,11 @@ extension VariantSpec {
             }
             put(height)
         }
-        if quality > 0 {
-            put("-q")
-            put(quality)
-        }
-        if axis != .centre {
-            put("-axis")
-            put(axis.x)
-            put("_")
-            put(axis.y)
-        }
         if hasExtras {
-            for option in extras.options(isEnlarged: enlarge) {
-                for byte in option.utf8 {
+            for option in SpecOption.allCases {
+                guard let text = option.text(in: self) else { continue }
+                put("-")
+                for byte in text.utf8 {
                     out[count] = byte
                     count += 1
                 }
@@ -45,8 +37,19 @@ extension VariantSpec {
                 put(".auto")
                 return count
             }
-        } else if enlarge {
-            put("-enlarge")
+        } else {
+            // What nearly every spec has, as the table spells it, without strings.
+            if quality > 0 {
+                put("-q")
+                put(quality)
+            }
+            if axis != .centre {
+                put("-axis")
+                put(axis.x)
+                put("_")
+                put(axis.y)
+            }
+            if enlarge { put("-enlarge") }
         }
         put(".")
         switch format {

@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import Foundation
 import Canonical

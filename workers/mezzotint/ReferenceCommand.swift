@@ -5,6 +5,7 @@ import Ports
 internal import Records
 import Settings
 import Telemetry
+internal import VariantSpec
 
 /// `mezzotint reference`: the part of config/reference.md that is made from the code, which a test compares.
 enum ReferenceCommand {
@@ -68,7 +69,22 @@ enum ReferenceCommand {
         | `variants` | What became of each: `spec`, `kind` (`stored`, `reused`, `unchanged`, `failed`); of what is stored `location` (relative to the store), `width`, `height`, `bytes`, `madeFrom` (`origin`, or the donor's spec; its own where the file stood in the store before its row), `alpha`, and unless it is unchanged `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`), and where they say more than the spec `frames` and `quality`; of what failed `failure`. |
         | `failure` | `code`, of the table above, and `message`; absent where nothing failed. |
 
+        ## Options of a spec
+
+        In the order in which they are written; each once at most.
+
+        | option | grammar | means |
+        |---|---|---|
+        \(options)
+
         """
+    }
+
+    private static var options: String {
+        SpecOption.allCases.map { option in
+            let grammar = "\"\(option.rawValue)\"" + (option.value.map { " " + $0.grammar } ?? "")
+            return "| `\(option.example)` | `\(grammar)` | \(option.meaning) |"
+        }.joined(separator: "\n")
     }
 
     private static var headers: String {

@@ -1,0 +1,184 @@
+/// The options of a spec, in the order in which they are written: the one table that the parser, the writer, the faults'
+/// sentences and the reference page go by.
+package enum SpecOption: String, CaseIterable, Sendable {
+    case quality = "q"
+    case axis, focus, smart, enlarge, still, trim, blur, sharpen
+    case background = "bg"
+    case watermark = "wm"
+    case profile
+    case budget = "upto"
+    case avif, webp
+
+    /// As people are shown it.
+    package var example: String {
+        switch self {
+        case .quality: "q80"
+        case .axis: "axis5_5"
+        case .focus: "focus500_333"
+        case .blur: "blur3"
+        case .sharpen: "sharpen50"
+        case .background: "bgffffff"
+        case .watermark: "wmlogo_10_10_50_20"
+        case .budget: "upto50000"
+        case .smart, .enlarge, .still, .trim, .profile, .avif, .webp: rawValue
+        }
+    }
+
+    /// What stands behind the name: in the grammar of the reference page, and for a person who wrote something else; nil
+    /// where nothing does.
+    package var value: (grammar: String, words: String)? {
+        switch self {
+        case .quality: ("1…100", "-q and a number from 1 to 100, as in -q80")
+        case .axis: ("0…10 \"_\" 0…10", "two numbers from 0 to 10, as in -axis5_2")
+        case .focus: ("0…1000 \"_\" 0…1000", "two numbers from 0 to 1000, as in -focus500_333")
+        case .blur: ("1…100", "pixels from 1 to 100, as in -blur3")
+        case .sharpen: ("1…100", "a number from 1 to 100, as in -sharpen50")
+        case .background: ("6( 0…9 / a…f )", "a colour of six small hexadecimal digits, as in -bgf0f0f0")
+        case .watermark:
+            (
+                "key [ \"_\" 0…10 \"_\" 0…10 [ \"_\" 1…100 \"_\" 1…100 ] ]",
+                "key, axis, opacity and width in hundredths, the last four or two left out: -wmlogo_10_10_50_20"
+            )
+        case .budget: ("256…99999999", "bytes from 256 to 99999999, as in -upto50000")
+        case .smart, .enlarge, .still, .trim, .profile, .avif, .webp: nil
+        }
+    }
+
+    /// For the reference page.
+    package var meaning: String {
+        switch self {
+        case .quality:
+            "Quality; without it `canonical.defaultQuality`, for AVIF `canonical.defaultAVIFQuality`. PNG and GIF have none. JPEG and AVIF halve the colours' resolution below 90. The slow lane takes more time over the same quality (WebP, AVIF): a spec's bytes differ a little by the lane that made it first."
+        case .axis:
+            "Where a crop keeps the picture, in tenths of the free way; nine points (`north`, …) are axes by name."
+        case .focus:
+            "A crop lies around this point of the source, in thousandths of its sides, as far as its edges allow."
+        case .smart:
+            "A crop lies around the point that draws the eye (libvips's attention), seen in the whole source. The rectangle that was chosen is in the row."
+        case .enlarge: "A smaller source is enlarged."
+        case .still:
+            "Of a source that moves the first frame alone. Otherwise WebP and GIF keep its frames, delays and loops; other formats have the first frame anyway."
+        case .trim: "Edges of the colour of the first pixel are cut off, before anything is measured."
+        case .blur: "Blurred, with a standard deviation of so many pixels of the variant."
+        case .sharpen: "Sharpened, in hundredths."
+        case .background: "What shows through where the source is transparent; a JPEG has white by default."
+        case .watermark:
+            "`logo.png` of the folder `render.watermarks` over it: key, axis (by default bottom right), opacity (100) and width in hundredths of the variant's (20)."
+        case .profile:
+            "The source's RGB or grey profile is kept; otherwise, and always from CMYK and of what moves, everything comes out in sRGB. Refused beside `bg` and `wm`, whose colours are sRGB's."
+        case .budget:
+            "At most so many bytes: quality is lowered, by bisection, until they are kept; the quality reached is in the row. Where that does not help (PNG and GIF have no quality, and what moves is written once) the variant fails."
+        case .avif, .webp: "With `.auto` alone: this format is accepted."
+        }
+    }
+
+    /// It says what `auto` may become, and means nothing elsewhere.
+    var isOfAuto: Bool { self == .avif || self == .webp }
+
+    /// The option that a text begins with, and what stands behind its name.
+    static func spelt(_ text: ArraySlice<UInt8>) -> (option: SpecOption, value: ArraySlice<UInt8>)? {
+        for option in allCases where text.starts(with: option.rawValue.utf8) {
+            let value = text.dropFirst(option.rawValue.utf8.count)
+            // `quality80` is a near miss, not a quality.
+            let fits = option == .quality ? value.allSatisfy(Byte.isDigit) : option.value != nil || value.isEmpty
+            if fits { return (option, value) }
+        }
+        return nil
+    }
+
+    /// As a spec spells it, without the dash; nil where the spec does not have it.
+    func text(in spec: VariantSpec) -> String? {
+        let extras = spec.extras
+        func spelt(_ value: Int?) -> String? { value.map { "\(rawValue)\($0)" } }
+        func spelt(if isSet: Bool) -> String? { isSet ? rawValue : nil }
+        switch self {
+        case .quality: return spelt(spec.quality > 0 ? spec.quality : nil)
+        case .axis: return spec.axis == .centre ? nil : "\(rawValue)\(spec.axis.x)_\(spec.axis.y)"
+        case .focus:
+            guard case .point(let x, let y) = extras.focus else { return nil }
+            return "\(rawValue)\(x)_\(y)"
+        case .smart: return spelt(if: extras.focus == .smart)
+        case .enlarge: return spelt(if: spec.enlarge)
+        case .still: return spelt(if: extras.isStill)
+        case .trim: return spelt(if: extras.isTrimmed)
+        case .blur: return spelt(extras.blur)
+        case .sharpen: return spelt(extras.sharpen)
+        case .background: return extras.background.map { rawValue + $0.hex }
+        case .watermark:
+            return extras.watermark.map {
+                "\(rawValue)\($0.key)_\($0.axis.x)_\($0.axis.y)_\($0.opacity)_\($0.scale)"
+            }
+        case .profile: return spelt(if: extras.keepsProfile)
+        case .budget: return spelt(extras.byteBudget)
+        case .avif: return spelt(if: extras.accepts?.contains(.avif) == true)
+        case .webp: return spelt(if: extras.accepts?.contains(.webp) == true)
+        }
+    }
+
+    /// Reads what stands behind the name into the options of a spec.
+    ///
+    /// - Parameter text: the whole option, for a sentence.
+    func read(_ value: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>, into options: inout SpecOptions) throws(SpecFault)
+    {
+        var wrong: SpecFault {
+            .value(String(decoding: text, as: UTF8.self), meant: self.value?.words ?? "")
+        }
+        func once(_ isFirst: Bool) throws(SpecFault) { if !isFirst { throw .repeated(rawValue) } }
+        func number(in range: ClosedRange<Int>) throws(SpecFault) -> Int {
+            guard let number = SpecNumber.whole(value), range.contains(number) else { throw wrong }
+            return number
+        }
+        switch self {
+        case .quality:
+            guard options.quality == nil else { throw .repeated("quality") }
+            guard let number = SpecNumber.whole(value), (1...100).contains(number) else {
+                throw .quality(Excerpt.quote(Array(text)))
+            }
+            options.quality = number
+        case .axis:
+            guard let axis = CropAxis(text: value) else { throw .axis(Excerpt.quote(Array(text))) }
+            try options.keep(axis)
+        case .focus:
+            let parts = value.split(separator: Byte.underscore, omittingEmptySubsequences: false)
+            guard parts.count == 2, let x = SpecNumber.whole(parts[0]), let y = SpecNumber.whole(parts[1]), x <= 1000,
+                y <= 1000
+            else { throw wrong }
+            try options.focus(.point(x: x, y: y))
+        case .smart: try options.focus(.smart)
+        case .enlarge:
+            try once(!options.enlarge)
+            options.enlarge = true
+        case .still:
+            try once(!options.extras.isStill)
+            options.extras.isStill = true
+        case .trim:
+            try once(!options.extras.isTrimmed)
+            options.extras.isTrimmed = true
+        case .blur:
+            try once(options.extras.blur == nil)
+            options.extras.blur = try number(in: SpecExtras.blurRange)
+        case .sharpen:
+            try once(options.extras.sharpen == nil)
+            options.extras.sharpen = try number(in: SpecExtras.sharpenRange)
+        case .background:
+            try once(options.extras.background == nil)
+            guard let colour = RGB(hex: value) else { throw wrong }
+            options.extras.background = colour
+        case .watermark:
+            try once(options.extras.watermark == nil)
+            guard let watermark = Watermark(text: value) else { throw wrong }
+            options.extras.watermark = watermark
+        case .profile:
+            try once(!options.extras.keepsProfile)
+            options.extras.keepsProfile = true
+        case .budget:
+            try once(options.extras.byteBudget == nil)
+            options.extras.byteBudget = try number(in: SpecExtras.budgetRange)
+        case .avif, .webp:
+            let format: AcceptedFormats = self == .avif ? .avif : .webp
+            try once(options.extras.accepts?.contains(format) != true)
+            options.extras.accepts = (options.extras.accepts ?? []).union(format)
+            options.accepted = rawValue
+        }
+    }
+}
