@@ -44,7 +44,7 @@ final class Ledger {
                 world.count(.rekeyed)
                 finish(byID[id], upTo: 0)
             }
-        case .retry: attempt = retried(new, id)
+        case .retry, .retry10s, .retry1m, .retry10m, .retry1h: attempt = retried(new, id)
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, by: process)
         case .dead: world.count(.deadLetter)
         case .variants, .control: break
@@ -54,7 +54,7 @@ final class Ledger {
         let offset = log.append(new, epoch: epoch, at: time, gap: gap, attempt: attempt)
         world.note("landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
         switch log.topic {
-        case .jobsFast, .jobsSlow, .retry: accept(id, log, offset)
+        case .jobsFast, .jobsSlow, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
         case .variants: announced(new, log, offset, epoch)
         default: break
         }

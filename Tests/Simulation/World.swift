@@ -151,10 +151,9 @@ final class World: @unchecked Sendable {
     }
 
     func rules(of machine: Machine) -> WorkerConfiguration {
-        var rules = PartitionRules(
+        let rules = PartitionRules(
             reuse: ReuseRules(), retry: RetryPolicy(attempts: Self.attempts, base: 300, cap: 4_000), maxAge: 40_000,
-            holdLimit: 3_000, retryHeap: 16)
-        rules.retryRest = 2_000
+            holdLimit: 3_000, shortWaits: 16)
         return WorkerConfiguration(
             partition: rules, permits: permits,
             canonical: catalogue.rules, readAhead: Self.readAhead, originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
