@@ -23,7 +23,9 @@ final class Group {
 
     init(_ world: World) { self.world = world }
 
-    func isMember(_ process: SimulatedProcess) -> Bool { members.contains { $0 === process } || ready.contains { $0 === process } }
+    func isMember(_ process: SimulatedProcess) -> Bool {
+        members.contains { $0 === process } || ready.contains { $0 === process }
+    }
 
     /// Whether it has partitions of this generation, which is the last.
     func owns(_ process: SimulatedProcess, _ generation: Int) -> Bool {

@@ -48,7 +48,8 @@ final class Ledger {
         let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
         let time = World.begin + world.now / 1_000
         let offset = log.append(new, epoch: epoch, at: time, gap: gap, attempt: attempt)
-        world.note("landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
+        world.note(
+            "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
         switch log.topic {
         case .jobsFast, .jobsSlow, .retry: accept(id, log, offset)
         case .variants: announced(new, log, offset, epoch)
@@ -68,6 +69,12 @@ final class Ledger {
             unanswered += 1
         }
         fate.records.append((log, offset, log.appended))
+        // Known, and to be mended with the whole of positions: where a log was truncated and has grown to its old end before
+        // anybody looked, a hand-over goes on behind the new records. The progress row's anchor is older than its position.
+        if offset < log.replacedBelow {
+            fate.isExcused = true
+            log.finish(offset, log.appended)
+        }
     }
 
     private func finish(_ fate: Fate?, upTo attempt: Int) {
@@ -76,7 +83,9 @@ final class Ledger {
     }
 
     private func retried(_ new: NewRecord, _ id: String) -> Int {
-        func text(_ name: String) -> String { new.headers.withFirst(name) { String(decoding: $0, as: UTF8.self) } ?? "" }
+        func text(_ name: String) -> String {
+            new.headers.withFirst(name) { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
         let attempt = Int(text(EventHeader.attempt)) ?? 0
         let code = text(EventHeader.code)
         guard let fate = byID[id] else { return attempt }
@@ -122,7 +131,8 @@ final class Ledger {
         _ id: String
     ) {
         guard case .owning = process.consumer.phase, let location = variant.location,
-            !world.shelf.destroyed.contains(location), let index = process.indexes[partition], world.indexFailsUntil == 0
+            !world.shelf.destroyed.contains(location), let index = process.indexes[partition],
+            world.indexFailsUntil == 0
         else { return }
         if index.file.rows[source]?.variants.contains(where: { $0.spec == variant.spec }) != true {
             world.fail(.order, "\(id): \(variant.spec) is answered, and not in the index")
@@ -130,27 +140,32 @@ final class Ledger {
     }
 
     private func count(_ kind: OutcomeKind) {
-        let happening: Happening = switch kind {
-        case .stored: .stored
-        case .reused: .reused
-        case .unchanged: .unchanged
-        case .failed: .failed
-        case .expired: .expired
-        case .dead: .dead
-        case .cancelled: .failed
-        }
+        let happening: Happening =
+            switch kind {
+            case .stored: .stored
+            case .reused: .reused
+            case .unchanged: .unchanged
+            case .failed: .failed
+            case .expired: .expired
+            case .dead: .dead
+            case .cancelled: .failed
+            }
         world.count(happening)
     }
 
     private func announced(_ new: NewRecord, _ log: TopicLog, _ offset: Int64, _ epoch: Int64?) {
         switch RecordKey(new.key) {
         case .epoch:
-            guard let entry = log.entry(at: offset), case .epoch(let row)? = try? ChangelogEntry(entry.record) else { return }
+            guard let entry = log.entry(at: offset), case .epoch(let row)? = try? ChangelogEntry(entry.record) else {
+                return
+            }
             world.count(row.isClean ? .leftClean : .marked)
             log.newestEpoch = max(log.newestEpoch, row.epoch)
         case .progress:
             world.count(.progressWritten)
-            guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else { return }
+            guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else {
+                return
+            }
             check(row)
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)

@@ -236,7 +236,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         // Retention went past it.
         reader.position = max(reader.position, log.start)
         // Not all comes at once.
-        let end = world.chance.isOne(in: 4) && log.end - reader.arrived > 1 ? (log.end + reader.arrived + 1) / 2 : log.end
+        let end =
+            world.chance.isOne(in: 4) && log.end - reader.arrived > 1 ? (log.end + reader.arrived + 1) / 2 : log.end
         reader.arrived = end
         readers[log.place] = reader
         listener?.readable(log.topic, log.partition)

@@ -40,7 +40,8 @@ extension World {
         let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
         switch fault {
         case .away:
-            let log = cluster.log(chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), log.partition)
+            let log = cluster.log(
+                chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), log.partition)
             log.awayUntil = now + chance.within(500_000...60_000_000)
             count(.topicAway)
             disturb(until: log.awayUntil, [log.partition])

@@ -153,12 +153,15 @@ final class World: @unchecked Sendable {
         rules.retryRest = 2_000
         return WorkerConfiguration(
             partition: rules, permits: permits,
-            canonical: catalogue.rules, readAhead: Self.readAhead, originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
+            canonical: catalogue.rules, readAhead: Self.readAhead,
+            originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
             drain: .seconds(8), seed: chance.next(), owner: "machine \(machine.number)")
     }
     static let readAhead = 12
     var permits: PermitRules {
-        floods ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait) : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
+        floods
+            ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait)
+            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
     }
     /// Milliseconds.
     static let slowWait: Int64 = 4_000
@@ -204,7 +207,8 @@ final class World: @unchecked Sendable {
 
     /// Every job is answered, every offset committed, and no worker has anything to do.
     var isDone: Bool {
-        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted && areWorkersQuiet
+        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
+            && areWorkersQuiet
     }
 
     private var isCommitted: Bool {
@@ -238,7 +242,9 @@ final class World: @unchecked Sendable {
                 parts.append("machine \(machine.number) has no worker")
                 continue
             }
-            process.worker.assumeIsolated { if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") } }
+            process.worker.assumeIsolated {
+                if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") }
+            }
         }
         return parts.joined(separator: "; ")
     }
