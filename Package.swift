@@ -56,29 +56,39 @@ let package = Package(
 
         // The rules: values and reducers that never await.
         room("JSONText"),
-        room("ImageModel", needs: ["Digest", "DomainNames", "JSONText"]),
-        room("Planning", needs: ["Digest", "ImageModel"]),
-        room("Partition", needs: ["Digest", "ImageModel", "Planning"]),
+        room("Failures"),
+        room("VariantSpec", needs: ["Failures", "JSONText"]),
+        room("Canonical", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
+        room("ImageModel", needs: ["VariantSpec", "Canonical", "Digest"]),
+        room("Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText"]),
+        room("Planning", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
+        room(
+            "Partition", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Planning"]),
 
         // What the runtime needs of the world, and what fills it.
-        room("Ports", needs: ["Digest", "ImageModel", "Posix"]),
-        room("EmbeddedLog", needs: ["Ports", "ImageModel", "SQLite", "Posix"]),
+        room("Ports", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Posix"]),
+        room("EmbeddedLog", needs: ["Records", "Ports", "SQLite", "Posix"]),
         room("KafkaSetup"),
-        room("KafkaLog", needs: ["Ports", "ImageModel", "KafkaSetup", "CRdkafka", "Posix"]),
-        room("Index", needs: ["Ports", "ImageModel", "SQLite", "Digest", "Posix"]),
-        room("Origin", needs: ["Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
-        room("Rendering", needs: ["Ports", "ImageModel", "Posix"]),
-        room("Vips", needs: ["Rendering", "Ports", "ImageModel", "CVips"]),
+        room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         room(
-            "DirectPath", needs: ["Rendering", "Ports", "ImageModel", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
-        room("Store", needs: ["Ports", "ImageModel", "Digest", "Posix"]),
+            "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
+        room("Origin", needs: ["Ports", "HTTP", "Digest", "Posix"]),
+        room("Rendering", needs: ["Ports", "VariantSpec", "ImageModel", "Posix"]),
+        room("Vips", needs: ["ImageModel", "VariantSpec", "Rendering", "Ports", "CVips"]),
+        room(
+            "DirectPath",
+            needs: ["VariantSpec", "Rendering", "Ports", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS"]),
+        room("Store", needs: ["Ports", "Canonical", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine"),
-        room("Settings", needs: ["CommandLine", "ImageModel", "KafkaSetup", "Posix", "CYAML"]),
+        room("Settings", needs: ["VariantSpec", "Canonical", "CommandLine", "KafkaSetup", "Posix", "CYAML"]),
         room(
             "WorkerRuntime",
-            needs: ["Digest", "ImageModel", "JSONText", "Planning", "Partition", "Ports", "Posix", "Telemetry"]),
+            needs: [
+                "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "JSONText", "Planning",
+                "Partition", "Ports", "Posix", "Telemetry",
+            ]),
 
         .target(
             name: "LogChoice",
@@ -87,117 +97,139 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "ImageModel", "Planning", "Partition", "Ports", "WorkerRuntime", "LogChoice", "Index", "Origin",
-                "Rendering",
-                "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix", "WebServer",
+                "Failures", "Canonical", "ImageModel", "Records", "Planning", "Partition", "Ports", "WorkerRuntime",
+                "LogChoice", "Index", "Origin", "Rendering", "Store", "HTTP", "Telemetry", "CommandLine", "Settings",
+                "Posix", "WebServer",
             ]),
         program(
             "mezzotint-renderer", in: "renderer",
             needs: [
-                "ImageModel", "Rendering", "Vips", "DirectPath", "Seccomp", "CAllocations", "CommandLine", "Posix",
+                "VariantSpec", "Rendering", "Vips", "DirectPath", "Seccomp", "CAllocations", "CommandLine", "Posix",
             ]),
         program(
             "mezzotint", in: "mezzotint",
             needs: [
-                "ImageModel", "Digest", "JSONText", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering",
-                "CommandLine",
-                "Settings", "Posix", "Telemetry", "WebServer",
+                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
+                "KafkaSetup", "LogChoice", "Ports", "Rendering", "CommandLine", "Settings", "Posix", "Telemetry",
+                "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",
             needs: [
-                "Digest", "ImageModel", "LogChoice", "Ports", "Rendering", "WebServer", "CommandLine", "Settings",
-                "Posix",
+                "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "Rendering",
+                "WebServer", "CommandLine", "Settings", "Posix",
             ]),
         program(
             "mezzotint-demo", in: "demo",
             needs: [
-                "ImageModel", "KafkaLog", "KafkaSetup", "LogChoice", "Ports", "Rendering", "Settings", "WebServer",
-                "CommandLine",
-                "Posix",
+                "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
+                "Rendering", "Settings", "WebServer", "CommandLine", "Posix",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
         .target(
             name: "Simulation",
             dependencies: [
-                "Digest", "ImageModel", "JSONText", "Partition", "Planning", "Ports", "Posix", "Telemetry", "WorkerRuntime",
+                "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Ports", "Posix",
+                "Telemetry", "WorkerRuntime",
             ],
             path: "Tests/Simulation"),
         program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
 
         .target(name: "TestPixels", path: "Tests/TestPixels"),
         .target(
-            name: "TestSupport", dependencies: ["Digest", "ImageModel", "Ports", "Posix", "WebServer"],
+            name: "TestSupport",
+            dependencies: ["Digest", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
             path: "Tests/TestSupport"),
         .target(
             name: "TestWorkplace",
             dependencies: [
-                "Digest", "EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestSupport",
+                "Digest", "EmbeddedLog", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels",
+                "TestSupport",
             ],
             path: "Tests/TestWorkplace"),
         tests(
             "Command",
             needs: [
-                "EmbeddedLog", "ImageModel", "Digest", "Ports", "TestPixels", "mezzotint", "mezzotint-bench",
-                "mezzotint-demo",
-                "mezzotint-renderer", "mezzotint-worker",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "Ports",
+                "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-renderer",
+                "mezzotint-worker",
             ]),
         tests(
             "Cluster",
             needs: [
-                "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
-                "mezzotint-demo",
-                "mezzotint-renderer", "mezzotint-worker",
+                "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace",
+                "mezzotint", "mezzotint-demo", "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
-        tests("DirectPath", needs: ["DirectPath", "ImageModel", "Ports", "Rendering"]),
-        tests("EmbeddedLog", needs: ["EmbeddedLog", "ImageModel", "Ports", "SQLite"]),
+        tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "Rendering"]),
+        tests("EmbeddedLog", needs: ["Failures", "Records", "EmbeddedLog", "Ports", "SQLite"]),
         tests(
             "Fault",
             needs: [
-                "EmbeddedLog", "ImageModel", "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer",
-                "mezzotint-worker",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "TestPixels",
+                "TestWorkplace", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("HTTP", needs: ["HTTP"]),
-        tests("ImageModel", needs: ["Digest", "ImageModel"], data: ["canonical-vectors.json", "spec-vectors.json"]),
+        tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
+        tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
+        tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),
+        tests(
+            "ImageModel", needs: ["VariantSpec", "Canonical"], data: ["canonical-vectors.json", "spec-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
-        tests("Index", needs: ["Digest", "ImageModel", "Index", "Ports", "SQLite"]),
-        tests("KafkaLog", needs: ["ImageModel", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
-        tests("LogContract", needs: ["EmbeddedLog", "ImageModel", "KafkaLog", "KafkaSetup", "Ports"]),
+        tests(
+            "Index",
+            needs: [
+                "Digest", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Index", "Ports", "SQLite",
+            ]),
+        tests("KafkaLog", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
+        tests("LogContract", needs: ["Records", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Ports"]),
         tests(
             "Metrics",
             needs: [
-                "HTTP", "ImageModel", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer", "mezzotint",
-                "mezzotint-renderer", "mezzotint-worker",
+                "HTTP", "ImageModel", "Records", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer",
+                "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ]),
-        tests("Origin", needs: ["Origin", "Ports", "ImageModel", "HTTP", "Digest", "Posix"]),
-        tests("Partition", needs: ["ImageModel", "Partition", "Planning", "Digest"]),
+        tests("Origin", needs: ["Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests(
-            "Picture", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels", "mezzotint-renderer"],
+            "Partition",
+            needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Digest"]),
+        tests(
+            "Picture",
+            needs: [
+                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "Rendering", "TestPixels",
+                "mezzotint-renderer",
+            ],
             data: ["outcomes.golden.txt", "References"]),
-        tests("Planning", needs: ["Planning", "ImageModel", "Digest"]),
+        tests("Planning", needs: ["Planning", "VariantSpec", "Canonical", "ImageModel", "Digest"]),
         tests("Posix", needs: ["Posix"]),
         tests(
-            "Rendering", needs: ["ImageModel", "Ports", "Posix", "Rendering", "TestPixels"], data: ["Corpus"]),
-        tests("Reuse", needs: ["Planning", "Ports", "Rendering", "ImageModel", "Digest", "Posix", "TestPixels"]),
+            "Rendering", needs: ["Failures", "VariantSpec", "Records", "Ports", "Posix", "Rendering", "TestPixels"],
+            data: ["Corpus"]),
+        tests(
+            "Reuse",
+            needs: [
+                "Planning", "Ports", "Rendering", "VariantSpec", "Canonical", "ImageModel", "Digest", "Posix",
+                "TestPixels",
+            ]),
         tests("Simulation", needs: ["Simulation", "mezzotint-sim"]),
         tests("SQLite", needs: ["SQLite"]),
         tests(
             "Schema",
             needs: [
-                "Digest", "ImageModel", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace", "mezzotint",
-                "mezzotint-renderer", "mezzotint-worker",
+                "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup",
+                "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ], data: ["validate.py"]),
-        tests("Settings", needs: ["Settings", "ImageModel", "KafkaSetup"]),
-        tests("Store", needs: ["Store", "Ports", "ImageModel", "Digest", "Posix"]),
+        tests("Settings", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
+        tests(
+            "Store", needs: ["Store", "Ports", "VariantSpec", "Canonical", "Failures", "ImageModel", "Digest", "Posix"]),
         tests("Telemetry", needs: ["Telemetry"]),
         tests(
             "Worker",
             needs: [
-                "Digest", "EmbeddedLog", "ImageModel", "Index", "Origin", "Partition", "Planning", "Ports", "Posix",
-                "Rendering", "Store", "Telemetry", "TestPixels", "WorkerRuntime", "mezzotint-renderer",
-                "mezzotint-worker",
+                "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Index",
+                "Origin", "Partition", "Planning", "Ports", "Posix", "Rendering", "Store", "Telemetry", "TestPixels",
+                "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("WebServer", needs: ["HTTP", "WebServer"]),
     ],

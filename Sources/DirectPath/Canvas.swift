@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import VariantSpec
 
 /// Pixels in memory: 8-bit RGB, rows one after the other.
 ///

@@ -1,6 +1,6 @@
-package import ImageModel
 internal import Ports
 package import Rendering
+package import VariantSpec
 
 /// What a JPEG's own header says that decides who decodes it.
 package struct JPEGTraits: Sendable, Hashable {

@@ -1,7 +1,7 @@
 internal import CPixels
-package import ImageModel
 internal import Ports
 package import Rendering
+package import VariantSpec
 
 /// Renders what most jobs are, a colour JPEG to JPEG, WebP or PNG, straight through the codecs; the rest it hands on, as
 /// pixels where only the writing is not its own.

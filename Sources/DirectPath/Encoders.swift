@@ -1,8 +1,8 @@
 internal import CJPEG
 internal import CWebP
 internal import Glibc
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 extension Canvas {
     /// Chroma at half resolution below this quality, where nobody sees it.

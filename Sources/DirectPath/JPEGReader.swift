@@ -1,5 +1,5 @@
 internal import CJPEG
-internal import ImageModel
+internal import VariantSpec
 
 /// A JPEG that libjpeg has opened: its traits first, then its rows.
 ///

@@ -1,6 +1,6 @@
 internal import CDeflate
 internal import CPixels
-internal import ImageModel
+internal import VariantSpec
 
 /// Writes a PNG of 8-bit RGB: each row by Paeth's filter, all of them deflated at once.
 ///

@@ -1,6 +1,6 @@
 internal import CPixels
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 /// One resize on its way: takes the base's rows from the top, and writes what comes out turned as people see it.
 ///

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// How a dead letter is taken away: by a record of the same key without a value, whose header names the letter.
 ///

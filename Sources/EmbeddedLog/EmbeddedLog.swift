@@ -1,8 +1,8 @@
-package import ImageModel
 package import Ports
 internal import Posix
+package import Records
 
-/// The log of one machine: topics, partitions and watermarks in one SQLite file, in a folder of its own.
+/// The log of one machine: topics, partitions and committed offsets in one SQLite file, in a folder of its own.
 ///
 /// Any process may open it to append and to read; `EmbeddedLogConsumer` is the side of the one worker that owns it. An
 /// acknowledged append survives the death of the process, and of the machine as far as its disk keeps what it synced.
@@ -36,8 +36,8 @@ package final class EmbeddedLog: Log {
         try await reads.bounds(TablePlace(topic: topic, partition: partition))
     }
 
-    package func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
-        try await reads.watermark(TablePlace(topic: topic, partition: partition))
+    package func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+        try await reads.committed(TablePlace(topic: topic, partition: partition))
     }
 
     package func read(
@@ -75,7 +75,7 @@ private actor LogReads {
     init(_ folder: LogFolder) { self.folder = folder }
 
     func bounds(_ place: TablePlace) throws(LogFailure) -> Range<Int64> { try opened().bounds(place) }
-    func watermark(_ place: TablePlace) throws(LogFailure) -> Int64? { try opened().watermark(place) }
+    func committed(_ place: TablePlace) throws(LogFailure) -> Int64? { try opened().committed(place) }
     func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
         try opened().records(place, from: offset, limit: limit)
     }

@@ -1,13 +1,13 @@
-package import ImageModel
 package import Ports
 internal import Posix
+package import Records
 internal import SQLite
 internal import Synchronization
 
 /// The owner's side of the embedded log: all partitions at once, by one worker on the machine.
 ///
 /// Nothing is revoked or lost here: the log is held until `stop`, or until the process dies. Records of `variants` that
-/// a newer one replaced are deleted with its append; what watermarks have passed is deleted with later commits.
+/// a newer one replaced are deleted with its append; what committed offsets have passed is deleted with later commits.
 ///
 /// - Concurrency: an actor on the thread that polls; what the port wants on the executor asserts that it is there.
 package actor EmbeddedLogConsumer: LogConsumer {
@@ -62,13 +62,13 @@ package actor EmbeddedLogConsumer: LogConsumer {
         }
     }
 
-    package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
-        log.writer.commit(watermark, of: TablePlace(topic: topic, partition: partition))
+    package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
+        log.writer.commit(offset, of: TablePlace(topic: topic, partition: partition))
     }
 
     package nonisolated func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? {
         assumeIsolated { consumer in
-            try? consumer.reader?.watermark(TablePlace(topic: topic, partition: partition))
+            try? consumer.reader?.committed(TablePlace(topic: topic, partition: partition))
         }
     }
 
@@ -76,7 +76,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         _ topic: Topic, _ partition: PartitionID, at offset: Int64
     ) throws(LogFailure) {
         try rewind(topic, partition, to: offset)
-        commit(topic, partition, watermark: offset)
+        commit(topic, partition, below: offset)
     }
 
     /// Nothing is revoked here, so there is nothing that waits for the answer.
@@ -105,7 +105,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         let reader = try LogReader.open(log.folder)
         (self.listener, self.reader, self.bell) = (listener, reader, bell)
         for place in TablePlace.all(Topic.consumed, of: log.partitionCount) {
-            positions[place] = try reader.watermark(place) ?? 0
+            positions[place] = try reader.committed(place) ?? 0
         }
         for place in TablePlace.all([.variants], of: log.partitionCount) {
             let epoch = epochs[Int(place.partition.number)]

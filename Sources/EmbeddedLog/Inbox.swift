@@ -1,8 +1,8 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 internal import Synchronization
 
-/// What waits for the writer: batches to append, and watermarks that came since the last commit.
+/// What waits for the writer: batches to append, and offsets to commit that came since the last one.
 ///
 /// - Concurrency: filled from anywhere, emptied by the writer's thread.
 final class Inbox: Sendable {
@@ -18,20 +18,20 @@ final class Inbox: Sendable {
     /// What is committed together.
     struct Group {
         var batches: [Batch] = []
-        var watermarks: [TablePlace: Int64] = [:]
-        var isEmpty: Bool { batches.isEmpty && watermarks.isEmpty }
+        var committedOffsets: [TablePlace: Int64] = [:]
+        var isEmpty: Bool { batches.isEmpty && committedOffsets.isEmpty }
     }
 
     /// A group ends here, so that its commit stays within tens of milliseconds.
     private static let mostBytes = 8 << 20
     private static let groupRows = 20_000
-    /// How long a watermark may wait for appends to go with.
-    private static let watermarkNanoseconds: Int64 = 100_000_000
+    /// How long an offset may wait for appends to go with.
+    private static let commitNanoseconds: Int64 = 100_000_000
 
     private struct Content {
         var batches: [Batch] = []
-        var watermarks: [TablePlace: Int64] = [:]
-        var watermarksDue: Int64?
+        var committedOffsets: [TablePlace: Int64] = [:]
+        var commitsDue: Int64?
         var isClosed = false
     }
     private let content = Mutex(Content())
@@ -64,17 +64,17 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Returns whether the writer must be told when the watermarks are due.
-    func add(_ watermark: Int64, of place: TablePlace, now: Int64) -> Bool {
+    /// Returns whether the writer must be told when they are due.
+    func add(_ committed: Int64, of place: TablePlace, now: Int64) -> Bool {
         content.withLock { content in
-            content.watermarks[place] = watermark
-            guard content.watermarksDue == nil else { return false }
-            content.watermarksDue = now + Self.watermarkNanoseconds
+            content.committedOffsets[place] = committed
+            guard content.commitsDue == nil else { return false }
+            content.commitsDue = now + Self.commitNanoseconds
             return true
         }
     }
 
-    /// The next group; watermarks alone make one when they are due, or when `isForced`.
+    /// The next group; offsets alone make one when they are due, or when `isForced`.
     func take(now: Int64, isForced: Bool) -> Group {
         content.withLock { content in
             var group = Group()
@@ -91,24 +91,24 @@ final class Inbox: Sendable {
             } else {
                 swap(&group.batches, &content.batches)
             }
-            if !group.batches.isEmpty || isForced || content.watermarksDue.map({ now >= $0 }) ?? false {
-                swap(&group.watermarks, &content.watermarks)
-                content.watermarksDue = nil
+            if !group.batches.isEmpty || isForced || content.commitsDue.map({ now >= $0 }) ?? false {
+                swap(&group.committedOffsets, &content.committedOffsets)
+                content.commitsDue = nil
             }
             return group
         }
     }
 
-    /// Watermarks of a group that failed: they are tried again, unless newer ones came.
-    func putBack(_ watermarks: [TablePlace: Int64], due: Int64) {
+    /// Offsets of a group that failed: they are tried again, unless newer ones came.
+    func putBack(_ committedOffsets: [TablePlace: Int64], due: Int64) {
         content.withLock { content in
-            content.watermarks.merge(watermarks) { newer, _ in newer }
-            if !content.watermarks.isEmpty { content.watermarksDue = content.watermarksDue ?? due }
+            content.committedOffsets.merge(committedOffsets) { newer, _ in newer }
+            if !content.committedOffsets.isEmpty { content.commitsDue = content.commitsDue ?? due }
         }
     }
 
     /// When the writer must look again; nil for never, 0 for now.
-    var due: Int64? { content.withLock { $0.batches.isEmpty ? $0.watermarksDue : 0 } }
+    var due: Int64? { content.withLock { $0.batches.isEmpty ? $0.commitsDue : 0 } }
 
     func close() { content.withLock { $0.isClosed = true } }
 }

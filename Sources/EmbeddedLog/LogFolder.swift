@@ -1,5 +1,4 @@
 internal import Glibc
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import SQLite

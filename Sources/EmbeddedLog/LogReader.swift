@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 internal import SQLite
 
 /// Reads the log through a read-only connection of its own.
@@ -11,7 +11,7 @@ final class LogReader {
     let partitionCount: Int
     private let connection: Connection
     private var tables: [Table?]
-    private var watermarks: Statement
+    private var committedOffsets: Statement
     private var version: Statement
     private var ends: Statement
     private let drained: [TablePlace]
@@ -35,7 +35,8 @@ final class LogReader {
     private init(_ connection: Connection, partitions: Int) throws(SQLiteFailure) {
         (self.connection, partitionCount) = (connection, partitions)
         tables = Array(repeating: nil, count: Topic.allCases.count * partitions)
-        watermarks = try connection.prepare("SELECT watermark FROM watermarks WHERE topic = ?1 AND partition = ?2")
+        committedOffsets = try connection.prepare(
+            "SELECT watermark FROM watermarks WHERE topic = ?1 AND partition = ?2")
         version = try connection.prepare("PRAGMA data_version")
         drained = TablePlace.all(Topic.drained, of: partitions)
         let columns = drained.map { "(SELECT max(offset) FROM \($0.table))" }
@@ -68,11 +69,11 @@ final class LogReader {
         return try logged(table.bounds.integer(0, in: LogSchema.offsets))..<last + 1
     }
 
-    func watermark(_ place: TablePlace) throws(LogFailure) -> Int64? {
-        defer { watermarks.reset() }
-        watermarks.bind(1, place.topic.rawValue)
-        watermarks.bind(2, Int64(place.partition.number))
-        return try logged(watermarks.step()) ? logged(watermarks.integer(0, in: LogSchema.offsets)) : nil
+    func committed(_ place: TablePlace) throws(LogFailure) -> Int64? {
+        defer { committedOffsets.reset() }
+        committedOffsets.bind(1, place.topic.rawValue)
+        committedOffsets.bind(2, Int64(place.partition.number))
+        return try logged(committedOffsets.step()) ? logged(committedOffsets.integer(0, in: LogSchema.offsets)) : nil
     }
 
     func records(_ place: TablePlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {

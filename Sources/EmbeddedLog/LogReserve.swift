@@ -3,7 +3,7 @@ internal import Posix
 /// Room on the log's disk that nobody else can take: a file of nothing, given up when the disk is full and taken again when
 /// there is room.
 ///
-/// What frees a full disk is written first: a watermark, the deletion of what it has passed, the pages of a WAL that
+/// What frees a full disk is written first: a committed offset, the deletion of what it has passed, the pages of a WAL that
 /// become the file's. Without this room a worker could neither start nor finish what it began.
 ///
 /// - Concurrency: changed under the write lock only, by whichever process has it.

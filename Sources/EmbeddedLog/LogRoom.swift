@@ -26,7 +26,7 @@ struct LogRoom: Sendable, Equatable {
     func shortage(for bytes: Int) -> LogFailure.Shortage? {
         if let most, used + bytes > most { return .limit(used: used, most: most) }
         let needed = max(0, bytes - walSpare) + max(0, bytes + unmoved - spare)
-        return floor > 0 && free - needed < floor ? .disk(free: free, reserve: floor) : nil
+        return floor > 0 && free - needed < floor ? .disk(free: free, kept: floor) : nil
     }
 
     mutating func take(_ bytes: Int) {

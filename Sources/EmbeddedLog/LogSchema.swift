@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Records
 internal import SQLite
 
 /// The tables of the log's file, and how its connections are set.

@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Records
 internal import SQLite
 
 /// One table of the log as the writer sees it.

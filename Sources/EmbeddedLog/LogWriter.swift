@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import SQLite
 
 /// The thread that writes the log: appends of many tasks are committed in groups, each with one sync of the disk.
@@ -19,6 +19,8 @@ actor LogWriter {
     private(set) var passed: [TablePlace: Int64] = [:]
     /// When the owner looks again how much room there is, monotonic nanoseconds.
     var nextLook: Int64 = 0
+    /// Records that wait for the owner, and when they were counted, monotonic nanoseconds.
+    var unfinished: (records: Int, counted: Int64) = (0, .min / 2)
     /// The disk has less room than is kept for the owner: nothing waits to be deleted together.
     var isTight = false
 
@@ -52,18 +54,18 @@ actor LogWriter {
         }
     }
 
-    nonisolated func commit(_ watermark: Int64, of place: TablePlace) {
-        if inbox.add(watermark, of: place, now: SystemTime.monotonicNanoseconds) { thread.wake() }
+    nonisolated func commit(_ committed: Int64, of place: TablePlace) {
+        if inbox.add(committed, of: place, now: SystemTime.monotonicNanoseconds) { thread.wake() }
     }
 
     /// Begins the time of an owner in this process: new epochs, and `onCommit` hears of what every commit touched.
     func beginOwnership(_ onCommit: @escaping @Sendable (Set<TablePlace>) -> Void) throws(LogFailure) -> [Int64] {
         try beginWithRoom()
-        let (epochs, watermarks) = try writing { (log) throws(SQLiteFailure) in
+        let (epochs, committedOffsets) = try writing { (log) throws(SQLiteFailure) in
             if !isTight { try log.shrink() }
-            return (try log.bumpEpochs(), try log.watermarks())
+            return (try log.bumpEpochs(), try log.committedOffsets())
         }
-        (owner, passed, nextLook) = (onCommit, watermarks, 0)
+        (owner, passed, nextLook) = (onCommit, committedOffsets, 0)
         thread.wake()
         return epochs
     }
@@ -168,9 +170,9 @@ actor LogWriter {
                     room?.take(batch.bytes)
                 }
             }
-            for (place, watermark) in group.watermarks { try log.save(watermark, of: place) }
+            for (place, committed) in group.committedOffsets { try log.save(committed, of: place) }
             if owner != nil {
-                passed.merge(group.watermarks) { $1 }
+                passed.merge(group.committedOffsets) { $1 }
                 let isIdle = group.batches.isEmpty
                 _ = try log.trim(passed, outcomesKept: configuration.outcomesKept, isIdle: isIdle, isTight: isTight)
             }
@@ -188,7 +190,7 @@ actor LogWriter {
 
     private func fail(_ group: Inbox.Group, _ result: AppendResult) {
         open = nil
-        inbox.putBack(group.watermarks, due: SystemTime.monotonicNanoseconds + 1_000_000_000)
+        inbox.putBack(group.committedOffsets, due: SystemTime.monotonicNanoseconds + 1_000_000_000)
         for batch in group.batches { batch.answer(batch.rows.map { _ in result }) }
     }
 

@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import SQLite
 
 /// The log's file, open for writing: what is done inside a write transaction, under the write lock.
@@ -8,7 +8,7 @@ final class OpenLog {
     let connection: Connection
     private let partitionCount: Int
     private var tables: [LogTable?]
-    private var saveWatermark: Statement?
+    private var saveCommitted: Statement?
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
 
@@ -49,17 +49,17 @@ final class OpenLog {
         return results
     }
 
-    func save(_ watermark: Int64, of place: TablePlace) throws(SQLiteFailure) {
-        if saveWatermark == nil {
-            saveWatermark = try connection.prepare("INSERT OR REPLACE INTO watermarks VALUES (?1, ?2, ?3)")
+    func save(_ committed: Int64, of place: TablePlace) throws(SQLiteFailure) {
+        if saveCommitted == nil {
+            saveCommitted = try connection.prepare("INSERT OR REPLACE INTO watermarks VALUES (?1, ?2, ?3)")
         }
-        saveWatermark?.bind(1, place.topic.rawValue)
-        saveWatermark?.bind(2, Int64(place.partition.number))
-        saveWatermark?.bind(3, watermark)
-        try saveWatermark?.run()
+        saveCommitted?.bind(1, place.topic.rawValue)
+        saveCommitted?.bind(2, Int64(place.partition.number))
+        saveCommitted?.bind(3, committed)
+        try saveCommitted?.run()
     }
 
-    func watermarks() throws(SQLiteFailure) -> [TablePlace: Int64] {
+    func committedOffsets() throws(SQLiteFailure) -> [TablePlace: Int64] {
         var found: [TablePlace: Int64] = [:]
         var rows = try connection.prepare("SELECT topic, partition, watermark FROM watermarks")
         while try rows.step() {
@@ -87,17 +87,29 @@ final class OpenLog {
         return epochs
     }
 
-    /// Deletes what `watermarks` have passed, and the outcomes that are too many. Returns whether there is more.
+    /// Records that no owner has finished.
+    func unfinished() throws(SQLiteFailure) -> Int {
+        let committed = try committedOffsets()
+        var records = 0
+        for place in TablePlace.all(Topic.consumed, of: partitionCount) {
+            let next = (try connection.number("SELECT max(offset) FROM \(place.table)") ?? -1) + 1
+            records += Int(clamping: max(0, next - (committed[place] ?? 0)))
+        }
+        return records
+    }
+
+    /// Deletes what `committedOffsets` have passed, and the outcomes that are too many. Returns whether there is more.
     ///
     /// While appends come, a table waits until a thousand records have gathered: fewer pages are written twice.
-    func trim(_ watermarks: [TablePlace: Int64], outcomesKept: Int, isIdle: Bool, isTight: Bool) throws(SQLiteFailure)
+    func trim(_ committedOffsets: [TablePlace: Int64], outcomesKept: Int, isIdle: Bool, isTight: Bool)
+        throws(SQLiteFailure)
         -> Bool
     {
         let least: Int64 = isIdle || isTight ? 1 : 1_000
         let outcomesKept = Int64(max(1, outcomesKept / partitionCount))
         var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
-        for (place, watermark) in watermarks where place.isWithin(partitionCount) {
-            left -= try table(place).trim(below: watermark, least: least, limit: left)
+        for (place, committed) in committedOffsets where place.isWithin(partitionCount) {
+            left -= try table(place).trim(below: committed, least: least, limit: left)
         }
         for partition in 0..<Int32(partitionCount) {
             let outcomes = try table(TablePlace(topic: .outcomes, partition: PartitionID(partition)))
@@ -106,9 +118,11 @@ final class OpenLog {
         return left == 0
     }
 
-    func trimAlone(_ watermarks: [TablePlace: Int64], outcomesKept: Int, isTight: Bool) throws(SQLiteFailure) -> Bool {
+    func trimAlone(_ committedOffsets: [TablePlace: Int64], outcomesKept: Int, isTight: Bool) throws(SQLiteFailure)
+        -> Bool
+    {
         try connection.transaction { () throws(SQLiteFailure) in
-            try trim(watermarks, outcomesKept: outcomesKept, isIdle: true, isTight: isTight)
+            try trim(committedOffsets, outcomesKept: outcomesKept, isIdle: true, isTight: isTight)
         }
     }
 

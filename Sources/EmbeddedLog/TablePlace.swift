@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 
 /// Which of the log's tables holds a partition of a topic.
 ///

@@ -1,3 +1,6 @@
+package import Canonical
+package import VariantSpec
+
 /// One step of the changelog: a row to keep, or one to drop (a tombstone).
 package enum IndexChange: Sendable, Hashable {
     case source(SourceRow)

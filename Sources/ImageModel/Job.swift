@@ -1,3 +1,6 @@
+package import Canonical
+package import VariantSpec
+
 /// One request of an upstream service: this source, these variants.
 package struct Job: Sendable, Hashable {
     /// Unique to the intent; a redelivery repeats it. `ce_id` of the record, or the record's place in the log.

@@ -1,3 +1,5 @@
+package import VariantSpec
+
 /// From what a variant was made.
 package enum Provenance: Sendable, Hashable {
     case origin

@@ -1,3 +1,5 @@
+package import VariantSpec
+
 /// One derivative to make from a picture.
 package struct RenderOrder: Sendable, Hashable {
     package let spec: VariantSpec

@@ -1,3 +1,5 @@
+package import VariantSpec
+
 /// What came out of a render for one spec, beside the bytes.
 package struct Rendition: Sendable, Hashable {
     package var size: PixelSize

@@ -1,3 +1,5 @@
+package import VariantSpec
+
 /// What a source was found to be when it was decoded, beside its size.
 package struct SourceFacts: Sendable, Hashable {
     package var format: ImageFormat

@@ -1,4 +1,6 @@
+package import Canonical
 package import Digest
+package import VariantSpec
 
 /// What is known of a source since it was last fetched, and where its original is kept if it is.
 package struct SourceRow: Sendable, Hashable {

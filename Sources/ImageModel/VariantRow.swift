@@ -1,4 +1,6 @@
+package import Canonical
 package import Digest
+package import VariantSpec
 
 /// A stored derivative of one version of a source, as the changelog announces it.
 package struct VariantRow: Sendable, Hashable {

@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Digest
 internal import ImageModel
 internal import SQLite

@@ -1,7 +1,7 @@
 internal import Glibc
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import SQLite
 
 /// An open index file: its connection and the statements that stay prepared.

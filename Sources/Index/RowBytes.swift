@@ -1,5 +1,7 @@
 internal import Digest
 internal import ImageModel
+internal import Records
+internal import VariantSpec
 
 /// Writes the parts of an index row one after another: numbers in LEB128, bytes after their length.
 struct RowBytes: ~Copyable {

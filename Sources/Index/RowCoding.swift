@@ -1,5 +1,8 @@
+internal import Canonical
 internal import Digest
 internal import ImageModel
+internal import Records
+internal import VariantSpec
 
 /// All rows of a source as one blob: its key, its source row, its variants, and a check word, since SQLite notices
 /// damage to its pages' order, not to what is in them, and a wrong row would be believed.

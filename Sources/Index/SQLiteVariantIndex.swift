@@ -1,6 +1,8 @@
+internal import Canonical
 internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import SQLite
 
 /// Variants and sources of one partition in one SQLite file: a fold of the changelog that may be deleted at any time.

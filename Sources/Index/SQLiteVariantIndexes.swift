@@ -1,6 +1,6 @@
-package import ImageModel
 package import Ports
 internal import Posix
+package import Records
 internal import SQLite
 
 /// The indexes of a worker: one SQLite file for each partition, in one folder.

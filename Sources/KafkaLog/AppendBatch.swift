@@ -1,7 +1,7 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
+internal import Records
 internal import Synchronization
 
 /// A batch on its way: a slot for each record, one answer for all.

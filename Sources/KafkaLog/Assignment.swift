@@ -1,8 +1,8 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 /// What must be known before partitions that the group gave us can be read.
 struct Assignment: Sendable {
@@ -26,13 +26,13 @@ struct Assignment: Sendable {
         (self.number, self.generation, self.partitions) = (number, generation, partitions)
         changelogs = try questions.bounds(partitions.map { KafkaPlace(.variants, $0) })
         let places = Topic.consumed.flatMap { topic in partitions.map { KafkaPlace(topic, $0) } }
-        let watermarks = try questions.watermarks(places)
+        let committedOffsets = try questions.committedOffsets(places)
         let bounds = try questions.bounds(places)
         var (committed, positions): ([KafkaPlace: Int64], [KafkaPlace: Int64]) = ([:], [:])
         for (index, place) in places.enumerated() {
-            committed[place] = watermarks[index]
+            committed[place] = committedOffsets[index]
             // A new group takes up everything that is there.
-            positions[place] = min(max(watermarks[index] ?? 0, bounds[index].lowerBound), bounds[index].upperBound)
+            positions[place] = min(max(committedOffsets[index] ?? 0, bounds[index].lowerBound), bounds[index].upperBound)
         }
         (self.committed, self.positions) = (committed, positions)
     }

@@ -1,8 +1,8 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 /// The client that is a member of the group, with what belongs to it: pipe, queue of commits, the changelog's topic.
 ///
@@ -65,8 +65,8 @@ final class GroupMember {
     func unassign() { rd_kafka_assign(client.handle, nil) }
 
     /// Offsets for the next commit. Those of partitions that are not ours any more are left out by librdkafka.
-    func store(_ watermarks: [KafkaPlace: Int64]) {
-        let list = list(watermarks)
+    func store(_ committedOffsets: [KafkaPlace: Int64]) {
+        let list = list(committedOffsets)
         rd_kafka_offsets_store(client.handle, list.pointer)
     }
 

@@ -100,7 +100,7 @@ extension KafkaConfiguration {
 
     /// Options that would break what the design rests on, and those that have a setting of their own.
     private static let reserved: [String: String] = {
-        let offsets = "watermarks are committed by the worker alone, or records are lost"
+        let offsets = "offsets are committed by the worker alone, or records are lost"
         let reset = "a new group takes every job, and a changelog that lost its place must stop the restore"
         let assignor = "only range gives partitions whole, so that lanes stay together"
         let partitioner =

@@ -1,7 +1,7 @@
-package import ImageModel
 package import KafkaSetup
 package import Ports
 internal import Posix
+package import Records
 
 /// The log of many machines: topics on a Kafka cluster, shared by all workers of a group.
 ///
@@ -92,8 +92,8 @@ package final class KafkaLog: Log {
         try await outside.bounds(place(topic, partition))
     }
 
-    package func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
-        try await outside.watermark(place(topic, partition))
+    package func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+        try await outside.committed(place(topic, partition))
     }
 
     package func standings(
@@ -165,20 +165,20 @@ private actor Outside {
         return try questions.bounds([place])[0]
     }
 
-    func watermark(_ place: KafkaPlace) throws(LogFailure) -> Int64? {
+    func committed(_ place: KafkaPlace) throws(LogFailure) -> Int64? {
         if isClosed { throw .closed }
-        return try questions.watermarks([place])[0]
+        return try questions.committedOffsets([place])[0]
     }
 
     func standings(_ places: [KafkaPlace]) throws(LogFailure) -> [LogStanding] {
         if isClosed { throw .closed }
-        // Watermarks first: asked the other way round, a record that was appended and finished between the two questions
-        // would leave a watermark above the end.
-        let watermarks = try questions.watermarks(places)
+        // Committed offsets first: asked the other way round, a record that was appended and finished between the two questions
+        // would leave a committed offset above the end.
+        let committedOffsets = try questions.committedOffsets(places)
         let bounds = try questions.bounds(places)
         return places.indices.map {
             LogStanding(
-                topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0], watermark: watermarks[$0])
+                topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0], committed: committedOffsets[$0])
         }
     }
 

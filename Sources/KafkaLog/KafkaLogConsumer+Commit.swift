@@ -1,14 +1,14 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
-/// Watermarks on their way to the group's committed offsets.
+/// Committable offsets on their way to the group.
 extension KafkaLogConsumer {
-    func note(_ watermark: Int64, of place: KafkaPlace) {
+    func note(_ committed: Int64, of place: KafkaPlace) {
         guard queue(place) != nil else { return }
-        pending[place] = watermark
+        pending[place] = committed
         commitSoon()
     }
 

@@ -1,9 +1,9 @@
 internal import CRdkafka
 internal import Glibc
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// What the group decides, and how this member answers.
@@ -65,7 +65,7 @@ extension KafkaLogConsumer {
                     "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
     }
 
-    /// Asks for bounds and watermarks on a thread of its own; the group waits, polling goes on.
+    /// Asks for bounds and committed offsets on a thread of its own; the group waits, polling goes on.
     private func prepare(_ number: Int, _ partitions: [PartitionID], _ member: GroupMember) {
         let generation: Int64
         do throws(LogFailure) {

@@ -1,7 +1,7 @@
-package import ImageModel
 internal import KafkaSetup
 package import Ports
 internal import Posix
+package import Records
 internal import Synchronization
 
 /// The owning side of a Kafka log: a member of the group that shares the partitions.
@@ -24,7 +24,7 @@ package actor KafkaLogConsumer: LogConsumer {
     var phase = Phase.idle
     /// By slot: topic by topic, partition by partition.
     var queues: [PartitionQueue?] = []
-    /// Watermarks since the last commit.
+    /// Committable offsets since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
     /// Offsets that went back, to be committed by name.
     var restarted: [KafkaPlace: Int64] = [:]
@@ -109,8 +109,8 @@ package actor KafkaLogConsumer: LogConsumer {
     /// Partitions of a worker that just left take a moment to come.
     package nonisolated var quietTime: Duration { .seconds(2) }
 
-    package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
-        assumeIsolated { $0.note(watermark, of: KafkaPlace(topic, partition)) }
+    package nonisolated func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
+        assumeIsolated { $0.note(offset, of: KafkaPlace(topic, partition)) }
     }
 
     package nonisolated func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? {

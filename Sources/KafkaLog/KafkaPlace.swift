@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
+internal import Records
 
 /// A partition of a topic.
 struct KafkaPlace: Hashable, Sendable {

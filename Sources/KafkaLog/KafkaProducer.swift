@@ -1,8 +1,8 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// Appends batches through an idempotent producer, and replaces it when it breaks.

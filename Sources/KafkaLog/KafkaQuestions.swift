@@ -1,11 +1,11 @@
 internal import CRdkafka
 internal import Glibc
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
-/// Asks the cluster: bounds, watermarks, topics, owners. All calls block.
+/// Asks the cluster: bounds, committed offsets, topics, owners. All calls block.
 ///
 /// A client of its own that never fetches: the broker answers a connection in order, so that behind a fetch that waits
 /// for records each question takes as long as the fetch may wait (50 ms measured, 505 with librdkafka's default).
@@ -42,7 +42,7 @@ final class KafkaQuestions: Sendable {
     }
 
     /// The group's committed offsets; nil where nothing was committed.
-    func watermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
+    func committedOffsets(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64?] {
         if places.isEmpty { return [] }
         return try patiently { (wait) throws(LogFailure) in try committed(places, wait) }
     }
@@ -51,11 +51,11 @@ final class KafkaQuestions: Sendable {
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number) }
         try rd_kafka_committed(client.handle, list.pointer, wait).check(
-            "the watermarks of group \(configuration.group)")
+            "the committed offsets of group \(configuration.group)")
         var found: [Int64?] = []
         for (index, place) in places.enumerated() {
             try list.error(index).check(
-                "the watermark of \(configuration.name(place.topic)), partition \(place.partition)")
+                "the committed offset of \(configuration.name(place.topic)), partition \(place.partition)")
             found.append(list.offset(index) >= 0 ? try Self.checked(list.offset(index), place) : nil)
         }
         return found

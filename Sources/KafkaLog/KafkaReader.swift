@@ -1,8 +1,8 @@
 internal import CRdkafka
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 /// Reads partitions from outside, one at a time, without joining the group. All calls block.
 ///

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import ImageModel
 package import KafkaSetup
 package import Ports
 internal import Posix
+internal import Records
 
 /// The topics of a cluster: what `mezzotint topics create` and `topics check` do.
 package enum KafkaTopics {

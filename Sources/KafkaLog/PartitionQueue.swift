@@ -1,6 +1,6 @@
 internal import CRdkafka
-internal import ImageModel
 internal import Ports
+internal import Records
 
 /// What librdkafka has fetched of one partition of one topic, in a queue of its own.
 ///

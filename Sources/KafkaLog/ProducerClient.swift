@@ -1,9 +1,9 @@
 internal import CRdkafka
 internal import Glibc
-internal import ImageModel
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// One idempotent producer of librdkafka. After a fatal error it is of no use any more and another takes its place.

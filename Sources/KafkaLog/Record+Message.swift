@@ -1,6 +1,6 @@
 internal import CRdkafka
 internal import Glibc
-internal import ImageModel
+internal import Records
 
 extension Record {
     /// A copy of a fetched message. A message that is kept pins its whole fetch buffer, so that none is.

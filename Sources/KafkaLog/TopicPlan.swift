@@ -1,5 +1,5 @@
-package import ImageModel
 package import KafkaSetup
+package import Records
 
 /// A topic as it must be: its name on the cluster and its settings.
 package struct TopicPlan: Sendable, Equatable {

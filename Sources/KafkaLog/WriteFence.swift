@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// Whether this process may still write as an owner.

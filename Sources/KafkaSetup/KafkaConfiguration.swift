@@ -57,14 +57,14 @@ package struct KafkaConfiguration: Sendable, Equatable {
         package var stall = Duration.seconds(30)
         /// How long partitions that are taken away may take to finish: the whole group waits meanwhile.
         package var revoke = Duration.seconds(3)
-        /// Watermarks are committed together, this long after the first of them.
+        /// Offsets are committed together, this long after the first of them.
         package var commit = Duration.milliseconds(200)
         /// Offsets that did not move are committed again so often: brokers forget those of topics that the group does not
         /// subscribe to `offsets.retention.minutes` (7 days) after the last commit.
         package var recommit = Duration.seconds(24 * 3600)
         /// An append that is not acknowledged by then is refused or unknown.
         package var append = Duration.seconds(30)
-        /// Of questions: bounds, watermarks, topics.
+        /// Of questions: bounds, committed offsets, topics.
         package var answer = Duration.seconds(10)
 
         package init() {}

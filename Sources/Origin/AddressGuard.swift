@@ -1,4 +1,4 @@
-package import ImageModel
+package import Posix
 
 /// Which addresses a fetch may connect to: what is public, and what is configured.
 ///

@@ -1,6 +1,5 @@
 internal import Digest
 internal import HTTP
-package import ImageModel
 package import Ports
 internal import Posix
 

@@ -1,5 +1,5 @@
 package import HTTP
-package import ImageModel
+package import Posix
 
 /// How sources are fetched.
 package struct OriginConfiguration: Sendable {

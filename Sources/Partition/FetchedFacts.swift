@@ -1,5 +1,6 @@
 package import Digest
 package import ImageModel
+package import VariantSpec
 
 /// A source as it was fetched: all that planning needs of it, without its bytes.
 package struct FetchedFacts: Sendable, Hashable {

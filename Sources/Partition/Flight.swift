@@ -1,4 +1,7 @@
+internal import Canonical
 internal import ImageModel
+internal import Records
+internal import VariantSpec
 
 /// One source being worked on now; jobs wait on it until its rows are folded.
 struct Flight: Sendable {

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// One source being worked on, worker-wide.
 package struct FlightID: Sendable, Hashable, Comparable {

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// Whether the log of an owned topic is still the one that is read: when to look, and at which record.
 ///

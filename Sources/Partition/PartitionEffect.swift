@@ -1,4 +1,6 @@
+package import Canonical
 package import ImageModel
+package import Records
 
 /// What the runtime must do for a partition.
 ///

@@ -1,4 +1,7 @@
+package import Failures
 package import ImageModel
+package import Records
+package import VariantSpec
 
 /// What happened to a partition.
 ///
@@ -16,8 +19,8 @@ package enum PartitionEvent: Sendable {
     case rendered(FlightID)
     /// What a task made is stored, and in the changelog before `position`; `source` with the place of its original.
     indirect case announced(FlightID, RenderTask, source: SourceRow?, rows: [VariantRow], position: Int64)
-    /// A donor's blob is gone: it was dropped from the index.
-    case donorGone(FlightID, location: String)
+    /// Blobs are gone or damaged: they were dropped from the index.
+    indirect case blobsGone(FlightID, locations: [String])
     /// One variant cannot be written; the others can.
     indirect case refusedVariant(FlightID, VariantSpec, FailureNote)
     indirect case failed(FlightID, FailureNote)

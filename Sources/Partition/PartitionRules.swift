@@ -1,5 +1,5 @@
-package import ImageModel
 package import Planning
+package import VariantSpec
 
 /// What a partition's decisions depend on.
 package struct PartitionRules: Sendable {
@@ -7,7 +7,7 @@ package struct PartitionRules: Sendable {
     package var retry: RetryPolicy
     /// How long a stored variant counts as fresh, milliseconds.
     package var maxAge: Int64
-    /// A job that has run so long while later ones are done goes to the retry topic, milliseconds: a watermark that
+    /// A job that has run so long while later ones are done goes to the retry topic, milliseconds: a committable offset that
     /// stands still looks like a stall to those who watch lag.
     package var holdLimit: Int64
     /// Waiting retries kept in memory, for each partition.

@@ -1,5 +1,8 @@
+internal import Failures
 internal import ImageModel
 internal import Planning
+internal import Records
+internal import VariantSpec
 
 /// One job's way through a flight: plan → fetch → render → announce → fold → answer, in this order.
 extension PartitionState {
@@ -125,10 +128,12 @@ extension PartitionState {
         advance(id, now, &effects)
     }
 
-    mutating func donorGone(_ id: FlightID, _ location: String, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    mutating func blobsGone(_ id: FlightID, _ locations: [String], _ now: Int64, _ effects: inout [PartitionEffect]) {
         effects.append(.release(.render, id))
-        flights[id]?.snapshot.variants.removeAll { $0.location == location }
-        if flights[id]?.snapshot.source?.original == location { flights[id]?.snapshot.source?.original = nil }
+        flights[id]?.snapshot.variants.removeAll { locations.contains($0.location) }
+        if let original = flights[id]?.snapshot.source?.original, locations.contains(original) {
+            flights[id]?.snapshot.source?.original = nil
+        }
         advance(id, now, &effects)
     }
 

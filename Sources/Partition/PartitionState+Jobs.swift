@@ -1,5 +1,9 @@
+internal import Canonical
+internal import Failures
 internal import ImageModel
 internal import Planning
+internal import Records
+internal import VariantSpec
 
 /// Taking jobs up: delayed, joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
@@ -84,14 +88,14 @@ extension PartitionState {
         return waiter.choosing(by: known, rules.qualities)
     }
 
-    /// Due retries run; what has held the watermark too long is moved aside.
+    /// Due retries run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
         recentAnswers.tick(now)
         while let first = delayed.first, first.due <= now, let due = delayed.pop() {
             effects.append(.lookUp(due.waiter))
         }
         for topic in [Topic.jobsFast, .jobsSlow] {
-            guard let mark = watermarks[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
+            guard let mark = committable[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
             moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)
         }
     }

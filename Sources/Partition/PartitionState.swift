@@ -1,7 +1,10 @@
-package import ImageModel
+package import Canonical
+internal import Failures
 internal import Planning
+package import Records
+internal import VariantSpec
 
-/// One partition's flights, waiters, retries and watermarks: events in, effects out.
+/// One partition's flights, waiters, retries and committable offsets: events in, effects out.
 ///
 /// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Times are milliseconds
 /// since 1970; chance comes from a seed.
@@ -10,7 +13,7 @@ package struct PartitionState: Sendable {
     package let rules: PartitionRules
     var flights: [FlightID: Flight] = [:]
     var bySource: [SourceKey: FlightID] = [:]
-    package internal(set) var watermarks: [Topic: Watermark] = [:]
+    package internal(set) var committable: [Topic: CommittableOffset] = [:]
     var recentAnswers = RecentAnswers()
     var delayed = Heap<Delayed>()
     /// Flights whose answers wait for the index, by the position they wait for.
@@ -32,30 +35,30 @@ package struct PartitionState: Sendable {
     /// A topic is read from a position on: when the partition comes, and again where its log turns out to be another one.
     /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
     package mutating func begin(_ topic: Topic, at position: Int64, finished: [Int64] = []) {
-        let incarnation = watermarks[topic].map { $0.incarnation &+ 1 } ?? 0
-        watermarks[topic] = Watermark(from: position, finished: finished, incarnation: incarnation)
+        let incarnation = committable[topic].map { $0.incarnation &+ 1 } ?? 0
+        committable[topic] = CommittableOffset(from: position, finished: finished, incarnation: incarnation)
     }
 
     /// Counts the logs that the topic has had under this owner.
-    package func incarnation(_ topic: Topic) -> Int32 { watermarks[topic]?.incarnation ?? 0 }
+    package func incarnation(_ topic: Topic) -> Int32 { committable[topic]?.incarnation ?? 0 }
 
     /// What is finished of a topic, less what only the log knows; nil if it was not begun.
     package func progress(_ topic: Topic) -> TopicProgress? {
-        guard let mark = watermarks[topic], let next = mark.value else { return nil }
+        guard let mark = committable[topic], let next = mark.value else { return nil }
         return TopicProgress(next: next, finished: mark.finishedOffsets)
     }
 
     /// Records taken up and not finished: reading goes on while there is room.
-    package var unfinished: Int { watermarks.values.reduce(0) { $0 + $1.unfinished } }
-    package func unfinished(_ topic: Topic) -> Int { watermarks[topic]?.unfinished ?? 0 }
+    package var unfinished: Int { committable.values.reduce(0) { $0 + $1.unfinished } }
+    package func unfinished(_ topic: Topic) -> Int { committable[topic]?.unfinished ?? 0 }
     /// Records from the oldest unfinished one to the last that was taken up.
-    package func span(_ topic: Topic) -> Int { watermarks[topic]?.span ?? 0 }
+    package func span(_ topic: Topic) -> Int { committable[topic]?.span ?? 0 }
     /// Finished records that a successor does again: one before them is not finished.
-    package func finishedAhead(_ topic: Topic) -> Int { watermarks[topic]?.finishedAhead ?? 0 }
+    package func finishedAhead(_ topic: Topic) -> Int { committable[topic]?.finishedAhead ?? 0 }
     /// Every record before it is finished; nil until one was taken up.
-    package func watermark(_ topic: Topic) -> Int64? { watermarks[topic]?.value }
+    package func committable(_ topic: Topic) -> Int64? { committable[topic]?.value }
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if all that was taken up is finished.
-    package func oldestTime(_ topic: Topic) -> Int64? { watermarks[topic]?.oldestTime }
+    package func oldestTime(_ topic: Topic) -> Int64? { committable[topic]?.oldestTime }
     /// Whether records of a topic may be taken up now, as far as there is room.
     package func takes(_ topic: Topic, at now: Int64) -> Bool { topic != .retry || now >= retriesRest }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
@@ -82,7 +85,7 @@ package struct PartitionState: Sendable {
         case .rendered(let id): effects.append(.release(.render, id))
         case .announced(let id, let task, let source, let rows, let position):
             announced(id, task, source, rows, position, now, &effects)
-        case .donorGone(let id, let location): donorGone(id, location, now, &effects)
+        case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
         // A flight of an ownership that is over says nothing of this machine now, nor of the partition.
         case .failed(let id, let note):
@@ -102,11 +105,11 @@ package struct PartitionState: Sendable {
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
         // Read before its log was replaced: its job is done like any other, and no offset waits for it.
         guard record.incarnation == incarnation(record.topic) else { return true }
-        if watermarks[record.topic, default: Watermark()].receive(record.offset, appended: record.timestamp) {
+        if committable[record.topic, default: CommittableOffset()].receive(record.offset, appended: record.timestamp) {
             return true
         }
         // Finished in an earlier ownership, and so is all before it.
-        if unfinished(record.topic) == 0, let value = watermark(record.topic) {
+        if unfinished(record.topic) == 0, let value = committable(record.topic) {
             effects.append(.commit(record.topic, value))
         }
         return false
@@ -130,10 +133,10 @@ package struct PartitionState: Sendable {
     private mutating func settled(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
         var moved: Set<Topic> = []
         for place in places where place.incarnation == incarnation(place.topic) {
-            if watermarks[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
+            if committable[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
         }
         for topic in Topic.consumed where moved.contains(topic) {
-            if let value = watermarks[topic]?.value { effects.append(.commit(topic, value)) }
+            if let value = committable[topic]?.value { effects.append(.commit(topic, value)) }
         }
     }
 }

@@ -1,4 +1,5 @@
-internal import ImageModel
+internal import Canonical
+internal import Records
 
 /// Flights that wait for permits of one kind, by age.
 ///

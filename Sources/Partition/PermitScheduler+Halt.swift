@@ -1,4 +1,4 @@
-package import ImageModel
+internal import ImageModel
 
 /// While this machine cannot do its part (its store is full, no renderer starts), every flight would fail as the last one
 /// did, at the price of a fetch and a render: only probes go on, one in `rules.probeEvery`, until one gets through.

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// What one partition's log does not take holds back that partition alone.
 ///

@@ -1,3 +1,4 @@
+package import Canonical
 package import ImageModel
 
 /// What waits for permits and what holds them, for those who watch the rules from outside.

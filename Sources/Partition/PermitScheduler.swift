@@ -1,4 +1,6 @@
+package import Canonical
 package import ImageModel
+internal import Records
 
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///

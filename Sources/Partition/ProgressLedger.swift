@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// When the progress of a partition is written into its changelog again: a row costs an append and a transaction.
 ///

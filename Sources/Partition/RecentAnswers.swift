@@ -1,5 +1,8 @@
+internal import Canonical
 internal import ImageModel
 internal import Planning
+internal import Records
+internal import VariantSpec
 
 /// What the last jobs found unchanged: those that come in a burst for one source and want the same are answered alike,
 /// without a plan of their own.

@@ -1,4 +1,6 @@
+package import Failures
 package import ImageModel
+package import Records
 
 /// How a record is answered: what is appended before its offset counts as finished.
 package indirect enum Settlement: Sendable, Hashable {

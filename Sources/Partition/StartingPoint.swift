@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// Where an owner begins to read a topic, and what it need not do again.
 ///

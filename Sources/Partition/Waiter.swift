@@ -1,4 +1,5 @@
 package import ImageModel
+package import Records
 
 /// One record that a flight must answer: a job, and where in the log it stands.
 ///

@@ -1,5 +1,7 @@
+package import Canonical
 package import Digest
 package import ImageModel
+package import VariantSpec
 
 /// What a batch of variants is made from, and all that their rows inherit of it.
 package struct Basis: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import ImageModel
+internal import VariantSpec
 
 /// One decode and all that is made from it.
 package struct Batch: Sendable, Hashable {

@@ -1,4 +1,5 @@
 package import ImageModel
+package import VariantSpec
 
 /// A stored variant that passed every rule, and what making the wanted one from it means.
 package struct Donor: Sendable, Hashable {

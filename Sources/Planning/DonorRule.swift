@@ -1,4 +1,5 @@
 package import ImageModel
+package import VariantSpec
 
 /// The rules that need a sentence of their own.
 package enum DonorRule {

@@ -1,4 +1,5 @@
 package import ImageModel
+package import VariantSpec
 
 /// What to do once a source has been fetched, when its version is known.
 package struct FetchedPlan: Sendable, Hashable {

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import VariantSpec
 
 extension LossTable {
     /// Measured with our renderer (fast lane: WebP method 2) on 16 photographs of ../shared/images/photos of 1,920 px

@@ -1,4 +1,4 @@
-package import ImageModel
+package import VariantSpec
 
 /// What making a variant from a stored one costs, against making it from the source: measured mean loss in SSIMULACRA2
 /// points by both formats and qualities and by how many of the donor's pixels go into one.

@@ -1,6 +1,8 @@
+package import Canonical
 package import Digest
 package import ImageModel
 package import Posix
+package import VariantSpec
 
 /// The deterministic name of a stored blob: source key / version / leaf, never URL text.
 ///
@@ -17,6 +19,7 @@ package struct BlobName: Sendable, Hashable {
     package init(original source: SourceKey, _ version: SourceVersion, _ format: ImageFormat) {
         self.init(source, version, leaf: "original.\(format.suffix)")
     }
+    package var isOriginal: Bool { leaf.hasPrefix("original.") }
     private init(_ source: SourceKey, _ version: SourceVersion, leaf: String) {
         (self.source, self.version, self.leaf) = (source, version, leaf)
     }
@@ -53,8 +56,10 @@ package protocol BlobStore: Sendable {
     /// or are gone.
     func open(_ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool) async throws(StoreFailure)
         -> OpenFile?
-    /// Whether a blob is known to be gone. A store that cannot tell at the price of one system call answers false.
-    func isGone(_ location: String) -> Bool
+    /// Whether a blob is known to be gone. One of another length than was stored is damaged, and taken out of the way: a
+    /// put would find it under its name and keep it. A store that cannot tell at the price of one system call answers
+    /// false.
+    func isGone(_ location: String, bytes: Int) -> Bool
     /// Removes a blob; it is no error if it is gone.
     func remove(_ location: String) async throws(StoreFailure)
 }

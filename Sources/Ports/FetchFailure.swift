@@ -1,4 +1,6 @@
-package import ImageModel
+internal import Canonical
+package import Failures
+internal import VariantSpec
 
 /// Why a source could not be brought here.
 package enum FetchFailure: CodedFailure, Hashable {

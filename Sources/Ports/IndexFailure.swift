@@ -1,4 +1,4 @@
-package import ImageModel
+package import Failures
 
 /// Why an index could not be opened, read or written; nothing is lost by it, since the changelog has every row.
 package enum IndexFailure: CodedFailure, Hashable {

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// What became of one appended record.
 package enum AppendResult: Sendable, Hashable {
@@ -36,10 +36,10 @@ package protocol Log: Sendable {
     /// The first offset still there, and the offset that the next record will get.
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64>
 
-    /// The committed watermark: below it every record is finished. nil if nothing was committed.
-    func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64?
+    /// The group's committed offset: below it every record is finished. nil if nothing was committed.
+    func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64?
 
-    /// Bounds and watermark of each topic's partitions, topic by topic: few questions however many they are.
+    /// Bounds and committed offset of each topic's partitions, topic by topic: few questions however many they are.
     func standings(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [LogStanding]
 
     /// Up to `limit` records at `offset` and after, without owning the partition.
@@ -73,7 +73,7 @@ extension Log {
                 standings.append(
                     LogStanding(
                         topic: topic, partition: partition, bounds: try await bounds(topic, partition),
-                        watermark: try await watermark(topic, partition)))
+                        committed: try await committed(topic, partition)))
             }
         }
         return standings
@@ -127,14 +127,14 @@ package struct LogStanding: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
     package let bounds: Range<Int64>
-    package let watermark: Int64?
+    package let committed: Int64?
 
-    package init(topic: Topic, partition: PartitionID, bounds: Range<Int64>, watermark: Int64?) {
-        (self.topic, self.partition, self.bounds, self.watermark) = (topic, partition, bounds, watermark)
+    package init(topic: Topic, partition: PartitionID, bounds: Range<Int64>, committed: Int64?) {
+        (self.topic, self.partition, self.bounds, self.committed) = (topic, partition, bounds, committed)
     }
 
     /// The first record that may be unfinished.
-    package var start: Int64 { max(bounds.lowerBound, watermark ?? bounds.lowerBound) }
+    package var start: Int64 { max(bounds.lowerBound, committed ?? bounds.lowerBound) }
     /// Records from there to the end.
     package var unfinished: Int64 { max(0, bounds.upperBound - start) }
 }
@@ -151,7 +151,7 @@ package protocol LogConsumer: Sendable {
 
     /// Up to `limit` records that have arrived, in offset order; empty when there are none now.
     /// Back-pressure is not calling this. For `variants` reading starts where `assigned` said, for the others at the
-    /// watermark.
+    /// committed offset.
     func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record]
 
     /// The offset that `drain` has reached: what is below it was returned, or is no more. Compaction leaves gaps, at the
@@ -168,13 +168,13 @@ package protocol LogConsumer: Sendable {
     /// Begins to read anew at `offset`: what was drained from there on comes again, and `readable` is said.
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure)
 
-    /// Every record below `watermark` is finished. Made durable soon, together with others.
-    func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64)
+    /// Every record below `offset` is finished. Made durable soon, together with others.
+    func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64)
 
-    /// The watermark that is durable, as far as it is known here; nil if there is none.
+    /// The committed offset, as far as it is known here; nil if there is none.
     func committed(_ topic: Topic, _ partition: PartitionID) -> Int64?
 
-    /// The topic's log is another one now: reading and the watermark begin again at `offset`, below where they were.
+    /// The topic's log is another one now: reading and the committed offset begin again at `offset`, below where they were.
     func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws(LogFailure)
 
     /// Answer to `revoked`: nothing of the partition runs any more, and its last commits were handed in.

@@ -1,21 +1,26 @@
-package import ImageModel
+package import Failures
+package import Records
 
 /// Why the log did not do what was asked.
 package enum LogFailure: CodedFailure, Hashable {
     /// What publishers ran short of, all in bytes.
     package enum Shortage: Sendable, Hashable, CustomStringConvertible {
         case limit(used: Int, most: Int)
-        case disk(free: Int, reserve: Int)
+        case disk(free: Int, kept: Int)
 
         package var description: String {
-            func size(_ bytes: Int) -> String { "\(max(0, bytes) >> 20) MiB" }
+            func size(_ bytes: Int) -> String {
+                bytes < 10 << 20 ? "\(max(0, bytes) >> 10) KiB" : "\(bytes >> 20) MiB"
+            }
             return switch self {
             case .limit(let used, let most):
-                "\(size(used)) of its file are in use, and publishers may fill \(size(most)) (log.byteLimit less log.reserve). "
-                    + "Let the worker work off what waits, or raise log.byteLimit"
-            case .disk(let free, let reserve):
-                "its disk has \(size(free)) free, and \(size(reserve)) are kept for the worker (log.reserve). "
-                    + "Free some, let the worker work off what waits, or lower log.reserve"
+                "\(size(used)) of its file are in use by jobs, kept outcomes, rows and dead letters, "
+                    + "and publishers may fill \(size(most)) (log.byteLimit less log.reserve). "
+                    + "Let the worker work off what waits; if nothing waits, raise log.byteLimit or lower log.outcomesKept"
+            case .disk(let free, let kept):
+                "its disk has \(size(free)) free, and \(size(kept)) are kept for the worker "
+                    + "(log.reserve, and 6 KiB for each job that waits). "
+                    + "Let the worker work off what waits; if nothing waits, free some, or lower log.reserve or log.outcomesKept"
             }
         }
     }
@@ -64,7 +69,7 @@ package enum LogFailure: CodedFailure, Hashable {
                     ? "Restore the file from a backup."
                     : "Check that the data directory is the right one (data), and that this user may read and write it.")
         case .full(let path):
-            "There is no space left for the log at \(path). Free some; nothing that was acknowledged is lost."
+            "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
         case .reserved(let path, let shortage):
             "The log at \(path) takes no more jobs: \(shortage). Nothing that it accepted is lost."
         case .tooLarge(let topic, let bytes, let limit):

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Records
 
 /// A partition, owned in an epoch: who appends as its owner says in which, so that what was decided in one ownership is
 /// not written when it is over.

@@ -1,12 +1,12 @@
-package import ImageModel
+package import Records
 
 /// What is unfinished in one partition of one topic.
 package struct PartitionLag: Sendable {
     package let topic: Topic
     package let partition: PartitionID
-    /// The watermark.
+    /// The committed offset.
     package let start: Int64
-    /// From the watermark to the end.
+    /// From the committed offset to the end.
     package let records: Int64
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if there is none.
     package let oldest: Int64?
@@ -18,7 +18,7 @@ package struct PartitionLag: Sendable {
 extension Log {
     /// The lag of these topics' partitions, topic by topic, read from the log alone; of fewer where the task is cancelled.
     ///
-    /// - Parameter known: when the record at a watermark was appended, if the caller knows: to read one costs a whole fetch.
+    /// - Parameter known: when the record at a committed offset was appended, if the caller knows: to read one costs a whole fetch.
     package func lags(
         _ topics: [Topic], _ partitions: [PartitionID], known: (LogStanding) -> Int64? = { _ in nil }
     ) async throws(LogFailure) -> [PartitionLag] {

@@ -1,4 +1,5 @@
-package import ImageModel
+package import Failures
+package import VariantSpec
 
 /// Why a picture could not be read or made.
 package enum RenderFailure: CodedFailure, Hashable {

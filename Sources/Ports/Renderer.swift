@@ -1,5 +1,6 @@
 package import ImageModel
 package import Posix
+package import VariantSpec
 
 /// What a picture's header says, read before anything decodes it.
 package struct PictureFacts: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Failures
 
 /// Why a blob could not be put or read.
 package enum StoreFailure: CodedFailure, Hashable {

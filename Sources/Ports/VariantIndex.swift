@@ -1,4 +1,6 @@
+package import Canonical
 package import ImageModel
+package import Records
 
 /// Variants and sources of one partition: the fold of its changelog, disposable and restored.
 ///

@@ -62,9 +62,16 @@ package enum FileSystem {
     }
 
     /// How long a file is; nil if it is not there.
-    package static func length(of path: String) -> Int? {
+    package static func length(of path: String) -> Int? { try? file(at: path)?.length }
+
+    /// The file that has a name; nil if nothing has. One system call.
+    package static func file(at path: String) throws(SystemFailure) -> (length: Int, isRegular: Bool)? {
         var facts = stat()
-        return lstat(path, &facts) == 0 ? Int(facts.st_size) : nil
+        guard lstat(path, &facts) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw SystemFailure("stat", on: path, code: errno)
+        }
+        return (Int(facts.st_size), facts.st_mode & S_IFMT == S_IFREG)
     }
 
     /// What everyone may still write to the disk of a path, or of the folder that it would be in; nil if that is not known.
@@ -96,9 +103,6 @@ package enum FileSystem {
     }
 
     private static let serial = Atomic<UInt64>(0)
-
-    /// Whether nothing has this name; one system call.
-    package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
     /// Whether names may be made and taken away in a directory.
     package static func isWritableDirectory(_ path: String) -> Bool { access(path + "/.", W_OK | X_OK) == 0 }

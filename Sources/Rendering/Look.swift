@@ -1,4 +1,4 @@
-package import ImageModel
+package import VariantSpec
 
 /// What a variant looks like before it is loaded, made from a few of its pixels in the same render.
 ///

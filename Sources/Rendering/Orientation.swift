@@ -1,4 +1,4 @@
-package import ImageModel
+package import VariantSpec
 
 /// EXIF's eight ways in which a picture may be stored turned or mirrored.
 ///

@@ -1,4 +1,4 @@
-package import ImageModel
+package import VariantSpec
 
 /// The highest quality at which a variant has no more bytes than it may: by bisection, since bytes grow with quality.
 package struct QualitySearch {

@@ -1,4 +1,4 @@
-package import ImageModel
+package import VariantSpec
 
 /// What a source may be before anything decodes it, and a variant before anything encodes it.
 package struct RenderLimits: Sendable, Hashable {

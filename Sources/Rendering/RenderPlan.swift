@@ -1,5 +1,5 @@
-package import ImageModel
 internal import Ports
+package import VariantSpec
 
 /// Which pixels each output of a render is made from: the same for every engine, decided before a pixel is decoded.
 ///

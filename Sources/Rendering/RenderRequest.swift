@@ -1,5 +1,5 @@
-package import ImageModel
 package import Ports
+package import VariantSpec
 
 /// One output of a render: pixels of the source to show, pixels to come out, and how to write them.
 package struct RenderOutput: Sendable, Hashable {

@@ -1,7 +1,7 @@
 internal import Glibc
-internal import ImageModel
 internal import Ports
 package import Posix
+internal import VariantSpec
 
 /// The child's side of the socket: renders what is asked until the worker hangs up.
 ///

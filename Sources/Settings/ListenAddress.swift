@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Posix
 
 /// Where a server listens: `127.0.0.1:9464`, `[::1]:9464`; port 0 takes a free one.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Canonical
 internal import KafkaSetup
 internal import Posix
 

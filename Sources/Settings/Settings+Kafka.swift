@@ -56,7 +56,7 @@ extension Settings {
             "How long partitions that go to another worker may take to finish what runs: the whole group waits."),
         SettingKey(
             "kafka.timing.commit", \.kafka.timing.commit, .duration(.milliseconds(1) ... .seconds(60)),
-            "Watermarks are committed together, this long after the first of them."),
+            "Offsets are committed together, this long after the first of them."),
         SettingKey(
             "kafka.timing.recommit", \.kafka.timing.recommit, .duration(.seconds(1) ... .seconds(7 * 86_400)),
             "Offsets that did not move are committed again so often. Less than half of the brokers' offsets.retention.minutes."),

@@ -1,4 +1,5 @@
-internal import ImageModel
+internal import Posix
+internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
@@ -18,11 +19,11 @@ extension Settings {
             "How many outcomes the embedded log keeps for readers."),
         SettingKey(
             "log.byteLimit", \.log.byteLimit, .size(1 << 20...1 << 44),
-            "What publishers may fill of the embedded log's file, less log.reserve; then they are refused (log.full) until the worker has made room. The worker itself is not bound by it."
+            "What publishers may fill of the embedded log's file, less log.reserve; then they are refused (log.full) until the worker has made room. Kept outcomes, rows and dead letters count, too. The worker itself is not bound by it."
         ),
         SettingKey(
             "log.reserve", \.log.reserve, .size(0...64 << 30),
-            "Room that publishers leave to the worker for outcomes, rows, retries and dead letters: with less free on the log's disk they are refused (log.full). As much again is held by the file reserve beside the log, which the worker gives up when the disk is full all the same, and takes again when there is room. 0B: none."
+            "Room that publishers leave to the worker for outcomes, rows, retries and dead letters, and 6 KiB more for each job that waits: with less free on the log's disk they are refused (log.full). As much again is held by the file reserve beside the log, which the worker gives up when the disk is full all the same, and takes again when there is room. 0B: none."
         ),
     ]
 

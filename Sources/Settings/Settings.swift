@@ -1,5 +1,7 @@
-package import ImageModel
+package import Canonical
 package import KafkaSetup
+package import Posix
+package import VariantSpec
 
 /// Everything that can be set, with the defaults that count: each adapter is told all of them, whatever its own
 /// configuration begins with.

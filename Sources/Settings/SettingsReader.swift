@@ -82,10 +82,12 @@ struct SettingsReader: Sendable {
                 origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit",
                 "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
         }
-        if settings.log.reserve >= settings.log.byteLimit {
+        // An empty log has two pages of 8 KiB a table at most.
+        if settings.log.reserve + settings.log.partitions * (128 << 10) >= settings.log.byteLimit {
             note(
                 origin("log.reserve", "log.byteLimit"), "log.reserve",
-                "is not below log.byteLimit, so nothing could be published; lower it or raise log.byteLimit.")
+                "and the empty tables of log.partitions leave nothing of log.byteLimit, so nothing could be published; lower it or raise log.byteLimit."
+            )
         }
         let deadlines = settings.fetch.deadlines
         for (name, deadline) in [

@@ -1,5 +1,5 @@
+internal import Canonical
 package import Digest
-internal import ImageModel
 package import Ports
 package import Posix
 
@@ -69,8 +69,18 @@ package final class FileStore: BlobStore {
         }
     }
 
-    package func isGone(_ location: String) -> Bool {
-        Self.isValid(location) && FileSystem.isMissing("\(root)/\(location)")
+    package func isGone(_ location: String, bytes: Int) -> Bool {
+        guard Self.isValid(location) else { return false }
+        let path = "\(root)/\(location)"
+        do throws(SystemFailure) {
+            guard let found = try FileSystem.file(at: path) else { return true }
+            guard found.isRegular, found.length != bytes else { return false }
+            _ = try? FileSystem.remove(path)
+            return true
+        } catch {
+            // What cannot be asked is left to those who open it.
+            return false
+        }
     }
 
     package func remove(_ location: String) async throws(StoreFailure) {
@@ -111,11 +121,16 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// What is there under a name, read once for its digest, and whether it is what is being put.
-    private func existing(_ location: String, insteadOf content: FileSlice) throws(StoreFailure) -> StoredBlob? {
+    /// What is there under a name, read once for its digest, and whether it is what is being put. What can only be damage
+    /// is removed: an original's name says its bytes, and no blob of ours is empty.
+    private func existing(_ location: String, insteadOf blob: NewBlob) throws(StoreFailure) -> StoredBlob? {
         guard let file = try file(at: location) else { return nil }
         let digest = try digest(of: FileSlice(whole: file), at: location)
-        let isAnothers = try self.digest(of: content, at: location) != digest
+        let isAnothers = try self.digest(of: blob.content, at: location) != digest
+        if isAnothers, blob.name.isOriginal || file.length == 0 {
+            _ = try writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
+            return nil
+        }
         return StoredBlob(location: location, bytes: file.length, digest: digest, isAnothers: isAnothers)
     }
 
@@ -126,7 +141,7 @@ package final class FileStore: BlobStore {
     /// A blob under its unfinished name.
     private struct Draft {
         let path: String
-        let content: FileSlice
+        let blob: NewBlob
         let file: OpenFile
         let stored: StoredBlob
     }
@@ -137,12 +152,12 @@ package final class FileStore: BlobStore {
         var stored: [StoredBlob] = []
         for blob in blobs {
             let location = Self.location(of: blob.name)
-            if let found = try existing(location, insteadOf: blob.content) {
+            if let found = try existing(location, insteadOf: blob) {
                 stored.append(found)
                 continue
             }
             guard hasRoom() else { throw .full(path: root) }
-            let draft = try writing(location) { () throws(SystemFailure) in try self.draft(blob.content, location) }
+            let draft = try writing(location) { () throws(SystemFailure) in try self.draft(blob, location) }
             stored.append(draft.stored)
             drafts.append((draft, stored.count - 1))
         }
@@ -159,7 +174,7 @@ package final class FileStore: BlobStore {
                 try FileSystem.link(draft.path, as: "\(root)/\(location)")
             }
             guard !isFirst else { continue }
-            guard let winner = try existing(location, insteadOf: draft.content) else {
+            guard let winner = try existing(location, insteadOf: draft.blob) else {
                 throw .obstructed(path: location, reason: "it came and went while it was being put")
             }
             stored[place] = winner
@@ -171,15 +186,15 @@ package final class FileStore: BlobStore {
         return stored
     }
 
-    private func draft(_ content: FileSlice, _ location: String) throws(SystemFailure) -> Draft {
+    private func draft(_ blob: NewBlob, _ location: String) throws(SystemFailure) -> Draft {
         let path = "\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())"
         let file = try OpenFile(creating: path)
         do {
-            let digest = try Self.copy(content, to: file)
+            let digest = try Self.copy(blob.content, to: file)
             file.startWriting()
             return Draft(
-                path: path, content: content, file: file,
-                stored: StoredBlob(location: location, bytes: content.length, digest: digest))
+                path: path, blob: blob, file: file,
+                stored: StoredBlob(location: location, bytes: blob.content.length, digest: digest))
         } catch {
             _ = try? FileSystem.remove(path)
             throw error

@@ -1,6 +1,7 @@
 internal import CVips
-package import ImageModel
+internal import ImageModel
 internal import Rendering
+package import VariantSpec
 
 /// libvips as one would call it without us, for `ops/bench render` to compare with: a thumbnail, and smaller ones of it.
 package enum BareLibvips {

@@ -1,7 +1,7 @@
 internal import CVips
-internal import ImageModel
 internal import Ports
 internal import Rendering
+internal import VariantSpec
 
 /// The steps of a plan, carried out on one picture: resized, in its colours, upright, with all that was asked laid over
 /// it. What moves goes through once for each frame.

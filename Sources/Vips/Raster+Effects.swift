@@ -1,6 +1,6 @@
 internal import CVips
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 extension Raster {
     func blurred(_ radius: Int) throws(RasterFailure) -> Raster {

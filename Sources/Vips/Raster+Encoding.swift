@@ -1,6 +1,6 @@
 internal import CVips
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 extension Raster {
     /// Chroma at half resolution below this quality, where nobody sees it.

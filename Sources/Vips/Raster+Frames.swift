@@ -1,5 +1,5 @@
 internal import CVips
-internal import ImageModel
+internal import VariantSpec
 
 /// How long each frame of a picture that moves is shown, and how often all of them are.
 struct Timing {

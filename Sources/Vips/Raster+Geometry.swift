@@ -1,6 +1,6 @@
 internal import CVips
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 extension Raster {
     /// Exactly the step's size, from what it shows of this raster.

@@ -1,6 +1,6 @@
 internal import CVips
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 /// One image inside libvips.
 ///

@@ -1,7 +1,7 @@
 internal import CVips
-internal import ImageModel
 internal import Ports
 internal import Rendering
+internal import VariantSpec
 
 extension VipsEngine {
     /// Every frame of a source that moves, with its delays and loops.

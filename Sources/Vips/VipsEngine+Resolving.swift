@@ -1,7 +1,7 @@
 internal import CVips
-internal import ImageModel
 internal import Ports
 internal import Rendering
+internal import VariantSpec
 
 extension VipsEngine {
     /// The request with what its outputs left to the pixels: edges to trim, the point that draws the eye.

@@ -1,7 +1,7 @@
 internal import CVips
-internal import ImageModel
 internal import Ports
 internal import Rendering
+internal import VariantSpec
 
 extension VipsEngine {
     /// Decodes, converts, resizes and encodes a small picture in every format that is read and written.

@@ -1,7 +1,7 @@
 internal import CVips
-package import ImageModel
 internal import Ports
 package import Rendering
+package import VariantSpec
 
 /// Renders with libvips: every format, profile, orientation and effect that there is.
 ///

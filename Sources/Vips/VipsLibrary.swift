@@ -1,6 +1,6 @@
 internal import CVips
-internal import ImageModel
 internal import Rendering
+internal import VariantSpec
 
 /// libvips itself: started once for a process, with nothing switched on that a renderer does not need.
 enum VipsLibrary {

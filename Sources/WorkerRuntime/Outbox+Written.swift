@@ -1,6 +1,8 @@
+internal import Failures
 internal import ImageModel
 internal import JSONText
 internal import Partition
+internal import Records
 
 extension Outbox {
     /// Answers as the log gets them.

@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 
 /// A partition's answers on their way to the log: appended in batches, one at a time, until each is acknowledged.
 ///

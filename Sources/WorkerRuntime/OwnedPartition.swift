@@ -1,6 +1,7 @@
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 
 /// A partition that this worker owns now: its reducer, its index, and how far both have come.
 ///
@@ -94,7 +95,7 @@ final class OwnedPartition {
             readAhead: readAhead, retryHeap: retryHeap)
     }
 
-    /// A job that waits long for its permit must not let the watermark's span grow for ever behind it. Retries may: each
+    /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Retries may: each
     /// waits for its own time, and those behind it must not wait for that. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     static func room(

@@ -1,6 +1,9 @@
+internal import Canonical
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
+internal import VariantSpec
 
 /// What was looked up of sources a moment ago, so that jobs that came in a burst for one source cost one range read and
 /// one look at each file.
@@ -27,7 +30,7 @@ struct RecentLooks {
 
     /// What is stored of the waiter's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
-        for waiter: Waiter, at now: Int64, isGone: (String) -> Bool, read: () throws(IndexFailure) -> SourceSnapshot
+        for waiter: Waiter, at now: Int64, isGone: (String, Int) -> Bool, read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
         let source = waiter.job.source
         var look: Look
@@ -43,7 +46,7 @@ struct RecentLooks {
         let wanted = isOpen ? waiter.job.variants + look.snapshot.variants.map(\.spec) : waiter.job.variants
         let new = wanted.filter { !look.asked.contains($0) }
         guard !new.isEmpty else { return look.snapshot }
-        look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location) }
+        look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location, $0.bytes) }
         // The very same array as the next jobs of a burst have.
         if look.asked.isEmpty, !isOpen { look.asked = wanted } else { look.asked += new }
         if looks.count >= Self.limit { looks.removeAll(keepingCapacity: true) }

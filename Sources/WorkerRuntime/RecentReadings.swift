@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Records
 
 /// What was read of the last jobs' bytes: those that come in a burst for one picture differ in little but their ids, and
 /// to read one is a fifth of what a stored job costs.

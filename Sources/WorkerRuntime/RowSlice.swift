@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 
 /// Records of the changelog, decoded: what reading them costs needs no owner, so that any core may pay it.
 struct RowSlice: Sendable {

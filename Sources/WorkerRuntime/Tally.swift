@@ -1,4 +1,6 @@
+internal import Failures
 package import ImageModel
+package import Records
 
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
 package struct Tally: Sendable, Equatable {

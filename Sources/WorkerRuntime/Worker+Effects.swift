@@ -1,6 +1,8 @@
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// Each effect of the reducers, performed.
@@ -57,8 +59,8 @@ extension Worker {
                 tell(cause, of: job)
             }
             owned.outbox.add(Outbox.Answer(record, settlement, at: now))
-        case .commit(let topic, let watermark):
-            ports.consumer.commit(topic, owned.id, watermark: watermark)
+        case .commit(let topic, let committable):
+            ports.consumer.commit(topic, owned.id, below: committable)
             if !owned.readable.isEmpty { turnSoon() }
         }
     }
@@ -87,7 +89,7 @@ extension Worker {
     /// the index is damaged, and being rebuilt.
     func snapshot(for waiter: Waiter, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
         do throws(IndexFailure) {
-            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone) {
+            return try owned.looks.snapshot(for: waiter, at: now, isGone: ports.store.isGone(_:bytes:)) {
                 () throws(IndexFailure) in
                 try owned.index.snapshot(of: waiter.job.source)
             }

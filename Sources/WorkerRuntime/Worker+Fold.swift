@@ -1,6 +1,9 @@
+internal import Canonical
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// The changelog's tail into the index: at restore and ever after, the one way by which rows come to count.

@@ -1,6 +1,7 @@
-internal import ImageModel
+internal import Failures
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// Indexes are disposable: what is damaged or of another changelog is made anew from the changelog.

@@ -1,6 +1,8 @@
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 
 /// Records become jobs: decoded, canonicalised again, and refused with the reason if they are none.
 extension Worker {

@@ -1,6 +1,7 @@
-package import ImageModel
+internal import Failures
 internal import Partition
 package import Ports
+package import Records
 internal import Telemetry
 
 /// The log's side: partitions come and go, records are read and taken up. Rows are folded in `Worker+Fold`.
@@ -114,10 +115,10 @@ extension Worker: LogListener {
             return false
         }
         for standing in standings {
-            let watermark = partitions[standing.partition]?.state.watermark(standing.topic) ?? standing.start
+            let committable = partitions[standing.partition]?.state.committable(standing.topic) ?? standing.start
             // Offsets have gaps, at the end too.
-            let read = ports.consumer.position(standing.topic, standing.partition) ?? watermark
-            guard max(watermark, read) >= standing.bounds.upperBound else { return false }
+            let read = ports.consumer.position(standing.topic, standing.partition) ?? committable
+            guard max(committable, read) >= standing.bounds.upperBound else { return false }
         }
         return true
     }

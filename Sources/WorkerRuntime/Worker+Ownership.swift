@@ -1,6 +1,6 @@
-internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// Partitions are taken up behind a mark in the changelog, and left in good order where there is time.

@@ -1,6 +1,7 @@
-internal import ImageModel
+internal import Failures
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// How far partitions have come outlives their owner: where reading begins, whether a topic's log is still the one that
@@ -66,7 +67,7 @@ extension Worker {
                 try ports.consumer.rewind(topic, owned.id, to: start.position)
             }
             // Lag is told from committed offsets, so there is one from the beginning.
-            if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, watermark: start.position) }
+            if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
         owned.state.begin(topic, at: start.position, finished: start.finished)
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
@@ -149,8 +150,8 @@ extension Worker {
     var isCommitted: Bool {
         partitions.values.allSatisfy { owned in
             Topic.worked.allSatisfy { topic in
-                guard let watermark = owned.state.watermark(topic) else { return true }
-                return ports.consumer.committed(topic, owned.id).map { watermark <= $0 } ?? false
+                guard let committable = owned.state.committable(topic) else { return true }
+                return ports.consumer.committed(topic, owned.id).map { committable <= $0 } ?? false
             }
         }
     }

@@ -1,10 +1,13 @@
 internal import Digest
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Planning
 internal import Ports
 internal import Posix
+internal import Records
 internal import Telemetry
+internal import VariantSpec
 
 /// The stages of a flight that await, each feeding its result back: fetch → render → store → announce.
 extension Worker {
@@ -54,17 +57,14 @@ extension Worker {
         async
     {
         do {
+            let damaged = try await damaged(task.renewed)
+            guard damaged.isEmpty else { return try await forget(damaged.map(Basis.Input.donor), of: flight) }
             var (rendered, facts): ([RenderedVariant], SourceFacts?) = ([], nil)
             if let batch = task.batch {
                 switch try await render(batch, body, task.lane) {
                 case .made(let variants, let seen): (rendered, facts) = (variants, seen)
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
-                case .unusable:
-                    // No permit is held for as long as the log takes.
-                    await feed(.rendered(flight))
-                    await announcing(flight)
-                    try await drop(batch.basis.input, of: flight)
-                    return await done(.donorGone(flight, location: batch.basis.input.location))
+                case .unusable: return try await forget([batch.basis.input], of: flight)
                 }
             }
             await feed(.rendered(flight))
@@ -172,16 +172,33 @@ extension Worker {
         return try await append(records, of: flight)
     }
 
-    /// The blob is gone: its row goes too, so that nobody tries it again.
-    private nonisolated func drop(_ input: Basis.Input, of flight: FlightID) async throws(LogFailure) {
-        switch input {
-        case .fetched: break
-        case .original(var row, _):
-            row.original = nil
-            _ = try await append([row.newRecord(partition: flight.partition)], of: flight)
-        case .donor(let row):
-            _ = try await append([VariantRow.drop(row.spec, of: row.source, partition: flight.partition)], of: flight)
+    /// The blobs are gone: their rows go too, so that nobody tries them again, and the flight is planned without them.
+    private nonisolated func forget(_ inputs: [Basis.Input], of flight: FlightID) async throws(LogFailure) {
+        // No permit is held for as long as the log takes.
+        await feed(.rendered(flight))
+        await announcing(flight)
+        let rows = inputs.compactMap { input -> NewRecord? in
+            switch input {
+            case .fetched: return nil
+            case .original(var row, _):
+                row.original = nil
+                return row.newRecord(partition: flight.partition)
+            case .donor(let row): return VariantRow.drop(row.spec, of: row.source, partition: flight.partition)
+            }
         }
+        _ = try await append(rows, of: flight)
+        await done(.blobsGone(flight, locations: inputs.map(\.location)))
+    }
+
+    /// Those of stored rows whose blobs are not what was stored. Read in full, since they are about to be promised for as
+    /// long again; once in a source's life time, and after a fetch that cost more.
+    private nonisolated func damaged(_ rows: [VariantRow]) async throws(StoreFailure) -> [VariantRow] {
+        var damaged: [VariantRow] = []
+        for row in rows where try await ports.store.open(row.location, if: { $0 == row.digest }) == nil {
+            try await ports.store.remove(row.location)
+            damaged.append(row)
+        }
+        return damaged
     }
 
     private nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
@@ -274,7 +291,7 @@ extension PartitionEvent {
     var flight: FlightID? {
         switch self {
         case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _, _),
-            .donorGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
+            .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
             id
         case .arrived, .answered, .found, .folded, .settled, .tick: nil
         }

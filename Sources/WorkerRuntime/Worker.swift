@@ -1,7 +1,8 @@
-internal import ImageModel
+internal import Failures
 package import Partition
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 package import Telemetry
 

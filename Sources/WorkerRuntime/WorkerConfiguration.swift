@@ -1,6 +1,6 @@
-package import Ports
-package import ImageModel
+package import Canonical
 package import Partition
+package import Ports
 
 /// What the runtime itself is told; the adapters have configurations of their own.
 package struct WorkerConfiguration: Sendable {

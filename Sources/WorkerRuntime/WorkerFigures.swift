@@ -1,6 +1,6 @@
-package import ImageModel
 package import Partition
 internal import Ports
+package import Records
 internal import Synchronization
 
 /// What a worker has done and has to do at one moment: the progress line, the health and the metrics all go by it.

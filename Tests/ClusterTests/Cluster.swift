@@ -1,5 +1,4 @@
 import Foundation
-import ImageModel
 import KafkaLog
 import KafkaSetup
 import TestSupport

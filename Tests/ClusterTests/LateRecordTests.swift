@@ -3,6 +3,7 @@ import ImageModel
 import KafkaLog
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import TestWorkplace
 import Testing

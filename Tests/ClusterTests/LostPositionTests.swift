@@ -3,6 +3,7 @@ import Glibc
 import ImageModel
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import TestWorkplace
 import Testing
@@ -54,7 +55,7 @@ struct LostPositionTests {
         let ended = try await worker.ended()
         #expect(ended.status == 0 && ended.errors.contains("log.recreated"), "\(ended.errors)")
         let log = try await place.open()
-        #expect(try await log.watermark(Topic(lane), PartitionID(0)) == 15)
+        #expect(try await log.committed(Topic(lane), PartitionID(0)) == 15)
         await log.close()
         #expect(try await place.work()["jobs"] == 0)
         #expect(place.origin.requestCount == 25)
@@ -120,11 +121,11 @@ struct LostPositionTests {
         }
         for place in [kept, lost] { try await eventually { try await self.answered(place).count == 6 } }
         let (keptLog, lostLog) = (try await kept.open(), try await lost.open())
-        let held = try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.watermark)
+        let held = try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.committed)
         try await eventually {
-            try await lostLog.standings([.jobsSlow], lostLog.partitions).allSatisfy { $0.watermark == nil }
+            try await lostLog.standings([.jobsSlow], lostLog.partitions).allSatisfy { $0.committed == nil }
         }
-        #expect(try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.watermark) == held)
+        #expect(try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.committed) == held)
         #expect(!held.contains(nil))
         for log in [keptLog, lostLog] { await log.close() }
         for worker in workers {

@@ -1,6 +1,8 @@
+import Canonical
 import Foundation
 import ImageModel
 import KafkaSetup
+import Records
 import TestSupport
 import TestWorkplace
 import Testing

@@ -3,6 +3,7 @@ import Glibc
 import ImageModel
 import KafkaSetup
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

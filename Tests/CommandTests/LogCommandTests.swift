@@ -1,10 +1,14 @@
+import Canonical
 import Digest
 import EmbeddedLog
+import Failures
 import Foundation
 import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("mezzotint variants, lag and dead: the log from outside, while no worker runs", .timeLimit(.minutes(1)))
 struct LogCommandTests {
@@ -132,7 +136,7 @@ struct LogCommandTests {
                 == "The source: 2000×2000, avif, stored in orientation 6.")
     }
 
-    @Test("lag counts what is above the watermark, by topic and partition, with the age of the oldest")
+    @Test("lag counts what is above the committed offset, by topic and partition, with the age of the oldest")
     func lag() async throws {
         _ = try Built.run(
             "mezzotint", ["publish", "--set", "data=data", "--variants", "10x10.jpg", "--lane", "slow", "-"],

@@ -1,9 +1,12 @@
+import Canonical
 import EmbeddedLog
 import Foundation
 import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("mezzotint publish", .timeLimit(.minutes(1)))
 struct PublishCommandTests {

@@ -1,8 +1,8 @@
 internal import DirectPath
-internal import ImageModel
 internal import Ports
 internal import Rendering
 internal import Testing
+internal import VariantSpec
 
 @Suite("The direct path: which renders it takes")
 struct DirectChoiceTests {

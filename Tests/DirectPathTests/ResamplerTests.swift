@@ -1,6 +1,6 @@
 internal import Glibc
-internal import ImageModel
 internal import Testing
+internal import VariantSpec
 
 @testable internal import DirectPath
 @testable internal import Rendering

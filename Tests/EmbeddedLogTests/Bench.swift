@@ -1,7 +1,7 @@
 import EmbeddedLog
 import Foundation
-import ImageModel
 import Ports
+import Records
 import Synchronization
 import TestSupport
 

@@ -1,7 +1,8 @@
 import EmbeddedLog
+import Failures
 import Foundation
-import ImageModel
 import Ports
+import Records
 import SQLite
 import TestSupport
 import Testing
@@ -32,7 +33,7 @@ struct DamagedNumberTests {
             try await try_ {
                 let consumer = EmbeddedLogConsumer(log)
                 try await consumer.start(Ears())
-                consumer.commit(.jobsFast, Bench.p0, watermark: 1)
+                consumer.commit(.jobsFast, Bench.p0, below: 1)
                 await consumer.stop()
             }
             if let failure = await log.append([Bench.job("more")])[0].failure { failures.append(failure) }
@@ -64,7 +65,7 @@ struct DamagedNumberTests {
         ])
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
-        consumer.commit(.jobsFast, Bench.p0, watermark: 1)
+        consumer.commit(.jobsFast, Bench.p0, below: 1)
         await consumer.stop()
         await log.close()
     }

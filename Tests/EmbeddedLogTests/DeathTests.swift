@@ -1,8 +1,9 @@
 import EmbeddedLog
+import Failures
 import Foundation
 import Glibc
-import ImageModel
 import Ports
+import Records
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import EmbeddedLog
 import Foundation
-import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
 
@@ -12,15 +12,15 @@ struct RetentionTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The time of one owner, who commits `watermarks` of partition 0 and stops.
-    private func own(_ log: EmbeddedLog, _ watermarks: [Topic: Int64] = [:]) async throws {
+    /// The time of one owner, who commits `committedOffsets` of partition 0 and stops.
+    private func own(_ log: EmbeddedLog, _ committedOffsets: [Topic: Int64] = [:]) async throws {
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
-        for (topic, watermark) in watermarks { consumer.commit(topic, Bench.p0, watermark: watermark) }
+        for (topic, committed) in committedOffsets { consumer.commit(topic, Bench.p0, below: committed) }
         await consumer.stop()
     }
 
-    @Test("What the watermark has passed is deleted, also when another owner finds it; the newest record stays")
+    @Test("What the committed offset has passed is deleted, also when another owner finds it; the newest record stays")
     func consumed() async throws {
         let log = try EmbeddedLog(path)
         _ = await log.append((0..<20_000).map { Bench.job("\($0)") })
@@ -30,7 +30,7 @@ struct RetentionTests {
         try await own(log, [.jobsFast: 20_000])
         #expect(try await log.bounds(.jobsFast, Bench.p0) == 19_999..<20_000)
         #expect(await log.append([Bench.job("next")])[0].offset == 20_000)
-        #expect(try await log.watermark(.jobsFast, Bench.p0) == 20_000)
+        #expect(try await log.committed(.jobsFast, Bench.p0) == 20_000)
         await log.close()
     }
 

@@ -1,8 +1,9 @@
 import EmbeddedLog
+import Failures
 import Foundation
 import Glibc
-import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
 
@@ -54,7 +55,7 @@ struct TroubleTests {
         try await consumer.start(Ears())
         #expect(await log.append([Bench.job("the owner's")])[0].offset == 1)
         // The last record stays, so that the next offset is known; the large one before it goes.
-        consumer.commit(.jobsFast, Bench.p0, watermark: 2)
+        consumer.commit(.jobsFast, Bench.p0, below: 2)
         await consumer.stop()
         #expect(await log.append([Bench.job("more")])[0].offset == 2)
         await log.close()

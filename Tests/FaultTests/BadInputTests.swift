@@ -1,6 +1,8 @@
+import Failures
 import Foundation
 import ImageModel
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

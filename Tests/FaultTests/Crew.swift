@@ -2,10 +2,12 @@ import Foundation
 import Glibc
 import ImageModel
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace
 import Testing
+import VariantSpec
 
 /// Three workers on one Kafka, the jobs that they are given, and what must be true of them in the end.
 actor Crew {

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import ImageModel
 import TestPixels
 import TestSupport
 import TestWorkplace
@@ -17,9 +16,9 @@ struct CrowdedLogTests {
 
     init() throws { place = try Workplace(Self.settings) }
 
-    /// Jobs of 7 KB each for eight pictures, which `jobs` has a line each of.
-    private func write(jobs count: Int, gated: Bool) throws {
-        let pad = String(repeating: "p", count: 7_000)
+    /// Jobs for eight pictures, which `jobs` has a line each of; of 7 KB each, if padded.
+    private func write(jobs count: Int, gated: Bool, padding: Int = 7_000) throws {
+        let pad = String(repeating: "p", count: padding)
         let urls = (0..<8).map { number in
             let picture = LocalOrigin.Answer.bytes(
                 Pixels.photograph(width: 60 + number, height: 40, seed: UInt64(number)).png, type: "image/png")
@@ -94,7 +93,7 @@ struct CrowdedLogTests {
         let refusal = try text("refused")
         #expect(
             refusal.contains("takes no more jobs: its disk has")
-                && refusal.contains("4 MiB are kept for the worker (log.reserve)"))
+                && refusal.contains("are kept for the worker (log.reserve, and 6 KiB for each job that waits)"))
         #expect(refusal.contains("Nothing that it accepted is lost.") && !refusal.contains("no space left"))
         gate.open()
         let ended = try await shell.ended()
@@ -128,6 +127,16 @@ struct CrowdedLogTests {
         #expect(
             ended.status == 0 && summary["jobs"] == all && summary["failed"] + summary["dead"] == 0,
             "\(all): \(ended.errors.suffix(2000))")
+    }
+
+    @Test("Before a stopped worker: jobs that are smaller than what answers them are all worked off")
+    func small() async throws {
+        try write(jobs: 2_000, gated: false, padding: 0)
+        let shell = try shell(28, "fill\nworker --until-idle", worker: "--set log.outcomesKept=100000")
+        let ended = try await shell.ended()
+        let (summary, all) = (try Summary(ended), try accepted())
+        #expect(all > 1_000, "enough to fill the disk")
+        #expect(ended.status == 0 && summary["jobs"] == all, "\(all): \(ended.errors.suffix(2000))")
     }
 
     @Test(
@@ -170,7 +179,8 @@ struct CrowdedLogTests {
                 ended = try publish()
             }
             #expect(
-                ended.errors.contains("publishers may fill 4 MiB (log.byteLimit less log.reserve)"), "\(ended.errors)")
+                ended.errors.contains("publishers may fill 4096 KiB (log.byteLimit less log.reserve)"),
+                "\(ended.errors)")
             let said = try JSONDecoder().decode(Said.self, from: Data(ended.output.utf8))
             #expect(said.rejected > 0)
             total += said.accepted

@@ -1,9 +1,13 @@
+import Canonical
+import Failures
 import Foundation
 import Glibc
 import ImageModel
+import Records
 import TestSupport
 import TestWorkplace
 import Testing
+import VariantSpec
 
 @Suite(
     "A record with a number that nobody writes ends no worker, and costs nothing but itself", .timeLimit(.minutes(3)))

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ImageModel
 import Ports
+import Records
 import TestSupport
 import TestWorkplace
 import Testing

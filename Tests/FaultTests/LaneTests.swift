@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ImageModel
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

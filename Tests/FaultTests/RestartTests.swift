@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ImageModel
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

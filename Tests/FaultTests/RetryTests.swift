@@ -1,7 +1,9 @@
+import Canonical
 import Foundation
 import Glibc
 import ImageModel
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

@@ -1,6 +1,7 @@
+import Canonical
 import Foundation
-import ImageModel
 import Testing
+import VariantSpec
 
 /// The contract with producers in other languages: expectations written by hand, keys made by another SHA-256.
 @Suite("Canonical form: the vectors that producers in other languages test themselves with", .timeLimit(.minutes(1)))
@@ -36,7 +37,7 @@ struct CanonicalVectorTests {
         #expect(Self.specVectors.count >= 50)
         for vector in Self.specVectors {
             let name = Comment(rawValue: vector.spec)
-            do throws(CanonicalFailure) {
+            do throws(SpecFailure) {
                 let spec = try VariantSpec(vector.spec)
                 #expect(spec.description == vector.canonical, name)
                 #expect(try VariantSpec(spec.description) == spec, name)

@@ -1,11 +1,15 @@
+import Canonical
 import Digest
+import Failures
 import Foundation
 import ImageModel
 import Index
 import Ports
+import Records
 import SQLite
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("Index: the fold of the changelog", .timeLimit(.minutes(1)))
 struct IndexTests {

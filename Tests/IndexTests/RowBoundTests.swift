@@ -1,5 +1,7 @@
+import Canonical
 import ImageModel
 import Testing
+import VariantSpec
 
 @testable import Index
 

@@ -1,10 +1,11 @@
-import ImageModel
-@testable import KafkaLog
+import Failures
 import KafkaSetup
 import Ports
+import Records
 import Synchronization
 import TestSupport
 import Testing
+@testable import KafkaLog
 
 extension KafkaTests {
     @Suite("Appending, when things go wrong")

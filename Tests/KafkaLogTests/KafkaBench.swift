@@ -1,8 +1,8 @@
 import Foundation
-import ImageModel
 import KafkaLog
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import ImageModel
+import Failures
 import KafkaLog
 import KafkaSetup
 import Ports

@@ -1,7 +1,8 @@
-import ImageModel
+import Failures
 import KafkaLog
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import ImageModel
 import KafkaLog
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import Testing
 

@@ -1,8 +1,9 @@
+import Failures
 import Foundation
-import ImageModel
 import KafkaLog
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import ImageModel
 import Ports
 import Posix
+import Records
 import Testing
 @testable import KafkaLog
 

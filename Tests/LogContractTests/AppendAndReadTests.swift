@@ -1,5 +1,5 @@
-import ImageModel
 import Ports
+import Records
 import Testing
 
 @Suite("Log: appending, and reading from outside", .timeLimit(.minutes(2)))

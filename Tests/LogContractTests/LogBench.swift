@@ -1,5 +1,4 @@
 import EmbeddedLog
-import ImageModel
 import KafkaLog
 import KafkaSetup
 import Ports

@@ -1,5 +1,5 @@
-import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
 
@@ -70,10 +70,10 @@ struct OwnershipTests {
         await log.close()
     }
 
-    @Test("Reading goes on at the watermark after a restart, and no record below it is needed any more", arguments: LogBench.all)
-    func watermark(bench: LogBench) async throws {
-        let (log, consumer) = try await bench.open("watermark")
-        #expect(try await log.watermark(.jobsFast, Self.p0) == nil)
+    @Test("Reading goes on at the committed offset after a restart, and no record below it is needed any more", arguments: LogBench.all)
+    func resumes(bench: LogBench) async throws {
+        let (log, consumer) = try await bench.open("resumes")
+        #expect(try await log.committed(.jobsFast, Self.p0) == nil)
         _ = await log.append((0..<10).map { Self.job("\($0)") })
         let owner = Owner(consumer)
         try await owner.start()
@@ -82,8 +82,8 @@ struct OwnershipTests {
         await owner.stop()
         await log.close()
 
-        let (again, nextConsumer) = try await bench.open("watermark")
-        #expect(try await again.watermark(.jobsFast, Self.p0) == drained[6].offset)
+        let (again, nextConsumer) = try await bench.open("resumes")
+        #expect(try await again.committed(.jobsFast, Self.p0) == drained[6].offset)
         let next = Owner(nextConsumer)
         try await next.start()
         #expect(Self.texts(try await next.drain(.jobsFast, Self.p0, until: 4)) == ["6", "7", "8", "9"])
@@ -158,7 +158,7 @@ struct OwnershipTests {
     }
 
     @Test(
-        "Where a topic begins again, reading and the watermark go back, and move on from there",
+        "Where a topic begins again, reading and the committed offset go back, and move on from there",
         // The embedded log deletes what is finished: none of its topics begins again.
         .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
     func restart() async throws {
@@ -171,15 +171,15 @@ struct OwnershipTests {
         try await eventually { await owner.committed(.jobsFast, Self.p0) == drained[8].offset }
         try await owner.restart(.jobsFast, Self.p0, at: drained[4].offset)
         #expect(Self.texts(try await owner.drain(.jobsFast, Self.p0, until: 6)) == ["4", "5", "6", "7", "8", "9"])
-        try await eventually { try await log.watermark(.jobsFast, Self.p0) == drained[4].offset }
+        try await eventually { try await log.committed(.jobsFast, Self.p0) == drained[4].offset }
         try await eventually { await owner.committed(.jobsFast, Self.p0) == drained[4].offset }
         // A commit of another topic's takes along what is stored of this one: not the old log's offset.
         await owner.commit(.jobsSlow, Self.p0, 0)
         try await eventually { await owner.committed(.jobsSlow, Self.p0) == 0 }
-        #expect(try await log.watermark(.jobsFast, Self.p0) == drained[4].offset)
+        #expect(try await log.committed(.jobsFast, Self.p0) == drained[4].offset)
         await owner.commit(.jobsFast, Self.p0, drained[6].offset)
         await owner.stop()
-        #expect(try await log.watermark(.jobsFast, Self.p0) == drained[6].offset)
+        #expect(try await log.committed(.jobsFast, Self.p0) == drained[6].offset)
         await log.close()
     }
 

@@ -1,5 +1,5 @@
-import ImageModel
 import Origin
+import Posix
 import Testing
 
 @Suite("The address guard")

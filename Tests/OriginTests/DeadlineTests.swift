@@ -1,3 +1,4 @@
+import Failures
 import HTTP
 import ImageModel
 import Ports

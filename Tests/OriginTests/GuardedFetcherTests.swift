@@ -1,4 +1,5 @@
 import Digest
+import Failures
 import HTTP
 import ImageModel
 import Ports

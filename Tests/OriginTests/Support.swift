@@ -1,6 +1,6 @@
 import HTTP
-import ImageModel
 import Origin
+import Posix
 
 enum Bytes {
     /// So many bytes that no part of repeats soon.

@@ -1,8 +1,12 @@
+import Canonical
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 /// Records with numbers that nobody of ours writes, through the reducer and the scheduler as the worker drives them.
 @Suite("A partition's rules, on extreme numbers", .timeLimit(.minutes(1)))

@@ -1,5 +1,6 @@
 import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Permits while one partition's log takes nothing", .timeLimit(.minutes(1)))

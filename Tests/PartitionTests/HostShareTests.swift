@@ -1,5 +1,7 @@
+import Canonical
 import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Fetch permits by host", .timeLimit(.minutes(1)))

@@ -1,5 +1,5 @@
-import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("When the log of an owned topic is looked at", .timeLimit(.minutes(1)))

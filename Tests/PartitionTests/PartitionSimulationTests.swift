@@ -1,6 +1,8 @@
 import ImageModel
 import Partition
+import Records
 import Testing
+import VariantSpec
 
 @Suite("A partition, simulated from seeds", .timeLimit(.minutes(5)))
 struct PartitionSimulationTests {
@@ -36,7 +38,7 @@ struct PartitionSimulationTests {
         return world
     }
 
-    @Test("Every job ends, once, and watermarks reach the end", arguments: 0..<300 as Range<UInt64>)
+    @Test("Every job ends, once, and committable offsets reach the end", arguments: 0..<300 as Range<UInt64>)
     func ends(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0)
         #expect(world.isDone, "seed \(seed): jobs are left")

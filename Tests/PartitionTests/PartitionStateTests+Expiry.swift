@@ -1,8 +1,11 @@
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 /// `expires`: looked at before every permit, and where a retry would wait beyond it.
 extension PartitionStateTests {
@@ -97,7 +100,7 @@ extension PartitionStateTests {
         _ = driver.feed(.fetched(id, Self.facts))
         _ = driver.feed(.granted(.render, id))
         _ = driver.feed(.arrived(driver.waiter("late", source, [Self.small])))
-        _ = driver.feed(.donorGone(id, location: "none"))
+        _ = driver.feed(.blobsGone(id, locations: ["none"]))
         let effects = driver.feed(.granted(.render, id), at: 60)
         #expect(kinds(effects) == [.expired])
         #expect(try #require(flight(effects)) != id)

@@ -1,7 +1,9 @@
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
 
 /// What becomes of a job whose variants fail, some of them or all.

@@ -1,8 +1,12 @@
+import Canonical
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 @Suite("A partition's rules, one event at a time", .timeLimit(.minutes(1)))
 struct PartitionStateTests {
@@ -235,11 +239,11 @@ struct PartitionStateTests {
         driver.stored = SourceSnapshot(variants: [donor])
         let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [donor.spec, small])))))
         #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
-        _ = driver.feed(.donorGone(id, location: "none of ours"))
+        _ = driver.feed(.blobsGone(id, locations: ["none of ours"]))
         _ = driver.feed(.granted(.render, id))
         // The donor is gone in truth: the source is fetched, and is another by now.
         driver.stored = SourceSnapshot()
-        _ = driver.feed(.donorGone(id, location: donor.location))
+        _ = driver.feed(.blobsGone(id, locations: [donor.location]))
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.facts))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
@@ -336,7 +340,7 @@ struct PartitionStateTests {
             return
         }
         #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
-        guard case .request(.fetch, id, _, _, _) = try #require(driver.feed(.donorGone(id, location: "gone")).last)
+        guard case .request(.fetch, id, _, _, _) = try #require(driver.feed(.blobsGone(id, locations: ["gone"])).last)
         else {
             Issue.record("no fetch was asked for")
             return

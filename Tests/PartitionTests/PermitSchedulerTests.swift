@@ -1,5 +1,7 @@
+import Canonical
 import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Permits: who may fetch or render next", .timeLimit(.minutes(1)))

@@ -1,5 +1,5 @@
-import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("When a progress row is written", .timeLimit(.minutes(1)))

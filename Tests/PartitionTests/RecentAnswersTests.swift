@@ -1,7 +1,10 @@
+import Canonical
 import Digest
 import ImageModel
 import Planning
+import Records
 import Testing
+import VariantSpec
 
 @testable import Partition
 

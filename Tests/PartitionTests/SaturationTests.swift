@@ -1,5 +1,7 @@
+import Canonical
 import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Permits while fast jobs never leave one idle", .timeLimit(.minutes(2)))

@@ -1,7 +1,11 @@
+import Canonical
 import Digest
+import Failures
 import ImageModel
 import Partition
 import Planning
+import Records
+import VariantSpec
 
 /// A partition in a world of one seed: a log, an index, origins that fail, permits, and crashes that drop all but
 /// what is durable.
@@ -166,7 +170,7 @@ struct Simulation {
             case .pass(let id): _ = scheduler.pass(id)
             case .forget(let id): scheduler.forget(id)
             case .commit(let topic, let offset):
-                precondition(offset >= committed[topic, default: 0], "a watermark went back")
+                precondition(offset >= committed[topic, default: 0], "a committable offset went back")
                 committed[topic] = offset
             case .settle(let record, let settlement): pending.append(.append(record, settlement))
             case .fetch(_, let url, _):

@@ -1,5 +1,5 @@
-import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Where an owner begins to read a topic", .timeLimit(.minutes(1)))

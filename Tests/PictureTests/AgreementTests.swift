@@ -1,3 +1,4 @@
+import Failures
 internal import Foundation
 internal import ImageModel
 internal import Ports
@@ -6,6 +7,7 @@ internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 /// The direct path and libvips, side by side on the same pictures.
 @Suite("Pictures: the direct path and libvips agree", .timeLimit(.minutes(10)))

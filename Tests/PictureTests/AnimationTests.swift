@@ -1,11 +1,13 @@
+import Failures
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: what moves", .timeLimit(.minutes(2)))
 struct AnimationTests {

@@ -1,9 +1,10 @@
-internal import ImageModel
+import Failures
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import Testing
+internal import VariantSpec
 
 /// The bombs that a header gives away: each costs the worker a look, and a child nothing.
 @Suite("Pictures: bombs are refused by their header in under 50 ms", .timeLimit(.minutes(2)))

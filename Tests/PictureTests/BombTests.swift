@@ -1,11 +1,12 @@
+import Failures
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 /// Small files that are large or slow to decode; what they cost libvips unprotected is in the comments.
 @Suite("Pictures: bombs are refused or defused, and cost little", .timeLimit(.minutes(2)))

@@ -6,6 +6,7 @@ internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 /// Against references made once by ImageMagick 6.9 with LittleCMS, relative intent, and kept beside the tests; those of
 /// inks by Pillow 13, with black point compensation.

@@ -1,3 +1,4 @@
+import Failures
 internal import Foundation
 internal import ImageModel
 internal import Ports
@@ -6,6 +7,7 @@ internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: what is asked for beside size, quality and format", .timeLimit(.minutes(2)))
 struct EffectTests {

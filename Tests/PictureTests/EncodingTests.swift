@@ -6,6 +6,7 @@ internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: scans, chroma and effort, whoever encodes", .timeLimit(.minutes(2)))
 struct EncodingTests {

@@ -1,11 +1,13 @@
+import Failures
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: what libvips does with memory and time unless one prevents it", .timeLimit(.minutes(3)))
 struct EngineHazardTests {

@@ -1,11 +1,12 @@
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: every format in and out", .timeLimit(.minutes(2)))
 struct FormatTests {

@@ -1,11 +1,13 @@
+import Failures
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 /// Each hazard of libvips 8.14.1 that touches what is rendered, with a test that was seen to fail without its cure.
 @Suite("Pictures: what libvips 8.14.1 does unless one prevents it", .timeLimit(.minutes(2)))

@@ -1,11 +1,12 @@
+import Failures
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 /// What only decoding shows. Most took less than a second and 60 to 320 MiB on two busy cores; the circles 7 s, until librsvg
 /// had counted 500,000.

@@ -1,11 +1,13 @@
+import Failures
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+import VariantSpec
 
 /// Real children under real limits.
 @Suite("Pictures: no memory is no damage", .timeLimit(.minutes(5)))

@@ -1,11 +1,11 @@
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: nothing but pixels comes out, whatever went in", .timeLimit(.minutes(2)))
 struct MetadataTests {

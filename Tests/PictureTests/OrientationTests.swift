@@ -1,11 +1,11 @@
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: upright, whichever way they are stored", .timeLimit(.minutes(2)))
 struct OrientationTests {

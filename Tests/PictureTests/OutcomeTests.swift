@@ -1,10 +1,12 @@
+import Failures
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: what becomes of each file that is damaged, odd or hostile", .timeLimit(.minutes(5)))
 struct OutcomeTests {

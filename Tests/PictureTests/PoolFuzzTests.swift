@@ -1,11 +1,12 @@
+import Failures
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: damaged at random, each comes to an end that is told", .timeLimit(.minutes(60)))
 struct PoolFuzzTests {

@@ -1,11 +1,12 @@
 internal import Foundation
-internal import ImageModel
+import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: a search for quality ends within the deadline", .timeLimit(.minutes(5)))
 struct SearchCostTests {

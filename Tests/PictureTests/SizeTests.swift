@@ -1,9 +1,9 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import Testing
+internal import VariantSpec
 
 @Suite("Pictures: exactly the size that was asked", .timeLimit(.minutes(2)))
 struct SizeTests {

@@ -1,4 +1,3 @@
-internal import ImageModel
 internal import Posix
 internal import TestPixels
 

@@ -5,6 +5,7 @@ internal import Posix
 internal import Rendering
 internal import TestPixels
 internal import TestSupport
+internal import VariantSpec
 
 /// A pool of real renderers for the tests of this target, and short ways to ask it for pictures.
 struct Workshop {

@@ -2,6 +2,7 @@ import ImageModel
 import Planning
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("Reuse: which stored variants may stand in", .timeLimit(.minutes(1)))
 struct DonorTests {

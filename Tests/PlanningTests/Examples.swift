@@ -1,7 +1,9 @@
+import Canonical
 import Digest
 import ImageModel
 import Planning
 import TestSupport
+import VariantSpec
 
 /// Rows as a worker would have stored them, at time 0 and fresh until 1,000.
 enum Example {

@@ -2,6 +2,7 @@ import ImageModel
 import Planning
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("Planning after a fetch: what must still be rendered", .timeLimit(.minutes(1)))
 struct FetchedPlanTests {

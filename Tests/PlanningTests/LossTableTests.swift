@@ -1,7 +1,7 @@
-import ImageModel
 import Planning
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("Loss: what standing in is expected to cost", .timeLimit(.minutes(1)))
 struct LossTableTests {

@@ -2,6 +2,7 @@ import ImageModel
 import Planning
 import TestSupport
 import Testing
+import VariantSpec
 
 @Suite("Planning: unchanged, reused or fetched", .timeLimit(.minutes(1)))
 struct PlanTests {

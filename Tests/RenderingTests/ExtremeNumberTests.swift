@@ -1,7 +1,7 @@
-internal import ImageModel
 internal import Ports
 internal import TestPixels
 internal import Testing
+internal import VariantSpec
 
 @testable internal import Rendering
 

@@ -1,10 +1,11 @@
+import Failures
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @testable internal import Rendering
 

@@ -1,9 +1,10 @@
+import Failures
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import TestPixels
 internal import TestSupport
 internal import Testing
+internal import VariantSpec
 
 @testable internal import Rendering
 

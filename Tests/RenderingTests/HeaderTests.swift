@@ -1,8 +1,9 @@
-internal import ImageModel
+import Failures
 internal import Ports
 internal import Posix
 internal import TestPixels
 internal import Testing
+internal import VariantSpec
 
 @testable internal import Rendering
 

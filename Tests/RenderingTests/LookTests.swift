@@ -1,5 +1,6 @@
-import ImageModel
+import Records
 import Testing
+import VariantSpec
 
 @testable import Rendering
 

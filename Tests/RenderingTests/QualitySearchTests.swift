@@ -1,5 +1,5 @@
-import ImageModel
 import Testing
+import VariantSpec
 
 @testable import Rendering
 

@@ -1,9 +1,9 @@
 internal import Dispatch
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Synchronization
 internal import Testing
+internal import VariantSpec
 
 @testable internal import Rendering
 

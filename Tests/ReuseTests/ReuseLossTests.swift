@@ -6,6 +6,7 @@ import Posix
 import Rendering
 import TestSupport
 import Testing
+import VariantSpec
 
 /// What the loss table promises, held against pictures that it was not measured by: other sizes, modes, qualities and
 /// ratios, at random, over every second photograph.

@@ -6,6 +6,7 @@ import Rendering
 import TestPixels
 import TestSupport
 import Testing
+import VariantSpec
 
 /// The property behind reuse: whoever asks cannot tell the reused picture from the fetched one by its size or by what it
 /// shows. Random sources, stored sets and requests, rendered both ways by real children.

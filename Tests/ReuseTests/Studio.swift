@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import Foundation
 import ImageModel
@@ -7,6 +8,7 @@ import Posix
 import Rendering
 import TestPixels
 import TestSupport
+import VariantSpec
 
 /// A source in a test, and what is stored of it: rendered by real children, recorded in real rows.
 struct Studio: Sendable {

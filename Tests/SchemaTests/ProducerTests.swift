@@ -1,8 +1,10 @@
+import Canonical
 import Foundation
 import ImageModel
 import KafkaLog
 import KafkaSetup
 import Ports
+import Records
 import TestSupport
 import Testing
 

@@ -1,7 +1,11 @@
+import Canonical
 import Digest
+import Failures
 import Foundation
 import ImageModel
+import Records
 import Testing
+import VariantSpec
 
 @Suite("The schemas of records", .timeLimit(.minutes(1)))
 struct RecordTests {

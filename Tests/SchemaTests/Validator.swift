@@ -1,6 +1,6 @@
 import Foundation
-import ImageModel
 import Ports
+import Records
 import TestSupport
 import Testing
 

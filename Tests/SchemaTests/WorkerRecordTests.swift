@@ -1,6 +1,7 @@
+import Canonical
 import Foundation
-import ImageModel
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

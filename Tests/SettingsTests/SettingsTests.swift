@@ -1,6 +1,7 @@
+import Canonical
 import Foundation
-import ImageModel
 import KafkaSetup
+import Posix
 import TestSupport
 import Testing
 

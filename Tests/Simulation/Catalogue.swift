@@ -1,4 +1,7 @@
+internal import Canonical
 internal import ImageModel
+internal import Records
+internal import VariantSpec
 
 /// The sources and specs of all simulations: their canonical forms are the dear part, and made once.
 struct Catalogue: Sendable {

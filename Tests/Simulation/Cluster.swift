@@ -1,5 +1,6 @@
-internal import ImageModel
+internal import Canonical
 internal import Ports
+internal import Records
 
 /// The brokers: the logs of all topics, what appends and reads meet there, and what becomes of each.
 final class Cluster {

@@ -1,4 +1,6 @@
+internal import Canonical
 internal import ImageModel
+internal import Records
 
 /// What is fetched and rendered now: one flight of a source in one ownership.
 final class Flights {

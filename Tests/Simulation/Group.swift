@@ -1,4 +1,3 @@
-internal import ImageModel
 internal import Ports
 
 /// The coordinator of the group: who is a member, who owns what, which offsets are committed.

@@ -1,5 +1,7 @@
+internal import Canonical
 internal import ImageModel
-internal import JSONText
+internal import Records
+internal import VariantSpec
 
 /// What was appended, and what that means: which jobs are accepted, which records are finished, which jobs answered.
 final class Ledger {

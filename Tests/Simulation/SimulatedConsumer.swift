@@ -1,5 +1,7 @@
+internal import Canonical
 internal import ImageModel
 internal import Ports
+internal import Records
 
 /// The owning side of one process: a member of the group, as `KafkaLogConsumer` is one.
 final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
@@ -279,10 +281,10 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     // MARK: Offsets
 
-    func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
+    func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
         guard !process.isDead, epochs[partition] != nil else { return }
         let log = world.cluster.log(topic, partition)
-        pending[log.place] = world.plants(.commitEarly) && world.chance.isOne(in: 10) ? watermark + 1 : watermark
+        pending[log.place] = world.plants(.commitEarly) && world.chance.isOne(in: 10) ? offset + 1 : offset
         guard !isCommitDue else { return }
         isCommitDue = true
         world.after(world.chance.within(50_000...300_000)) { [self] in
@@ -326,7 +328,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         try rewind(topic, partition, to: offset)
         world.count(.restarted)
         known[world.cluster.log(topic, partition).place] = nil
-        commit(topic, partition, watermark: offset)
+        commit(topic, partition, below: offset)
     }
 
     func release(_ partition: PartitionID) {

@@ -1,5 +1,7 @@
+internal import Canonical
 internal import ImageModel
 internal import Ports
+internal import Records
 
 /// A machine's disk: what each partition's index had when it was last written.
 final class SimulatedDisk {

@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 
 /// The log port of one process.
 final class SimulatedLog: Log, @unchecked Sendable {
@@ -68,7 +68,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
         return try await question([log]) { log.start..<log.end }
     }
 
-    func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+    func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
         let log = cluster.log(topic, partition)
         return try await question([log]) { [group = process.world.group] in group.committed[log.place] }
     }

@@ -1,7 +1,9 @@
+internal import Canonical
 internal import Digest
 internal import ImageModel
 internal import Ports
 internal import Posix
+internal import VariantSpec
 
 /// The web: sources at a few hosts, and what they do when they are asked.
 final class Origins {

@@ -1,5 +1,6 @@
-internal import ImageModel
+internal import Canonical
 internal import Ports
+internal import Records
 internal import Telemetry
 internal import WorkerRuntime
 

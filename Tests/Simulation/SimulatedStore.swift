@@ -1,5 +1,5 @@
+internal import Canonical
 internal import Digest
-internal import ImageModel
 internal import Ports
 internal import Posix
 
@@ -23,7 +23,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
 
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
         let gone = Result<[StoredBlob], StoreFailure>.failure(.unwritable(path: "simulated", reason: "killed"))
-        let put = blobs.map { ("\($0.name.source)/\($0.name.version)/\($0.name.leaf)", content(of: $0.content)) }
+        let put = blobs.map { ($0.name, content(of: $0.content)) }
         return try await process.ask(or: gone) { done in
             world.after(time) { [self] in
                 // Each whole or not at all: a kill comes between two.
@@ -36,14 +36,16 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
                     world.count(.storeFailing)
                     return done(.failure(.unwritable(path: "simulated", reason: "no such directory")))
                 }
-                done(.success(put.prefix(count).map { location, bytes in keep(bytes, location) }))
+                done(.success(put.prefix(count).map { name, bytes in keep(bytes, name) }))
             }
         }.get()
     }
 
-    private func keep(_ bytes: [UInt8], _ location: String) -> StoredBlob {
+    private func keep(_ bytes: [UInt8], _ name: BlobName) -> StoredBlob {
+        let location = "\(name.source)/\(name.version)/\(name.leaf)"
         world.note("put", Int64(bytes.count), text: location)
-        if shelf.blobs[location] == nil {
+        // An original's name says its bytes.
+        if shelf.blobs[location]?.isEmpty ?? true || (name.isOriginal && shelf.blobs[location] != bytes) {
             if !world.plants(.loseBlob) || !world.chance.isOne(in: 20) { shelf.blobs[location] = bytes }
             shelf.destroyed.remove(location)
         }
@@ -76,7 +78,10 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
         }.get()
     }
 
-    func isGone(_ location: String) -> Bool { shelf.blobs[location] == nil }
+    func isGone(_ location: String, bytes: Int) -> Bool {
+        if !process.isDead, let found = shelf.blobs[location], found.count != bytes { shelf.blobs[location] = nil }
+        return shelf.blobs[location] == nil
+    }
 
     func remove(_ location: String) async throws(StoreFailure) {
         if process.isDead { return }

@@ -1,4 +1,5 @@
-internal import ImageModel
+internal import Canonical
+internal import Records
 
 /// One partition of one topic, as brokers hold it.
 final class TopicLog {

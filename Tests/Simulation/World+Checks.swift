@@ -1,6 +1,9 @@
+internal import Canonical
 internal import Digest
 internal import ImageModel
 internal import Partition
+internal import Records
+internal import VariantSpec
 internal import WorkerRuntime
 
 /// What must hold all the time, and at the end.

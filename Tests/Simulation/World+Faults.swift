@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Records
 
 /// What goes wrong. A seed has some of them, so that others show what they do alone.
 enum Fault: Int, CaseIterable {
@@ -166,7 +167,10 @@ extension World {
             shelf.blobs[location] = nil
         } else {
             count(.blobTorn)
-            shelf.blobs[location]?.removeLast(4)
+            let bytes = shelf.blobs[location] ?? []
+            // Cut, or as long as before and other bytes.
+            let kept = bytes.prefix(chance.below(bytes.count + 1))
+            shelf.blobs[location] = chance.isOne(in: 2) ? Array(kept) : kept + [UInt8](repeating: 0, count: bytes.count - kept.count)
         }
     }
 

@@ -1,4 +1,6 @@
+internal import Canonical
 internal import ImageModel
+internal import Records
 
 /// What publishers ask for.
 extension World {

@@ -1,7 +1,8 @@
-internal import ImageModel
+internal import Canonical
 internal import Partition
 internal import Planning
 internal import Ports
+internal import Records
 internal import WorkerRuntime
 
 /// One seed's world: brokers, group, store, origins and three machines, in virtual time.

@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import ImageModel
 import Ports
@@ -5,6 +6,7 @@ import Posix
 import Store
 import TestSupport
 import Testing
+import VariantSpec
 
 /// Every store of the house; each keeps the same promises.
 enum StoreKind: String, CaseIterable {
@@ -42,7 +44,9 @@ struct BlobStoreContract {
         #expect(try await store.open(stored.location)?.allBytes() == Array(Blob.bytes(1000)[100..<150]))
     }
 
-    @Test("A second put under a name leaves the first, returns it, and says whether it is another", arguments: StoreKind.allCases)
+    @Test(
+        "A second put under a name leaves the first, returns it, and says whether it is another",
+        arguments: StoreKind.allCases)
     func secondPut(kind: StoreKind) async throws {
         let (store, folder) = try kind.make()
         defer { withExtendedLifetime(folder) {} }
@@ -59,7 +63,9 @@ struct BlobStoreContract {
         defer { withExtendedLifetime(folder) {} }
         let results = try await withThrowingTaskGroup(of: StoredBlob.self) { group in
             for i in 0..<32 {
-                group.addTask { try await store.put(Blob.slice([UInt8](repeating: UInt8(i), count: 1 + i)), as: Blob.name()) }
+                group.addTask {
+                    try await store.put(Blob.slice([UInt8](repeating: UInt8(i), count: 1 + i)), as: Blob.name())
+                }
             }
             return try await group.reduce(into: [StoredBlob]()) { $0.append($1) }
         }
@@ -79,7 +85,8 @@ struct BlobStoreContract {
         #expect(try await store.open(stored.location, if: { _ in true }) == nil)
     }
 
-    @Test("Several go in one put, in their order, new and known ones mixed, a name twice", arguments: StoreKind.allCases)
+    @Test(
+        "Several go in one put, in their order, new and known ones mixed, a name twice", arguments: StoreKind.allCases)
     func batch(kind: StoreKind) async throws {
         let (store, folder) = try kind.make()
         defer { withExtendedLifetime(folder) {} }
@@ -117,16 +124,40 @@ struct BlobStoreContract {
         defer { withExtendedLifetime(folder) {} }
         let location = try await store.put(Blob.slice([1]), as: Blob.name()).location
         let open = try #require(try await store.open(location))
-        #expect(!store.isGone(location))
+        #expect(!store.isGone(location, bytes: 1))
         try await store.remove(location)
         try await store.remove(location)
-        #expect(store.isGone(location))
+        #expect(store.isGone(location, bytes: 1))
         #expect(try await store.open(location) == nil)
         // Whoever reads it goes on.
         #expect(try open.allBytes() == [1])
     }
 
-    @Test("A location outside the store is refused", arguments: StoreKind.allCases, ["../secret", "/etc/passwd", "a/../../b"])
+    @Test("A blob of another length than was stored is gone, and leaves its place", arguments: StoreKind.allCases)
+    func length(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        let location = try await store.put(Blob.slice([1, 2]), as: Blob.name()).location
+        #expect(
+            !store.isGone(location, bytes: 2) && store.isGone(location, bytes: 3) && store.isGone(location, bytes: 2))
+        #expect(try await store.put(Blob.slice([3]), as: Blob.name()).bytes == 1)
+    }
+
+    @Test("What can only be damage gives way to what is put", arguments: StoreKind.allCases)
+    func damage(kind: StoreKind) async throws {
+        let (store, folder) = try kind.make()
+        defer { withExtendedLifetime(folder) {} }
+        for (name, found) in [(Blob.name(), []), (Blob.original(), [9, 9])] as [(BlobName, [UInt8])] {
+            _ = try await store.put(Blob.slice(found), as: name)
+            let stored = try await store.put(Blob.slice([1, 2, 3]), as: name)
+            #expect(!stored.isAnothers && stored.bytes == 3)
+            #expect(try await store.open(stored.location)?.allBytes() == [1, 2, 3])
+        }
+    }
+
+    @Test(
+        "A location outside the store is refused", arguments: StoreKind.allCases,
+        ["../secret", "/etc/passwd", "a/../../b"])
     func outside(kind: StoreKind, location: String) async throws {
         let (store, folder) = try kind.make()
         defer { withExtendedLifetime(folder) {} }

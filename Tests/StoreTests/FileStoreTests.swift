@@ -1,5 +1,6 @@
+import Canonical
+import Failures
 import Foundation
-import ImageModel
 import Ports
 import Posix
 import TestSupport
@@ -121,7 +122,7 @@ struct FileStoreTests {
             } catch {
                 guard error.code == "store.full", error.verdict == .wait else { exit(4) }
             }
-            guard store.isGone(FileStore.location(of: Blob.name())),
+            guard store.isGone(FileStore.location(of: Blob.name()), bytes: 200_000),
                 try FileManager.default.contentsOfDirectory(atPath: folder.file("store/.tmp")).isEmpty
             else { exit(5) }
             guard try await store.put(small, as: Blob.name()).bytes == 50_000 else { exit(6) }

@@ -1,5 +1,4 @@
 import Foundation
-import ImageModel
 import Ports
 import Posix
 import TestSupport

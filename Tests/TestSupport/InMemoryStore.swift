@@ -1,5 +1,4 @@
 package import Digest
-internal import ImageModel
 package import Ports
 package import Posix
 internal import Synchronization
@@ -22,14 +21,19 @@ package final class InMemoryStore: BlobStore {
         let bytes: [UInt8]
         do { bytes = try content.bytes() } catch { throw .unreadable(path: location, reason: error.description) }
         let kept = blobs.withLock { blobs in
-            if blobs[location] == nil { blobs[location] = bytes }
+            if blobs[location]?.isEmpty ?? true || (name.isOriginal && blobs[location] != bytes) {
+                blobs[location] = bytes
+            }
             return blobs[location] ?? bytes
         }
-        return StoredBlob(location: location, bytes: kept.count, digest: SHA256.digest(of: kept), isAnothers: kept != bytes)
+        return StoredBlob(
+            location: location, bytes: kept.count, digest: SHA256.digest(of: kept), isAnothers: kept != bytes)
     }
 
     package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
-        guard !location.split(separator: "/").contains(".."), !location.hasPrefix("/") else { throw .badLocation(location) }
+        guard !location.split(separator: "/").contains(".."), !location.hasPrefix("/") else {
+            throw .badLocation(location)
+        }
         guard let bytes = blobs.withLock({ $0[location] }) else { return nil }
         do {
             let file = try OpenFile(anonymous: "blob")
@@ -47,7 +51,12 @@ package final class InMemoryStore: BlobStore {
         return try await open(location)
     }
 
-    package func isGone(_ location: String) -> Bool { blobs.withLock { $0[location] == nil } }
+    package func isGone(_ location: String, bytes: Int) -> Bool {
+        blobs.withLock { blobs in
+            if let found = blobs[location], found.count != bytes { blobs[location] = nil }
+            return blobs[location] == nil
+        }
+    }
 
     package func remove(_ location: String) async throws(StoreFailure) { blobs.withLock { $0[location] = nil } }
 }

@@ -1,5 +1,5 @@
-package import ImageModel
 package import Ports
+package import Records
 
 /// Stands on a consumer's executor, where a partition would.
 package actor Owner {
@@ -36,8 +36,8 @@ package actor Owner {
         try consumer.rewind(topic, partition, to: offset)
     }
 
-    package func commit(_ topic: Topic, _ partition: PartitionID, _ watermark: Int64) {
-        consumer.commit(topic, partition, watermark: watermark)
+    package func commit(_ topic: Topic, _ partition: PartitionID, _ committed: Int64) {
+        consumer.commit(topic, partition, below: committed)
     }
 
     package func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.committed(topic, partition) }

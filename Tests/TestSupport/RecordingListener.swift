@@ -1,5 +1,5 @@
-package import ImageModel
 package import Ports
+package import Records
 internal import Synchronization
 
 /// Writes down what a log tells its owner, and lets a test wait for it.

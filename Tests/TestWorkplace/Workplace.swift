@@ -5,6 +5,7 @@ package import ImageModel
 internal import KafkaLog
 package import KafkaSetup
 package import Ports
+package import Records
 package import TestPixels
 package import TestSupport
 internal import Testing

@@ -1,6 +1,8 @@
+import Canonical
 import EmbeddedLog
 import ImageModel
 import Ports
+import Records
 import Synchronization
 import TestPixels
 import TestSupport

@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import EmbeddedLog
 import Foundation
@@ -8,12 +9,14 @@ import Partition
 import Planning
 import Ports
 import Posix
+import Records
 import Rendering
 import Store
 import Synchronization
 import Telemetry
 import TestPixels
 import TestSupport
+import VariantSpec
 import WorkerRuntime
 
 /// A workplace for one test: real adapters in a folder of its own, and an origin on loopback.

@@ -1,7 +1,9 @@
+import Canonical
 import EmbeddedLog
 import Foundation
 import ImageModel
 import Ports
+import Records
 import Synchronization
 import TestPixels
 import TestSupport

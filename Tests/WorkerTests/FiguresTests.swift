@@ -1,6 +1,8 @@
+import Canonical
 import Foundation
 import ImageModel
 import Ports
+import Records
 import Synchronization
 import TestPixels
 import TestSupport

@@ -1,12 +1,15 @@
+import Canonical
 import Digest
 import Foundation
 import ImageModel
 import Ports
 import Posix
+import Records
 import Store
 import TestPixels
 import TestSupport
 import Testing
+import VariantSpec
 import WorkerRuntime
 
 @Suite("The main job, end to end, on real adapters", .timeLimit(.minutes(3)))

@@ -1,6 +1,6 @@
 import EmbeddedLog
-import ImageModel
 import Ports
+import Records
 import Synchronization
 
 /// An embedded log whose partitions can come and go as a group's do, and whose appends can be held up.
@@ -28,7 +28,7 @@ final class MovingLog: Log, LogConsumer {
     func moveAndReturn(_ partition: PartitionID, epoch: Int64) async throws {
         let changelog = try await log.bounds(.variants, partition)
         var committed: [Topic: Int64] = [:]
-        for topic in Topic.consumed { committed[topic] = try await log.watermark(topic, partition) ?? 0 }
+        for topic in Topic.consumed { committed[topic] = try await log.committed(topic, partition) ?? 0 }
         try await Turn(self).do { [committed, consumer] listener in
             guard let listener else { return }
             listener.lost(partition)
@@ -67,8 +67,8 @@ final class MovingLog: Log, LogConsumer {
         try await log.bounds(topic, partition)
     }
 
-    func watermark(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
-        try await log.watermark(topic, partition)
+    func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
+        try await log.committed(topic, partition)
     }
 
     func read(
@@ -101,8 +101,8 @@ final class MovingLog: Log, LogConsumer {
         try consumer.rewind(topic, partition, to: offset)
     }
 
-    func commit(_ topic: Topic, _ partition: PartitionID, watermark: Int64) {
-        consumer.commit(topic, partition, watermark: watermark)
+    func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
+        consumer.commit(topic, partition, below: offset)
     }
 
     func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? { consumer.committed(topic, partition) }

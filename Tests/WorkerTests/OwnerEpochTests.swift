@@ -1,8 +1,10 @@
+import Canonical
 import Digest
 import EmbeddedLog
 import Foundation
 import ImageModel
 import Ports
+import Records
 import Synchronization
 import TestPixels
 import TestSupport

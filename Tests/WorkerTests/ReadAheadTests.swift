@@ -1,4 +1,4 @@
-import ImageModel
+import Records
 import Testing
 
 @testable import WorkerRuntime

@@ -1,8 +1,11 @@
+import Canonical
 import Digest
 import ImageModel
 import Partition
 import Ports
+import Records
 import Testing
+import VariantSpec
 
 @testable import WorkerRuntime
 
@@ -32,9 +35,9 @@ struct RecentLooksTests {
             let gone = Set(gone.map(\.description))
             return try looks.snapshot(
                 for: Waiter(job: job, record: record), at: now,
-                isGone: {
-                    asked.append($0)
-                    return gone.contains($0)
+                isGone: { location, _ in
+                    asked.append(location)
+                    return gone.contains(location)
                 },
                 read: { () throws(IndexFailure) in
                     reads += 1

@@ -1,4 +1,5 @@
-import ImageModel
+import Canonical
+import Records
 import Testing
 
 @testable import WorkerRuntime

@@ -1,7 +1,9 @@
+import Canonical
 import EmbeddedLog
 import ImageModel
 import Partition
 import Ports
+import Records
 import Synchronization
 import TestPixels
 import TestSupport
@@ -30,7 +32,7 @@ struct ReturningTests {
         #expect(try await bench.outcomes().count == 1)
     }
 
-    @Test("What was answered ahead of an unfinished job is not answered again, and the watermark passes it")
+    @Test("What was answered ahead of an unfinished job is not answered again, and the committable offset passes it")
     func answeredAhead() async throws {
         let bench = try Bench()
         let gate = Gate()
@@ -55,7 +57,7 @@ struct ReturningTests {
                     try await eventually { await worker.figures.finishedAhead[.jobsFast] == 1 }
                     try await moving.moveAndReturn(partition, epoch: 1_000)
                     gate.open()
-                    try await eventually { try await log.watermark(.jobsFast, partition) == 2 }
+                    try await eventually { try await log.committed(.jobsFast, partition) == 2 }
                 }
             })
         #expect(letters.withLock { $0 } == 1)

@@ -1,8 +1,11 @@
+import Canonical
 import Digest
 import EmbeddedLog
+import Failures
 import ImageModel
 import Partition
 import Ports
+import Records
 import TestPixels
 import TestSupport
 import Testing

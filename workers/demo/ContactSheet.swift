@@ -1,7 +1,10 @@
+internal import Canonical
 import Foundation
-import ImageModel
+internal import ImageModel
 import Ports
+internal import Records
 import Rendering
+internal import VariantSpec
 
 /// A page that shows every stored variant as a picture, with how it came to be.
 struct ContactSheet {

@@ -1,6 +1,6 @@
 import CommandLine
 import Foundation
-import ImageModel
+internal import ImageModel
 import Rendering
 
 /// The whole of Mezzotint on one machine: an origin, publishers, the worker, and a page of what came of it.

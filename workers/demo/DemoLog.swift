@@ -1,5 +1,4 @@
 import Foundation
-import ImageModel
 import KafkaLog
 internal import KafkaSetup
 import LogChoice

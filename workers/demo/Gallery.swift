@@ -1,9 +1,10 @@
 import CommandLine
 import Foundation
-import ImageModel
+internal import ImageModel
 import Ports
 import Posix
 import Rendering
+internal import VariantSpec
 
 /// The pictures that the demo's origin serves: a person's own, or drawn.
 struct Gallery {

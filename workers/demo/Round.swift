@@ -1,6 +1,6 @@
 import CommandLine
 import Foundation
-import ImageModel
+internal import ImageModel
 
 /// One round of the demo: jobs for every picture on both lanes, and the worker's own account of them.
 struct Round {

@@ -1,9 +1,10 @@
 import CommandLine
 import Digest
-import ImageModel
+internal import Failures
 import JSONText
 import Ports
 import Posix
+internal import Records
 import Settings
 
 /// `mezzotint dead`: the jobs that a person must look at.

@@ -1,8 +1,8 @@
 import CommandLine
-import ImageModel
 import JSONText
 import Ports
 import Posix
+internal import Records
 import Settings
 
 /// `mezzotint lag`: how far the workers are behind, read from the log alone, so that it also works when all are dead.

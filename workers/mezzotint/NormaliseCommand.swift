@@ -1,8 +1,9 @@
+internal import Canonical
 import CommandLine
-import ImageModel
 import JSONText
 import LogChoice
 import Settings
+internal import VariantSpec
 
 /// `mezzotint normalise`: the canonical form of URLs, rule by rule.
 enum NormaliseCommand {

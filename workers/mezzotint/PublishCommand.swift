@@ -1,9 +1,12 @@
+internal import Canonical
 import CommandLine
-import ImageModel
+internal import ImageModel
 import JSONText
 import LogChoice
 import Ports
+internal import Records
 import Settings
+internal import VariantSpec
 
 /// `mezzotint publish`: jobs from arguments, or a line each from standard input.
 enum PublishCommand {

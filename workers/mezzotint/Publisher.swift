@@ -1,7 +1,10 @@
+internal import Canonical
 import CommandLine
-import ImageModel
+internal import ImageModel
 import Ports
 import Posix
+internal import Records
+internal import VariantSpec
 
 /// Takes jobs as people write them, one by one, and appends the good ones in batches.
 ///

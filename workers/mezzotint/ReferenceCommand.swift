@@ -1,6 +1,8 @@
+internal import Canonical
 import CommandLine
-import ImageModel
+internal import Failures
 import Ports
+internal import Records
 import Settings
 import Telemetry
 

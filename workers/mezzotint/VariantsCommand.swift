@@ -1,10 +1,13 @@
+internal import Canonical
 import CommandLine
-import ImageModel
+internal import ImageModel
 import JSONText
 import LogChoice
 import Ports
 import Posix
+internal import Records
 import Settings
+internal import VariantSpec
 
 /// `mezzotint variants`: what is stored for a source, and from what it was made, read from the changelog.
 enum VariantsCommand {

@@ -1,7 +1,7 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
 internal import Posix
+internal import VariantSpec
 internal import Vips
 
 /// The hidden `bench FORMAT,… PART PARTS OUT FILE…`: libvips in a bare loop over every PARTS-th file, for

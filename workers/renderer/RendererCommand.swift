@@ -2,10 +2,10 @@ internal import CAllocations
 internal import CommandLine
 internal import DirectPath
 internal import Glibc
-internal import ImageModel
 internal import Posix
 internal import Rendering
 internal import Seccomp
+internal import VariantSpec
 internal import Vips
 
 /// The renderer program: started by the pool with a socket, it serves renders; by hand it only says what it is.

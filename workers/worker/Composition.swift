@@ -1,6 +1,6 @@
+internal import Canonical
 internal import Glibc
 internal import HTTP
-internal import ImageModel
 internal import Index
 internal import LogChoice
 internal import Origin

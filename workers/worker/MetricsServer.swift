@@ -1,4 +1,3 @@
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Settings

@@ -1,7 +1,9 @@
+internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
 internal import Posix
+internal import Records
 internal import Rendering
 internal import Synchronization
 internal import Telemetry
@@ -33,7 +35,7 @@ final class MetricsSource: Sendable {
         while !Task.isCancelled {
             let figures = await worker.figures
             let last = lags.withLock { $0 } ?? []
-            // What the worker has taken up it knows, and a watermark that stands still was read before.
+            // What the worker has taken up it knows, and a committed offset that stands still was read before.
             let found = try? await log.lags(Topic.worked, figures.owned) { standing in
                 figures.oldestTimes[standing.partition]?[standing.topic]
                     ?? last.first {

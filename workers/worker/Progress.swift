@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import Records
 internal import Telemetry
 internal import WorkerRuntime
 

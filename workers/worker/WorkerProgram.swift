@@ -1,7 +1,6 @@
 internal import CommandLine
 internal import Dispatch
 internal import Glibc
-internal import ImageModel
 internal import LogChoice
 internal import Ports
 internal import Posix

@@ -1,4 +1,3 @@
-internal import ImageModel
 internal import Ports
 
 /// The one field of an EXIF block that pixels depend on.

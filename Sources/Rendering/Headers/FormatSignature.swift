@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// Knows a format by its first bytes; names and content types are never believed.
 ///

@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// A GIF's canvas, frames and duration, from its blocks.
 enum GIFHeader {

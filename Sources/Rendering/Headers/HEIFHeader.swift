@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// An AVIF's or HEIC's size as people see it, from the boxes that describe its primary item.
 ///

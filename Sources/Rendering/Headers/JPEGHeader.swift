@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// A JPEG's size, orientation and scans, from its markers.
 enum JPEGHeader {

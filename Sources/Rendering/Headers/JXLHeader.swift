@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// A JPEG XL's size as people see it, from the first bits of its codestream; libjxl turns pixels upright itself.
 enum JXLHeader {

@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// A PNG's size and orientation, and the chunks of it that a decoder may see.
 ///

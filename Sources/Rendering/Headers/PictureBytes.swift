@@ -1,7 +1,7 @@
 internal import Glibc
-internal import ImageModel
 internal import Ports
 internal import Posix
+internal import VariantSpec
 
 /// The bytes of a picture's file, read at any place in windows: a header costs one read, a hostile offset an answer.
 ///

@@ -1,6 +1,6 @@
-internal import ImageModel
 package import Ports
 package import Posix
+internal import VariantSpec
 
 /// Reads what a picture is from its first bytes, in Swift, and holds it against the limits before a decoder sees it.
 ///

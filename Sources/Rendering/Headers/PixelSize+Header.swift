@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 extension PixelSize {
     /// The sides that a header tells: the one way from a file's numbers to a size.

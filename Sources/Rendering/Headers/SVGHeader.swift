@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// An SVG's size in pixels, from the attributes of its root element; what it draws is libvips's to find out.
 enum SVGHeader {

@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// A TIFF's first page: size, orientation and whether it is transparent. Its other pages are left alone.
 enum TIFFHeader {

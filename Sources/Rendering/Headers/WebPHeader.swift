@@ -1,5 +1,5 @@
-internal import ImageModel
 internal import Ports
+internal import VariantSpec
 
 /// A WebP's canvas, orientation and frames, from its chunks.
 enum WebPHeader {

@@ -1,7 +1,7 @@
 internal import Dispatch
-internal import ImageModel
 internal import Ports
 internal import Synchronization
+internal import VariantSpec
 
 /// What all children of a pool may need at once, by estimate: a job that would go over waits until others are done.
 ///

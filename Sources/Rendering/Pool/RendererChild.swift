@@ -1,6 +1,7 @@
 internal import ImageModel
 internal import Ports
 internal import Posix
+internal import VariantSpec
 
 /// The worker's side of one child process.
 final class RendererChild {

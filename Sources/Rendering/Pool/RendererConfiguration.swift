@@ -1,4 +1,5 @@
 package import ImageModel
+package import VariantSpec
 
 /// How the pool runs its children.
 package struct RendererConfiguration: Sendable, Hashable {

@@ -3,6 +3,7 @@ package import ImageModel
 package import Ports
 package import Posix
 internal import Synchronization
+internal import VariantSpec
 
 /// Renderer children, one render each at a time; the seat of one that died is taken by a fresh one.
 ///

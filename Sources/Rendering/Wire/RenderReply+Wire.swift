@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import VariantSpec
 
 extension RenderReply {
     /// The exit status of a child that has no memory left to answer with.

@@ -1,9 +1,9 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
 internal import LogChoice
 internal import Ports
 internal import Posix
+internal import Records
 internal import Settings
 
 /// Workers and producers on topics of their own on a real Kafka.

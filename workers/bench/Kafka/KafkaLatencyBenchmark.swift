@@ -1,8 +1,11 @@
+internal import Canonical
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
+internal import VariantSpec
 
 /// `mezzotint-bench kafka-latency`: from publishing a job to its variant being stored, when there is little to do.
 enum KafkaLatencyBenchmark {

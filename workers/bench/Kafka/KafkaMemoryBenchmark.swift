@@ -1,8 +1,8 @@
 internal import CommandLine
 internal import Foundation
 internal import Glibc
-internal import ImageModel
 internal import Ports
+internal import Records
 
 /// `mezzotint-bench kafka-memory`: what a worker holds that owns twelve partitions, at rest and with much to do.
 enum KafkaMemoryBenchmark {

@@ -1,6 +1,5 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
 
 /// `mezzotint-bench kafka-once`: many jobs for few sources, from everywhere at once: each is fetched once.
 enum KafkaOnceBenchmark {

@@ -1,9 +1,12 @@
+internal import Canonical
 internal import CommandLine
 internal import Digest
 internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
+internal import VariantSpec
 
 /// `mezzotint-bench kafka-restore`: a worker without an index takes over partitions full of rows.
 enum KafkaRestoreBenchmark {

@@ -1,8 +1,10 @@
+internal import Canonical
 internal import CommandLine
 internal import Digest
 internal import Foundation
-internal import ImageModel
 internal import Ports
+internal import Records
+internal import VariantSpec
 
 /// `mezzotint-bench kafka-scale`: what more workers bring, and what a cluster costs.
 enum KafkaScaleBenchmark {

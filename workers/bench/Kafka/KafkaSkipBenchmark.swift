@@ -1,8 +1,10 @@
+internal import Canonical
 internal import CommandLine
 internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
+internal import Records
 
 /// `mezzotint-bench kafka-skip`: jobs whose variants are all stored, beside what only reads them.
 enum KafkaSkipBenchmark {

@@ -1,9 +1,9 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
+internal import VariantSpec
 
 /// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Measured.swift.
 enum LossBenchmark {

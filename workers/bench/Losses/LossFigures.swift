@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ImageModel
+internal import VariantSpec
 
 /// A format and a quality that losses are measured for.
 struct LossFormat: Hashable {

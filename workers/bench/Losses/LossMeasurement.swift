@@ -3,6 +3,7 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
+internal import VariantSpec
 
 /// One photograph's losses. For each size, donor and ratio the variant is rendered from the source and from the donor;
 /// both are scored against the lossless rendering from the source decoded in full, and the difference is the loss.

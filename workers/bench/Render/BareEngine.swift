@@ -1,5 +1,5 @@
 internal import Foundation
-internal import ImageModel
+internal import VariantSpec
 
 /// Bare calls of libvips in a loop, in as many processes as jobs; it runs inside mezzotint-renderer, which links libvips.
 struct BareEngine: BenchmarkEngine {

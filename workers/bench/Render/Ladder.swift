@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import VariantSpec
 
 /// The formats in which each size of a picture is written, by the name that the benchmark's lines have.
 struct Ladder {

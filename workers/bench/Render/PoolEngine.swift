@@ -3,6 +3,7 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
+internal import VariantSpec
 
 /// Our renderer pool, on files.
 struct PoolEngine: BenchmarkEngine {

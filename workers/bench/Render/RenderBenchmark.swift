@@ -1,6 +1,6 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
+internal import VariantSpec
 
 /// `mezzotint-bench render`: a set of photographs in three sizes, by our pool, by libvips alone and by sharp, in one run.
 struct RenderBenchmark {

@@ -4,6 +4,7 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Rendering
+internal import VariantSpec
 
 /// SSIMULACRA2 of 1280 px variants against lossless ones that were decoded in full and resized once.
 struct Scorer {

@@ -1,6 +1,6 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
+internal import VariantSpec
 
 /// sharp, as its bench in `peers/node` uses it; nil, and loudly so, where it or node is absent.
 struct SharpEngine: BenchmarkEngine {

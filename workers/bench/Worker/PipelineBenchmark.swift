@@ -1,6 +1,6 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
+internal import VariantSpec
 
 /// `mezzotint-bench pipeline`: what the whole worker costs above its renderers alone.
 enum PipelineBenchmark {

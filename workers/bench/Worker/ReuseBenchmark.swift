@@ -1,6 +1,6 @@
 internal import CommandLine
 internal import Foundation
-internal import ImageModel
+internal import VariantSpec
 
 /// `mezzotint-bench reuse`: what reuse saves at the origin and on the processor.
 enum ReuseBenchmark {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import ImageModel
 internal import Posix
 internal import Synchronization
 internal import WebServer

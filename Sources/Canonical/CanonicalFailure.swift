@@ -1,0 +1,27 @@
+package import Failures
+package import VariantSpec
+
+/// Why a URL or a variant spec has no canonical form: always the producer's mistake, never the weather's.
+package enum CanonicalFailure: StageFailure, Hashable {
+    /// `excerpt` is fit for a log: shortened, control bytes shown, passwords left out.
+    case url(excerpt: String, URLFault)
+    case spec(SpecFailure)
+
+    package var code: String {
+        switch self {
+        case .url(_, let fault): fault.entry.code
+        case .spec(let failure): failure.code
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .url(let excerpt, let fault): "\(excerpt) is refused: \(fault.sentence)"
+        case .spec(let failure): failure.description
+        }
+    }
+
+    package var verdict: Verdict { .deadLetter }
+
+    package static let catalogue = URLFault.catalogue + SpecFailure.catalogue
+}

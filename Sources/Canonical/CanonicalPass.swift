@@ -1,0 +1,144 @@
+internal import VariantSpec
+
+/// One URL on its way to its canonical form, part by part.
+///
+/// The received bytes are never changed; what is canonical grows in `out`. Steps are written only when explaining,
+/// since intake does this for every job.
+struct CanonicalPass {
+    private let received: [UInt8]
+    private let rules: CanonicalRules
+    private let explaining: Bool
+    private var out: [UInt8] = []
+    private var host: [UInt8] = []
+    private var group: HostAliasGroup?
+    private(set) var steps: [CanonicalStep] = []
+
+    init(_ received: [UInt8], under rules: CanonicalRules, explaining: Bool) {
+        (self.received, self.rules, self.explaining) = (received, rules, explaining)
+    }
+
+    mutating func run(asText text: String?) throws(CanonicalFailure) -> CanonicalSource {
+        do throws(URLFault) {
+            let parts = try URLParts(received, limit: rules.urlByteLimit)
+            if explaining, parts.end < received.count { note("fragment", received[parts.end...], []) }
+            out.reserveCapacity(parts.end + 16)
+            try appendOrigin(parts)
+            let path = out.count
+            try appendPath(parts)
+            let fetched = try appendQuery(parts, path: out[path...])
+            guard out.count <= rules.urlByteLimit else {
+                throw .tooLong(bytes: out.count, limit: rules.urlByteLimit)
+            }
+            return CanonicalSource(
+                fetchURL: fetchURL(parts, fetched.bytes, text), canonical: out, aliasGroup: group?.id,
+                variant: fetched.variant)
+        } catch {
+            throw .url(excerpt: Excerpt.url(received), error)
+        }
+    }
+
+    /// International hosts go to DNS and to the origin as A-labels, and libcurl makes them only in some locales; all
+    /// else is fetched as it came.
+    private func fetchURL(_ parts: URLParts, _ fetched: [UInt8]?, _ text: String?) -> String {
+        let isInternational = received[parts.host].contains { $0 >= 0x80 }
+        if !isInternational, fetched == nil, parts.end == received.count, let text { return text }
+        var bytes = fetched ?? Array(received[..<parts.end])
+        if isInternational { bytes.replaceSubrange(parts.host, with: host) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func appendOrigin(_ parts: URLParts) throws(URLFault) {
+        var scheme = parts.isHTTPS ? "https" : "http"
+        host = try HostName.canonical(received[parts.host])
+        let port = try parts.canonicalPort(received).map { Array(":\($0)".utf8) } ?? []
+        if explaining {
+            note("scheme", received[parts.scheme], Array(scheme.utf8)[...])
+            note("host", received[parts.host], host[...])
+            if let written = parts.port {
+                note("port", received[(written.lowerBound - 1)..<written.upperBound], port[...])
+            }
+        }
+        var authority = host + port
+        if let listed = rules.group(of: authority) {
+            let group = listed.group
+            self.group = group
+            let before = "\(scheme)://".utf8 + authority
+            if group.mergesSchemes { scheme = "https" }
+            authority = listed.leader
+            if explaining { note("alias group \(group.id)", before[...], ("\(scheme)://".utf8 + authority)[...]) }
+        }
+        out += scheme.utf8
+        out += "://".utf8
+        out += authority
+    }
+
+    private mutating func appendPath(_ parts: URLParts) throws(URLFault) {
+        let start = out.count
+        if parts.path.isEmpty {
+            out.append(Byte.slash)
+            if explaining { note("empty path", [], out[start...]) }
+            return
+        }
+        try Escapes.appendCanonical(received, parts.path, to: &out)
+        let escaped = explaining ? out[start...] : []
+        if explaining { note("escapes", received[parts.path], escaped) }
+        Escapes.removeDotSegments(&out, from: start)
+        if explaining { note("dot segments", escaped, out[start...]) }
+    }
+
+    /// The bytes to fetch are nil where they are the received ones.
+    private mutating func appendQuery(_ parts: URLParts, path: ArraySlice<UInt8>) throws(URLFault) -> (
+        bytes: [UInt8]?, variant: VariantSpec?
+    ) {
+        guard let range = parts.query else { return (nil, nil) }
+        let query = try URLQuery(received, range)
+        if explaining { note("escapes", received[range], query.canonical[...]) }
+        guard rules.understands(.imageView, in: group), query.mentionsImageView else {
+            appendPairs(query, where: { _ in true })
+            return (nil, nil)
+        }
+        var request = ImageViewRequest()
+        for pair in query.pairs { try request.read(name: query.name(pair), value: query.value(pair)) }
+        let asked = request.spec(path: path, defaults: rules.defaultQualities)
+        let variant = request.isExact ? asked : rules.tiers.fitting(asked)
+        if explaining {
+            let own = query.pairs.map { query.text($0) }.filter { ImageViewRequest.owns(pair: $0) }
+            note("imageView", Array(own.joined(separator: [Byte.ampersand]))[...], Array(asked.description.utf8)[...])
+            note("tiers", Array(asked.description.utf8)[...], Array(variant.description.utf8)[...])
+        }
+        let kept = { (pair: URLQuery.Pair) in !pair.canonical.isEmpty && !ImageViewRequest.owns(pair: query.text(pair))
+        }
+        appendPairs(query, where: kept)
+        var fetched = Array(received[..<(range.lowerBound - 1)])
+        var mark = Byte.question
+        for pair in query.pairs where kept(pair) {
+            fetched.append(mark)
+            fetched += received[pair.received]
+            mark = Byte.ampersand
+        }
+        return (fetched, variant)
+    }
+
+    /// Parameters keep their order and repeats: to a plain URL's server both may mean something. An empty query
+    /// keeps its `?` for the same reason; one that a rule emptied loses it.
+    private mutating func appendPairs(_ query: URLQuery, where isKept: (URLQuery.Pair) -> Bool) {
+        var mark = Byte.question
+        for pair in query.pairs where isKept(pair) {
+            if rules.isVolatile(query.name(pair), in: group) {
+                if explaining { note("volatile parameter", query.text(pair), []) }
+                continue
+            }
+            out.append(mark)
+            out += query.text(pair)
+            mark = Byte.ampersand
+        }
+    }
+
+    private mutating func note(_ rule: String, _ before: ArraySlice<UInt8>, _ after: ArraySlice<UInt8>) {
+        guard before != after else { return }
+        steps.append(
+            CanonicalStep(
+                rule: rule, before: String(decoding: before, as: UTF8.self),
+                after: String(decoding: after, as: UTF8.self)))
+    }
+}

@@ -1,0 +1,122 @@
+internal import VariantSpec
+
+/// What a NOS imageView query asks for, read parameter by parameter in any order.
+///
+/// Of repeats the first counts, and what comes later under that name is not even read. `thumbnail` comes before its
+/// older spelling `param`, wherever they stand.
+struct ImageViewRequest {
+    private var thumbnail: (width: Int, height: Int, mode: FitMode)?
+    private var param: (width: Int, height: Int, mode: FitMode)?
+    private var quality: Int?
+    private var format: ImageFormat?
+    private var enlarge: Bool?
+    private var axis: CropAxis?
+    private var exact: Bool?
+    private var isMarked = false
+    private var isStill: Bool?
+
+    var isExact: Bool { exact ?? false }
+
+    private static let names = [
+        "imageView", "thumbnail", "param", "quality", "type", "enlarge", "axis", "tostatic", "stripmeta", "exact",
+        "center", "watermark", "crop", "rotate", "blur",
+    ].map { Array($0.utf8) }
+
+    /// Whether a parameter belongs to the dialect; all others belong to the source.
+    static func owns(pair: ArraySlice<UInt8>) -> Bool {
+        let name = pair.prefix { $0 != Byte.equals }
+        return names.contains { $0.elementsEqual(name) }
+    }
+
+    mutating func read(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>?) throws(URLFault) {
+        let name = String(decoding: name, as: UTF8.self)
+        let text = value.map { String(decoding: $0, as: UTF8.self) }
+        guard !name.contains("%7C"), text?.contains("%7C") != true else {
+            throw .unsupported("a pipe of several operations", instead: "Ask for one imageView operation, without |.")
+        }
+        func wrong(_ expected: String) -> URLFault { .parameter(name: name, value: text ?? "", expected: expected) }
+        func flag() throws(URLFault) -> Bool {
+            switch text {
+            case nil, "", "1": return true
+            case "0": return false
+            default: throw wrong("\(name)=0 or \(name)=1")
+            }
+        }
+        switch name {
+        case "imageView":
+            guard !isMarked else { return }
+            guard try flag() else { throw wrong("imageView or imageView=1") }
+            isMarked = true
+        case "thumbnail":
+            guard thumbnail == nil else { return }
+            thumbnail = Self.size(value)
+            if thumbnail == nil { throw wrong(Self.sizes) }
+        case "param":
+            guard param == nil else { return }
+            param = Self.size(value)
+            if param == nil { throw wrong(Self.sizes) }
+        case "quality":
+            guard quality == nil else { return }
+            guard let number = SpecNumber.whole(value), (1...100).contains(number) else {
+                throw wrong("a number from 1 to 100")
+            }
+            quality = number
+        case "type":
+            guard format == nil else { return }
+            guard let asked = ImageFormat(suffix: text?.lowercased() ?? "") else { throw wrong("jpg, png, webp, avif or gif") }
+            guard asked.isWritten else {
+                throw .unsupported("the format \(asked.rawValue)", instead: "Ask for type=jpg, png, webp, avif or gif.")
+            }
+            format = asked
+        case "enlarge":
+            if enlarge == nil { enlarge = try flag() }
+        case "axis":
+            guard axis == nil else { return }
+            guard let asked = CropAxis(text: value) else { throw wrong("two numbers from 0 to 10, as in axis=5_2") }
+            axis = asked
+        case "tostatic":
+            if isStill == nil { isStill = try flag() }
+        case "exact":
+            if exact == nil { exact = try flag() }
+        case "center":
+            throw .unsupported("a crop around a point of the source (center)", instead: "Ask for axis=x_y, in tenths.")
+        case "watermark", "crop", "rotate", "blur":
+            throw .unsupported(
+                "the imageView operation \(name)", instead: "Ask for thumbnail, quality, type, enlarge and axis.")
+        default:
+            return
+        }
+    }
+
+    /// Without a thumbnail the source's own size; without a type the path's, if that is written, else JPEG.
+    /// As NOS has it, the first frame alone unless `tostatic=0` asks for all, and always where it crops.
+    func spec(path: ArraySlice<UInt8>, defaults: DefaultQualities) -> VariantSpec {
+        let size = thumbnail ?? param ?? (width: 0, height: 0, mode: .inside)
+        let format = format ?? Self.format(ofPath: path)
+        var extras = SpecExtras()
+        extras.isStill = isStill ?? true || size.mode == .crop
+        return VariantSpec(
+            width: size.width, height: size.height, mode: size.mode,
+            quality: quality ?? defaults.quality(for: format), format: format, enlarge: enlarge ?? false,
+            axis: axis ?? .centre, extras: extras)
+    }
+
+    private static func format(ofPath path: ArraySlice<UInt8>) -> ImageFormat {
+        // A dot before the last slash ends no name; what follows it then is no format.
+        guard let dot = path.lastIndex(of: Byte.dot),
+            let format = ImageFormat(utf8: path[(dot + 1)...].map(Byte.lowered)[...]), format.isWritten
+        else { return .jpeg }
+        return format
+    }
+
+    private static let sizeLimit = 4096
+    private static let sizes =
+        "a size such as 200x100, 200y200, 200z100, 200x0 or 0x100, sides 0 to \(sizeLimit) and not both 0"
+
+    private static func size(_ value: ArraySlice<UInt8>?) -> (width: Int, height: Int, mode: FitMode)? {
+        guard let value, let size = SpecSize(text: value), max(size.width, size.height) <= sizeLimit,
+            size.width > 0 || size.height > 0
+        else { return nil }
+        return (size.width, size.height, size.mode)
+    }
+}

@@ -1,0 +1,25 @@
+package import Digest
+
+/// Names a source: SHA-256 of the canonical form's version, alias group and canonical URL.
+///
+/// Two jobs with one key are about one image, are handled by one partition, and share one flight.
+package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let digest: SHA256Digest
+
+    package init(_ digest: SHA256Digest) { self.digest = digest }
+
+    /// From 64 hexadecimal digits.
+    package init?(hex: some StringProtocol) {
+        let bytes = Array(hex.utf8)
+        guard bytes.count == 64,
+            let a = Hex.word(bytes[0..<16]), let b = Hex.word(bytes[16..<32]),
+            let c = Hex.word(bytes[32..<48]), let d = Hex.word(bytes[48..<64])
+        else { return nil }
+        digest = SHA256Digest(words: (a, b, c, d))
+    }
+
+    package var hex: String { digest.hex }
+    package var description: String { hex }
+
+    package static func < (a: Self, b: Self) -> Bool { a.digest.words < b.digest.words }
+}

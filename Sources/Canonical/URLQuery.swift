@@ -1,0 +1,60 @@
+internal import VariantSpec
+
+/// A query split on `&` and on nothing else, its escapes in their one spelling.
+///
+/// `k`, `k=`, `+`, `%20` and `%2B` stay distinct: servers disagree about which of them are one.
+struct URLQuery {
+    struct Pair {
+        /// In the received bytes.
+        let received: Range<Int>
+        /// In `canonical`.
+        let canonical: Range<Int>
+    }
+
+    private(set) var canonical: [UInt8] = []
+    private(set) var pairs: [Pair] = []
+
+    init(_ received: [UInt8], _ range: Range<Int>) throws(URLFault) {
+        canonical.reserveCapacity(range.count)
+        var start = range.lowerBound
+        while true {
+            var end = start
+            while end < range.upperBound, received[end] != Byte.ampersand { end += 1 }
+            let at = canonical.count
+            try Escapes.appendCanonical(received, start..<end, to: &canonical)
+            pairs.append(Pair(received: start..<end, canonical: at..<canonical.count))
+            guard end < range.upperBound else { return }
+            canonical.append(Byte.ampersand)
+            start = end + 1
+        }
+    }
+
+    func text(_ pair: Pair) -> ArraySlice<UInt8> { canonical[pair.canonical] }
+
+    /// Up to the first `=`.
+    func name(_ pair: Pair) -> ArraySlice<UInt8> {
+        canonical[pair.canonical.lowerBound..<(equals(in: pair) ?? pair.canonical.upperBound)]
+    }
+
+    /// After the first `=`; nil where there is none.
+    func value(_ pair: Pair) -> ArraySlice<UInt8>? {
+        equals(in: pair).map { canonical[$0 + 1..<pair.canonical.upperBound] }
+    }
+
+    private func equals(in pair: Pair) -> Int? { canonical[pair.canonical].firstIndex(of: Byte.equals) }
+
+    /// Whether some operation is `imageView`: at the start of a pair, or after a pipe (which is `%7C` by now).
+    var mentionsImageView: Bool {
+        let word = Array("imageView".utf8)
+        return pairs.contains { pair in
+            let text = text(pair)
+            return text.indices.contains { i in
+                guard i == text.startIndex || (i - 3 >= text.startIndex && text[(i - 3)..<i].elementsEqual("%7C".utf8)),
+                    text[i...].starts(with: word)
+                else { return false }
+                let after = i + word.count
+                return after == text.endIndex || text[after] == Byte.equals || text[after...].starts(with: "%7C".utf8)
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/// The offset below which every record of one topic's partition is finished.
+///
+/// Counts only records that were received: offsets have gaps (compaction, transaction markers), and a gap is done.
+/// Source of the rule: parallel-consumer #826 lost records by committing the highest *seen* offset.
+package struct CommittableOffset: Sendable, Equatable {
+    private var offsets: [Int64] = []
+    private var finished: [Bool] = []
+    /// When each was appended, milliseconds since 1970.
+    private var times: [Int64] = []
+    /// Entries before it are finished and only wait to be cut off.
+    private var head = 0
+    /// Offset after the last received record.
+    private var next: Int64?
+
+    /// Finished in an earlier ownership, and not received since.
+    private var known: Set<Int64> = []
+    /// Where reading began; nil if that is not known.
+    private let start: Int64?
+    /// Which log of the topic it is of.
+    package let incarnation: Int32
+
+    package init() { (start, incarnation) = (nil, 0) }
+
+    /// Of a topic that is read from `start`: what earlier owners finished above it is so for good.
+    package init(from start: Int64, finished: [Int64] = [], incarnation: Int32 = 0) {
+        (self.start, known, self.incarnation) = (start, Set(finished), incarnation)
+    }
+
+    /// Finished above `value`, ascending: what an owner leaves to the next.
+    package var finishedOffsets: [Int64] {
+        var ahead = Array(known)
+        for place in head..<offsets.count where finished[place] { ahead.append(offsets[place]) }
+        return ahead.sorted()
+    }
+
+    /// Received and not finished.
+    package private(set) var unfinished = 0
+
+    /// nil until a record was received, where it is not known where reading began.
+    package var value: Int64? { head < offsets.count ? offsets[head] : next ?? start }
+
+    /// Received since the record that holds the committable offset back, itself and finished ones included: what a successor would
+    /// read again, and what is kept in memory here.
+    package var span: Int { offsets.count - head }
+
+    /// Finished behind the record that holds the committable offset back: a successor does them again.
+    package var finishedAhead: Int { span - unfinished }
+
+    /// The record that holds the committable offset back.
+    package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }
+
+    /// When that was appended, milliseconds since 1970.
+    package var oldestTime: Int64? { head < times.count ? times[head] : nil }
+
+    /// Whether a record after the one that holds the committable offset is finished already.
+    package var isHeldBack: Bool { finishedAhead > 0 }
+
+    /// A record came; false if it came before (a log repeats after a reconnect), or was finished in an earlier ownership.
+    package mutating func receive(_ offset: Int64, appended: Int64 = 0) -> Bool {
+        if let next, offset < next { return false }
+        if !known.isEmpty, known.remove(offset) != nil {
+            next = offset + 1
+            // With nothing unfinished before it, the committable offset is behind it already.
+            if unfinished > 0 {
+                offsets.append(offset)
+                finished.append(true)
+                times.append(appended)
+            }
+            return false
+        }
+        offsets.append(offset)
+        finished.append(false)
+        times.append(appended)
+        next = offset + 1
+        unfinished += 1
+        return true
+    }
+
+    /// A record is finished; true if the committable offset moved.
+    package mutating func finish(_ offset: Int64) -> Bool {
+        guard let place = index(of: offset), !finished[place] else { return false }
+        finished[place] = true
+        unfinished -= 1
+        guard place == head else { return false }
+        while head < offsets.count, finished[head] { head += 1 }
+        if head > 512, head * 2 > offsets.count {
+            offsets.removeFirst(head)
+            finished.removeFirst(head)
+            times.removeFirst(head)
+            head = 0
+        }
+        return true
+    }
+
+    private func index(of offset: Int64) -> Int? {
+        var low = head
+        var high = offsets.count
+        while low < high {
+            let middle = (low + high) / 2
+            if offsets[middle] < offset { low = middle + 1 } else { high = middle }
+        }
+        return low < offsets.count && offsets[low] == offset ? low : nil
+    }
+}

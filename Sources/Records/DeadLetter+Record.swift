@@ -1,0 +1,141 @@
+package import Digest
+package import Failures
+
+/// A job that a person must look at: its original bytes, and why it was given up.
+///
+/// A tombstone of the same key, with the letter's id in a header, takes it back; a letter that a crash repeated has the
+/// id and the origin of the first.
+package struct DeadLetter: Sendable, Hashable {
+    /// The job's.
+    package var id: String
+    package var cause: FailureNote
+    /// Attempts made in all; 0 if the record was never a job.
+    package var attempts: Int
+    /// Where the bytes name one.
+    package var url: String?
+    package var origin: RecordOrigin
+    /// Milliseconds since 1970.
+    package var at: Int64
+    /// As it came, or its first bytes and the SHA-256 of all of them if it was longer than a key may be.
+    package var key: [UInt8]
+    /// Of a key that was cut.
+    package var wholeKey: Whole?
+    /// As it came, or its first bytes if it was larger than a job may be.
+    package var body: [UInt8]
+    /// Of a body that was cut: the whole one's size and SHA-256.
+    package var whole: Whole?
+    package var traceparent: String?
+
+    /// What was cut.
+    package struct Whole: Sendable, Hashable {
+        package var bytes: Int
+        package var digest: SHA256Digest
+        init(of bytes: [UInt8]) { self.init(bytes: bytes.count, digest: SHA256.digest(of: bytes)) }
+        package init(bytes: Int, digest: SHA256Digest) { (self.bytes, self.digest) = (bytes, digest) }
+    }
+
+    package init(
+        of record: Record, id: String, cause: FailureNote, attempts: Int, url: String?, at time: Int64
+    ) {
+        let value = record.value ?? []
+        (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url, time)
+        origin = record.jobOrigin
+        (key, body) = (record.key, value)
+        if key.count > RecordLimits.keyBytes {
+            let whole = Whole(of: key)
+            (key, wholeKey) = (Array(key[..<RecordLimits.keptKeyPrefix]) + Array(whole.digest.hex.utf8), whole)
+        }
+        traceparent = record.traceparent
+        if value.count > RecordLimits.jobBytes { cut() }
+    }
+
+    /// Keeps only the beginning of the body.
+    package mutating func cut() {
+        guard whole == nil, body.count > RecordLimits.keptPrefix else { return }
+        whole = Whole(of: body)
+        body = Array(body[..<RecordLimits.keptPrefix])
+    }
+
+    package func newRecord(partition: PartitionID) -> NewRecord {
+        var headers = EventHeader.event(EventHeader.jobDead, id: id, at: at, traceparent: traceparent)
+        headers.append(EventHeader.code, cause.code)
+        headers.append(EventHeader.message(cause.message))
+        headers.append(EventHeader.attempt, String(attempts))
+        headers.append(EventHeader.origin, origin.description)
+        if let url { headers.append(EventHeader.url, url) }
+        if let whole {
+            headers.append(EventHeader.length, String(whole.bytes))
+            headers.append(EventHeader.digest, whole.digest.hex)
+        }
+        if let wholeKey {
+            headers.append(EventHeader.keyLength, String(wholeKey.bytes))
+            headers.append(EventHeader.keyDigest, wholeKey.digest.hex)
+        }
+        return NewRecord(topic: .dead, partition: partition, key: key, value: body, headers: headers)
+    }
+
+    /// The record that takes the letter back.
+    package func discard(partition: PartitionID, at time: Int64) -> NewRecord {
+        var headers = EventHeader.event(EventHeader.jobDiscarded, id: id + "/discard", at: time, traceparent: nil)
+        headers.append(EventHeader.discards, id)
+        return NewRecord(topic: .dead, partition: partition, key: key, value: nil, headers: headers)
+    }
+
+    /// From a record of `dead` that is no tombstone.
+    package init(_ record: Record) throws(RecordFailure) {
+        guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
+        id = try record.text(of: EventHeader.id)
+        cause = FailureNote(
+            code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
+            verdict: .deadLetter)
+        // The last one counts too.
+        let attempts = RecordLimits.attempts.lowerBound...RecordLimits.attempts.upperBound + 1
+        self.attempts = Int(try record.integer(of: EventHeader.attempt, in: attempts))
+        url = record.header(EventHeader.url)
+        origin = try record.origin()
+        at = record.timestamp
+        (key, self.body, traceparent) = (record.key, body, record.traceparent)
+        whole = try Whole(record, EventHeader.length, EventHeader.digest)
+        wholeKey = try Whole(record, EventHeader.keyLength, EventHeader.keyDigest)
+    }
+
+    /// The letters that still stand, of all records of `dead` in one partition, in the order that they came.
+    ///
+    /// A producer may have given many jobs one id: those are letters of their own, taken back together.
+    package static func standing(_ records: [Record]) -> (letters: [DeadLetter], unreadable: [RecordFailure]) {
+        var letters: [DeadLetter?] = []
+        var places: [String: [Int]] = [:]
+        var unreadable: [RecordFailure] = []
+        for record in records {
+            if record.value == nil {
+                let discarded = record.header(EventHeader.discards).flatMap { places.removeValue(forKey: $0) }
+                for place in discarded ?? [] { letters[place] = nil }
+                continue
+            }
+            do throws(RecordFailure) {
+                let letter = try DeadLetter(record)
+                let isRepeat = places[letter.id]?.contains { letters[$0]?.origin == letter.origin }
+                guard isRepeat != true else { continue }
+                places[letter.id, default: []].append(letters.count)
+                letters.append(letter)
+            } catch {
+                unreadable.append(error)
+            }
+        }
+        return (letters.compactMap { $0 }, unreadable)
+    }
+}
+
+extension DeadLetter.Whole {
+    /// From a letter's headers; nil where nothing was cut.
+    fileprivate init?(_ record: Record, _ length: String, _ digest: String) throws(RecordFailure) {
+        guard record.header(length) != nil else { return nil }
+        let range = Int64(RowLimits.bytes.lowerBound)...Int64(RowLimits.bytes.upperBound)
+        let bytes = Int(try record.integer(of: length, in: range))
+        let hex = Array(try record.text(of: digest).utf8)
+        guard let whole = hex.withUnsafeBufferPointer({ SHA256Digest(hex: $0) }) else {
+            throw .header(place: record.placeText, name: digest, reason: "it is no SHA-256")
+        }
+        self.init(bytes: bytes, digest: whole)
+    }
+}

@@ -1,0 +1,92 @@
+package import Canonical
+package import ImageModel
+package import VariantSpec
+
+/// Makes jobs of what producers wrote: decodes, applies the canonical rules (again: it is idempotent), refuses what is
+/// malformed.
+package struct Intake: Sendable {
+    private let rules: CanonicalRules
+
+    package init(rules: CanonicalRules) { self.rules = rules }
+
+    /// The job of a record of `jobs.fast`, `jobs.slow` or `retry`.
+    ///
+    /// Its lane is the topic's, on `retry` the header's; its id the header `ce_id`, or the body's, or its place in the
+    /// log, which a redelivery repeats.
+    package func job(from record: Record) throws(JobFailure) -> Job { try job(reading(of: record), from: record) }
+
+    /// The dear part, which records with the same bytes have in common.
+    package func reading(of record: Record) throws(JobFailure) -> JobReading {
+        guard let value = record.value else { throw .empty }
+        return try reading(JobBody(value, rules: rules))
+    }
+
+    package func job(_ reading: JobReading, from record: Record) throws(JobFailure) -> Job {
+        let id = try id(of: record) ?? reading.id ?? record.placeText
+        return reading.job(id: id, lane: lane(of: record), traceparent: record.traceparent)
+    }
+
+    /// A job to publish, of a line of NDJSON: what its body leaves out is as given.
+    package func job(
+        line: [UInt8], id: @autoclosure () -> String, lane: Lane, variants: [VariantSpec] = []
+    ) throws(JobFailure) -> Job {
+        var body = try JobBody(line, rules: rules)
+        if body.variants == nil, !variants.isEmpty { body.variants = variants }
+        return try reading(body).job(id: body.id ?? id(), lane: body.lane ?? lane)
+    }
+
+    /// A job to publish, of a URL by itself; without `variants` the URL must be of a dialect that names one.
+    package func job(url: String, variants: [VariantSpec], id: String, lane: Lane) throws(JobFailure) -> Job {
+        let body = JobBody(url: url, variants: variants.isEmpty ? nil : variants, lane: nil, id: nil, expires: nil)
+        return try reading(body).job(id: id, lane: lane)
+    }
+
+    /// For a record that is no job: the id that its outcome and its dead letter go by.
+    package func id(ofRefused record: Record) -> String {
+        record.header(EventHeader.id).flatMap { Job.isID($0) ? $0 : nil } ?? record.placeText
+    }
+
+    /// For a record that is no job: the URL that it names, if that much can be read and the rules take it (what they
+    /// refuse may hold a password or drive a terminal).
+    package func url(ofRefused record: Record) -> String? {
+        guard let value = record.value, value.count <= RecordLimits.jobBytes, let url = JobBody.url(in: value) else { return nil }
+        return try? rules.source(of: url).fetchURL
+    }
+
+    private func reading(_ body: JobBody) throws(JobFailure) -> JobReading {
+        let source: CanonicalSource
+        do throws(CanonicalFailure) { source = try rules.source(of: body.url) } catch { throw .refused(error) }
+        let variants = body.variants ?? source.variant.map { [$0] } ?? []
+        guard !variants.isEmpty else { throw .noVariants(url: source.fetchURL) }
+        guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
+        return JobReading(
+            url: source.fetchURL, source: source.key, variants: variants, expires: body.expires, id: body.id)
+    }
+
+    private func id(of record: Record) throws(JobFailure) -> String? {
+        guard let id = record.header(EventHeader.id) else { return nil }
+        guard Job.isID(id) else {
+            throw .badValue(reason: "the header \(EventHeader.id) is no id of 1 to 256 bytes without control bytes")
+        }
+        return id
+    }
+
+    private func lane(of record: Record) -> Lane {
+        guard record.topic == .retry else { return record.topic == .jobsFast ? .fast : .slow }
+        return record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .slow
+    }
+}
+
+/// What a job's bytes say, decoded and canonical: all but what its record alone knows.
+package struct JobReading: Sendable {
+    let url: String
+    package let source: SourceKey
+    let variants: [VariantSpec]
+    let expires: Int64?
+    let id: String?
+
+    func job(id: String, lane: Lane, traceparent: String? = nil) -> Job {
+        Job(
+            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, traceparent: traceparent)
+    }
+}

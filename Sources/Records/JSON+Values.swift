@@ -1,0 +1,94 @@
+internal import Digest
+internal import ImageModel
+internal import JSONText
+internal import VariantSpec
+
+// The model's values inside JSON: hexadecimal, specs, sizes.
+
+extension JSONWriter {
+    mutating func hex(_ word: UInt64) { plain(upTo: 16) { Hex.write(word, to: $0) } }
+    mutating func hex(_ digest: SHA256Digest) { plain(upTo: 64) { digest.writeHex(to: $0) } }
+    mutating func spec(_ spec: VariantSpec) { plain(upTo: VariantSpec.byteLimit) { spec.write(to: $0) } }
+
+    mutating func provenance(_ provenance: Provenance) {
+        switch provenance {
+        case .origin: string("origin")
+        case .donor(let spec): self.spec(spec)
+        }
+    }
+}
+
+extension JSONReader {
+    /// A string that `parse` understands.
+    mutating func value<Value>(_ expected: String, _ parse: (String) -> Value?) throws(JSONFailure) -> Value {
+        let start = offset
+        let text = try string()
+        guard let value = parse(text) else { throw refuse(expected, text, at: start) }
+        return value
+    }
+
+    mutating func version() throws(JSONFailure) -> SourceVersion {
+        SourceVersion(word: try bytes("16 hexadecimal digits") { Hex.word($0) })
+    }
+
+    mutating func digest() throws(JSONFailure) -> SHA256Digest {
+        try bytes("64 hexadecimal digits") { SHA256Digest(hex: $0) }
+    }
+
+    mutating func spec() throws(JSONFailure) -> VariantSpec { try bytes("a variant spec") { VariantSpec(written: $0) } }
+
+    mutating func provenance() throws(JSONFailure) -> Provenance {
+        try bytes("\"origin\" or a variant spec") {
+            $0.elementsEqual("origin".utf8) ? .origin : VariantSpec(written: $0).map(Provenance.donor)
+        }
+    }
+
+    /// A side of a picture that is there.
+    mutating func side() throws(JSONFailure) -> Int { try integer(in: 1...PixelSize.sideLimit) }
+
+    /// A part of a picture: sides are divided by one another, and rounded to whole pixels.
+    mutating func region() throws(JSONFailure) -> Region {
+        let start = offset
+        var sides: [Double] = []
+        try openArray()
+        while try nextElement() { sides.append(try number()) }
+        guard sides.count == 4 else {
+            throw refuse("an array of x, y, width and height", "\(sides.count) numbers", at: start)
+        }
+        guard let region = Region(toldX: sides[0], y: sides[1], width: sides[2], height: sides[3]) else {
+            throw refuse("a rectangle that a picture can show", "\(sides)", at: start)
+        }
+        return region
+    }
+
+    /// Milliseconds since 1970, bounded: what a number beyond means is as good as the nearest date.
+    mutating func time() throws(JSONFailure) -> Int64 { RecordLimits.time(try integer()) }
+
+    mutating func epoch() throws(JSONFailure) -> Int64 { try integer(in: RecordLimits.epochs) }
+
+    mutating func integer(in range: ClosedRange<Int64>) throws(JSONFailure) -> Int64 {
+        Int64(try integer(in: Int(range.lowerBound)...Int(range.upperBound)))
+    }
+
+    private mutating func bytes<Value>(
+        _ expected: String, _ parse: (UnsafeBufferPointer<UInt8>) -> Value?
+    ) throws(JSONFailure) -> Value {
+        let start = offset
+        var text = ""
+        let value = try withString { (bytes) throws(JSONFailure) -> Value? in
+            let value = parse(bytes)
+            if value == nil { text = String(decoding: bytes.prefix(80), as: UTF8.self) }
+            return value
+        }
+        guard let value else { throw refuse(expected, text, at: start) }
+        return value
+    }
+}
+
+extension Optional {
+    /// What was read of a field that must be there.
+    func field(_ name: String) throws(JSONFailure) -> Wrapped {
+        guard let self else { throw .missingField(name) }
+        return self
+    }
+}

@@ -1,0 +1,127 @@
+internal import Canonical
+package import ImageModel
+internal import JSONText
+internal import VariantSpec
+
+/// A job as producers write it, before canonical rules are applied:
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…}`.
+///
+/// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
+/// themselves: `640x0-avif-webp.auto`.
+///
+/// The schema is closed: a field that means nothing is refused by name, since a misspelt `expires` that is silently
+/// left out costs more than an early refusal.
+struct JobBody {
+    var url: String
+    /// nil where the field is absent: a dialect URL then brings its own.
+    var variants: [VariantSpec]?
+    var lane: Lane?
+    var id: String?
+    /// Milliseconds since 1970.
+    var expires: Int64?
+
+    init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
+        guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
+        var refusal: JobFailure?
+        do throws(JSONFailure) {
+            self = try JSONReader.read(bytes) { (reader) throws(JSONFailure) -> JobBody in
+                try Self.read(&reader, rules, &refusal)
+            }
+        } catch {
+            throw JobFailure(error)
+        }
+        if let refusal { throw refusal }
+    }
+
+    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?) {
+        (self.url, self.variants, self.lane, self.id, self.expires) = (url, variants, lane, id, expires)
+    }
+
+    private static func read(
+        _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?
+    ) throws(JSONFailure) -> JobBody {
+        var accepted: AcceptedFormats = []
+        var url: String?
+        var variants: [VariantSpec]?
+        var lane: Lane?
+        var id: String?
+        var expires: Int64?
+        try reader.openObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "url": url = try reader.string()
+            case "variants": variants = try readVariants(&reader, rules, &refusal)
+            case "accept": accepted = AcceptedFormats(header: try reader.string())
+            case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
+            case "id":
+                id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
+            case "expires": expires = try reader.time()
+            default: throw reader.unknown(key)
+            }
+        }
+        return JobBody(
+            url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id,
+            expires: expires)
+    }
+
+    /// The field `url` of what need not be a job, however it goes on after it.
+    static func url(in bytes: [UInt8]) -> String? {
+        var url: String?
+        _ = try? JSONReader.read(bytes) { (reader) throws(JSONFailure) in
+            try reader.openObject()
+            while url == nil, let key = try reader.nextKey() {
+                if case "url" = key { url = try reader.string() } else { try reader.skip() }
+            }
+        }
+        return url
+    }
+
+    /// Without repeats. The first refusal is kept and the rest still read, so that what is no JSON is called that.
+    private static func readVariants(
+        _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?
+    ) throws(JSONFailure) -> [VariantSpec] {
+        var specs: [VariantSpec] = []
+        try reader.openArray()
+        while try reader.nextElement() {
+            let text = try reader.string()
+            guard refusal == nil else { continue }
+            do throws(CanonicalFailure) {
+                let spec = try rules.spec(of: text)
+                if !specs.contains(spec) { specs.append(spec) }
+            } catch {
+                refusal = .refused(error)
+            }
+            if specs.count > JobFailure.variantLimit { refusal = .tooManyVariants }
+        }
+        return specs
+    }
+}
+
+extension Job {
+    /// What may be an id: it goes into headers, logs and the ids of other events.
+    package static func isID(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+    }
+
+    /// The body as producers write it; the id and the trace go into headers, the lane is the topic.
+    package var body: [UInt8] {
+        var json = JSONWriter(reserving: 64 + url.utf8.count + 32 * variants.count)
+        json.beginObject()
+        json.field("url", url)
+        json.key("variants")
+        json.beginArray()
+        for spec in variants { json.spec(spec) }
+        json.endArray()
+        if let expires { json.field("expires", expires) }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The record that asks for the job, in the partition that owns its source.
+    package func newRecord(partitions count: Int, at time: Int64) -> NewRecord {
+        NewRecord(
+            topic: Topic(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
+            headers: EventHeader.event(
+                EventHeader.jobRequested, id: id, at: time, traceparent: traceparent))
+    }
+}

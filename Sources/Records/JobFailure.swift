@@ -1,0 +1,84 @@
+package import Canonical
+package import Failures
+internal import JSONText
+
+/// Why a record is no job: always the producer's mistake, so that a person must look.
+package enum JobFailure: StageFailure, Hashable {
+    case empty
+    case tooLarge(bytes: Int)
+    case notJSON(reason: String)
+    case missingField(String)
+    case unknownField(String)
+    case repeatedField(String)
+    /// Another kind of value than the field takes, or one out of its range.
+    case badValue(reason: String)
+    case noVariants(url: String)
+    case tooManyVariants
+    /// The URL or a variant has no canonical form.
+    case refused(CanonicalFailure)
+
+    /// The most variants that one job may ask for.
+    package static let variantLimit = 64
+
+    package var code: String {
+        switch self {
+        case .empty: "job.empty"
+        case .tooLarge: "job.too-large"
+        case .notJSON: "job.not-json"
+        case .missingField: "job.missing-field"
+        case .unknownField: "job.unknown-field"
+        case .repeatedField: "job.repeated-field"
+        case .badValue: "job.bad-value"
+        case .noVariants: "job.no-variants"
+        case .tooManyVariants: "job.too-many-variants"
+        case .refused(let failure): failure.code
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .empty: "The job has no body. Give it an object with url and variants."
+        case .tooLarge(let bytes):
+            "The job has \(bytes) bytes, over the limit of \(RecordLimits.jobBytes). Ask for fewer variants, or in several jobs."
+        case .notJSON(let reason): "The job is not JSON: \(reason). Write one object, in UTF-8."
+        case .missingField(let name): "The job has no field \"\(name)\". Add it."
+        case .unknownField(let name):
+            "The job has a field \"\(name)\", which means nothing. Its fields are url, variants, accept, lane, id and expires."
+        case .repeatedField(let name): "The job has the field \"\(name)\" twice. Give it once."
+        case .badValue(let reason): "The job has a value that does not fit: \(reason)."
+        case .noVariants(let url):
+            "The job for \(url) asks for no variant. Name at least one, such as 640x480-q80.webp, in variants or with --variants."
+        case .tooManyVariants:
+            "The job asks for more than \(Self.variantLimit) variants. Ask in several jobs."
+        case .refused(let failure): failure.description
+        }
+    }
+
+    package var verdict: Verdict { .deadLetter }
+
+    package static let catalogue = [
+        CodeEntry("job.empty", "The record has no body.", .deadLetter),
+        CodeEntry("job.too-large", "The job is larger than 64 KiB.", .deadLetter),
+        CodeEntry("job.not-json", "The body is not JSON, or not UTF-8.", .deadLetter),
+        CodeEntry("job.missing-field", "A field that a job needs is missing.", .deadLetter),
+        CodeEntry("job.unknown-field", "The job has a field that means nothing.", .deadLetter),
+        CodeEntry("job.repeated-field", "A field is given twice.", .deadLetter),
+        CodeEntry("job.bad-value", "A field has the wrong kind of value, or one out of range.", .deadLetter),
+        CodeEntry("job.no-variants", "The job asks for no variant.", .deadLetter),
+        CodeEntry("job.too-many-variants", "The job asks for more than 64 variants.", .deadLetter),
+    ]
+
+    init(_ failure: JSONFailure) {
+        switch failure {
+        case .syntax: self = .notJSON(reason: failure.description)
+        case .wrongType("", _, let found, _): self = .notJSON(reason: "it is \(found), not an object")
+        case .wrongType: self = .badValue(reason: failure.description)
+        case .unknownField(let name, _): self = .unknownField(Self.shortened(name))
+        case .duplicateField(let name, _): self = .repeatedField(Self.shortened(name))
+        case .missingField(let name): self = .missingField(name)
+        }
+    }
+
+    /// What a stranger wrote, short enough for a log's line.
+    private static func shortened(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
+}

@@ -1,0 +1,43 @@
+internal import Canonical
+internal import ImageModel
+package import JSONText
+
+extension Outcome {
+    /// Made from the job's, so that a repeat after a crash has the same one and readers drop it.
+    package var id: String { job + "/outcome" }
+
+    /// The outcome's event. Where the record was no job, `key` is that record's.
+    package func newRecord(partition: PartitionID, key: [UInt8] = []) -> NewRecord {
+        var json = JSONWriter()
+        return newRecord(partition: partition, key: key, by: &json)
+    }
+
+    /// The same by a writer that others are written by as well.
+    package func newRecord(partition: PartitionID, key: [UInt8] = [], by json: inout JSONWriter) -> NewRecord {
+        NewRecord(
+            topic: .outcomes, partition: partition, key: source.map { RecordKey.job($0).bytes } ?? key,
+            value: body(by: &json),
+            headers: EventHeader.event(EventHeader.jobFinished, id: id, at: at, traceparent: traceparent))
+    }
+
+    private func body(by json: inout JSONWriter) -> [UInt8] {
+        json.clear()
+        json.beginObject()
+        json.field("job", job)
+        if let source {
+            json.key("source")
+            json.hex(source.digest)
+        }
+        json.field("url", url)
+        json.field("lane", lane.rawValue)
+        json.field("kind", kind.rawValue)
+        json.field("attempts", attempts)
+        json.field("at", at)
+        json.key("variants")
+        json.written(variants.json)
+        if omitted > 0 { json.field("omitted", omitted) }
+        if let failure { json.failure(failure) }
+        json.endObject()
+        return json.bytes
+    }
+}

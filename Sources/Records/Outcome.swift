@@ -1,0 +1,77 @@
+package import Canonical
+package import Failures
+package import ImageModel
+package import VariantSpec
+
+/// What became of a job.
+package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
+    case stored, reused, unchanged, failed, expired, cancelled, dead
+
+    /// For the reference page.
+    package var meaning: String {
+        switch self {
+        case .stored: "Every variant is stored; at least one was made from a fetch."
+        case .reused:
+            "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (madeFrom is origin then)."
+        case .unchanged: "Every variant was stored and fresh already."
+        case .failed: "At least one variant could not be made; the code says why."
+        case .expired: "The job's own deadline passed before its fetch, or its render, was begun."
+        case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
+        case .dead: "The job is set aside: see `mezzotint dead list`."
+        }
+    }
+}
+
+/// What became of one variant of a job.
+package struct VariantOutcome: Sendable, Hashable {
+    package let spec: VariantSpec
+    /// `stored`, `reused`, `unchanged` or `failed`.
+    package let kind: OutcomeKind
+    /// The stored row, unless failed.
+    package let row: VariantRow?
+    package let failure: FailureNote?
+
+    package init(spec: VariantSpec, kind: OutcomeKind, row: VariantRow?, failure: FailureNote? = nil) {
+        (self.spec, self.kind, self.row, self.failure) = (spec, kind, row, failure)
+    }
+}
+
+/// One record for each job listing its variants.
+///
+/// Its id is made from the job's, so a crash may repeat it and readers drop repeats; a job never has both a success
+/// and a failure.
+package struct Outcome: Sendable, Hashable {
+    package let job: String
+    /// nil where the record was no job; the URL is then empty, unless the record named one that can be read.
+    package let source: SourceKey?
+    package let url: String
+    package let lane: Lane
+    package let kind: OutcomeKind
+    package let variants: VariantOutcomes
+    /// Variants that are left out: with them the log would not take the outcome.
+    package private(set) var omitted = 0
+    package let failure: FailureNote?
+    /// Attempts made before this one.
+    package let attempts: Int
+    /// Milliseconds since 1970.
+    package let at: Int64
+    package let traceparent: String?
+
+    package init(
+        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, variants: VariantOutcomes,
+        failure: FailureNote? = nil, attempts: Int = 0, at: Int64, traceparent: String? = nil
+    ) {
+        (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
+        (self.variants, self.failure, self.attempts, self.at) = (variants, failure, attempts, at)
+        self.traceparent = traceparent
+    }
+    /// What is left to say where the log takes no more.
+    package var withoutVariants: Outcome {
+        var outcome = Outcome(
+            job: job, source: source, url: url, lane: lane, kind: kind, variants: [], failure: failure,
+            attempts: attempts,
+            at: at, traceparent: traceparent)
+        outcome.omitted = variants.count
+        return outcome
+    }
+}

@@ -1,0 +1,151 @@
+package import Canonical
+package import ImageModel
+internal import JSONText
+package import VariantSpec
+
+/// An outcome as its readers have it: what the event says, without the rows that it was made from.
+package struct OutcomeReport: Sendable, Hashable {
+    package struct Variant: Sendable, Hashable {
+        package var spec: VariantSpec
+        package var kind: OutcomeKind
+        /// Relative to the store's root; nil, as the next three, if the variant failed.
+        package var location: String?
+        package var size: PixelSize?
+        package var bytes: Int?
+        package var madeFrom: Provenance?
+        package var placeholder: [UInt8] = []
+        package var colour: RGB?
+        package var facts: SourceFacts?
+        package var failure: Failure?
+    }
+
+    package struct Failure: Sendable, Hashable {
+        package var code: String
+        package var message: String
+    }
+
+    package var job: String
+    package var source: SourceKey?
+    package var url: String
+    package var lane: Lane
+    package var kind: OutcomeKind
+    package var attempts: Int
+    /// Milliseconds since 1970.
+    package var at: Int64
+    package var variants: [Variant]
+    /// Variants that the outcome leaves out.
+    package var omitted = 0
+    package var failure: Failure?
+
+    package init(_ record: Record) throws(RecordFailure) {
+        guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
+        do throws(JSONFailure) {
+            self = try JSONReader.read(body) { (reader) throws(JSONFailure) -> OutcomeReport in try Self.read(&reader) }
+        } catch {
+            throw .value(place: record.placeText, reason: error.description)
+        }
+    }
+
+    private init(
+        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, attempts: Int, at: Int64,
+        variants: [Variant], omitted: Int, failure: Failure?
+    ) {
+        (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
+        (self.attempts, self.at, self.variants, self.omitted, self.failure) = (attempts, at, variants, omitted, failure)
+    }
+
+    private static func read(_ reader: inout JSONReader) throws(JSONFailure) -> OutcomeReport {
+        var job: String?
+        var source: SourceKey?
+        var url: String?
+        var lane: Lane?
+        var kind: OutcomeKind?
+        var attempts: Int?
+        var at: Int64?
+        var variants: [Variant] = []
+        var omitted = 0
+        var failure: Failure?
+        try reader.openObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "job": job = try reader.string()
+            case "source": source = SourceKey(try reader.digest())
+            case "url": url = try reader.string()
+            case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
+            case "kind": kind = try reader.kind()
+            case "attempts": attempts = Int(try reader.integer(in: RecordLimits.attempts))
+            case "at": at = try reader.time()
+            case "variants":
+                try reader.openArray()
+                while try reader.nextElement() { variants.append(try Variant.read(&reader)) }
+            case "omitted": omitted = try reader.integer(in: 0...Int.max)
+            case "failure": failure = try Failure.read(&reader)
+            default: try reader.skip()
+            }
+        }
+        return OutcomeReport(
+            job: try job.field("job"), source: source, url: try url.field("url"), lane: try lane.field("lane"),
+            kind: try kind.field("kind"), attempts: try attempts.field("attempts"), at: try at.field("at"),
+            variants: variants, omitted: omitted, failure: failure)
+    }
+}
+
+extension OutcomeReport.Variant {
+    fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
+        var spec: VariantSpec?
+        var kind: OutcomeKind?
+        var location: String?
+        var width: Int?
+        var height: Int?
+        var bytes: Int?
+        var madeFrom: Provenance?
+        var failure: OutcomeReport.Failure?
+        var placeholder: [UInt8]?
+        var colour: RGB?
+        var facts: SourceFacts?
+        try reader.openObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "spec": spec = try reader.spec()
+            case "kind": kind = try reader.kind()
+            case "location": location = try reader.string()
+            case "width": width = try reader.side()
+            case "height": height = try reader.side()
+            case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
+            case "madeFrom": madeFrom = try reader.provenance()
+            case "placeholder": placeholder = try reader.placeholder()
+            case "colour": colour = try reader.colour()
+            case "source": facts = try reader.facts()
+            case "failure": failure = try OutcomeReport.Failure.read(&reader)
+            default: try reader.skip()
+            }
+        }
+        var size: PixelSize?
+        if let width, let height { size = PixelSize(width: width, height: height) }
+        return Self(
+            spec: try spec.field("spec"), kind: try kind.field("kind"), location: location, size: size, bytes: bytes,
+            madeFrom: madeFrom, placeholder: placeholder ?? [], colour: colour, facts: facts, failure: failure)
+    }
+}
+
+extension OutcomeReport.Failure {
+    fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
+        var code: String?
+        var message: String?
+        try reader.openObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "code": code = try reader.string()
+            case "message": message = try reader.string()
+            default: try reader.skip()
+            }
+        }
+        return Self(code: try code.field("code"), message: try message.field("message"))
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func kind() throws(JSONFailure) -> OutcomeKind {
+        try value("an outcome's kind") { OutcomeKind(rawValue: $0) }
+    }
+}

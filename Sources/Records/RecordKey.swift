@@ -1,0 +1,64 @@
+package import Canonical
+internal import Digest
+package import VariantSpec
+
+/// What a record's key names: a source on most topics; on `variants` also a row.
+///
+/// Part of the contract with readers of the log: `<64 hex>` on the topics of jobs and outcomes; on `variants`
+/// `<64 hex>/<spec>` for a variant, `<64 hex>/@source` for what is known of the source, `@epoch/<partition>` for who owned
+/// a partition, and `@progress/<partition>` for how far its owners came. `@` begins no spec and no hex, so that reserved
+/// keys collide with none.
+package enum RecordKey: Sendable, Hashable {
+    case job(SourceKey)
+    case source(SourceKey)
+    case variant(SourceKey, VariantSpec)
+    case epoch(PartitionID)
+    case progress(PartitionID)
+
+    private static let sourceLeaf = Array("/@source".utf8)
+    private static let epochStem = Array("@epoch/".utf8)
+    private static let progressStem = Array("@progress/".utf8)
+
+    package var bytes: [UInt8] {
+        switch self {
+        case .job(let source): [UInt8](unsafeUninitializedCapacity: 64) { $1 = source.digest.writeHex(to: $0.baseAddress!) }
+        case .source(let source): RecordKey.job(source).bytes + Self.sourceLeaf
+        case .variant(let source, let spec):
+            [UInt8](unsafeUninitializedCapacity: 65 + VariantSpec.byteLimit) { out, count in
+                source.digest.writeHex(to: out.baseAddress!)
+                out[64] = UInt8(ascii: "/")
+                count = 65 + spec.write(to: out.baseAddress! + 65)
+            }
+        case .epoch(let partition): Self.epochStem + Array(String(partition.number).utf8)
+        case .progress(let partition): Self.progressStem + Array(String(partition.number).utf8)
+        }
+    }
+
+    /// Reads a key of any topic; nil if it names nothing.
+    package init?(_ bytes: [UInt8]) {
+        let key = bytes.withUnsafeBufferPointer { Self.parse($0) }
+        guard let key else { return nil }
+        self = key
+    }
+
+    private static func parse(_ key: UnsafeBufferPointer<UInt8>) -> RecordKey? {
+        if key.first == UInt8(ascii: "@") {
+            return partition(of: key, after: epochStem).map { .epoch($0) }
+                ?? partition(of: key, after: progressStem).map { .progress($0) }
+        }
+        guard key.count >= 64, let digest = SHA256Digest(hex: UnsafeBufferPointer(rebasing: key[..<64])) else { return nil }
+        let source = SourceKey(digest)
+        if key.count == 64 { return .job(source) }
+        if key[64...].elementsEqual(sourceLeaf) { return .source(source) }
+        guard key[64] == UInt8(ascii: "/"), let spec = VariantSpec(written: UnsafeBufferPointer(rebasing: key[65...]))
+        else { return nil }
+        return .variant(source, spec)
+    }
+
+    private static func partition(of key: UnsafeBufferPointer<UInt8>, after stem: [UInt8]) -> PartitionID? {
+        guard key.starts(with: stem) else { return nil }
+        let digits = String(decoding: key[stem.count...], as: UTF8.self)
+        guard let number = Int32(digits), number >= 0, String(number) == digits else { return nil }
+        return PartitionID(number)
+    }
+}

@@ -1,0 +1,50 @@
+package import Failures
+package import ImageModel
+
+/// Why and when a job comes again: the headers of a record of `retry`, whose value is the job's original bytes.
+package struct RetryNote: Sendable, Hashable {
+    package var job: String
+    package var lane: Lane
+    /// Attempts that count so far; 0 where the fault was the machine's.
+    package var attempt: Int
+    /// Milliseconds since 1970.
+    package var notBefore: Int64
+    package var firstSeen: Int64
+    package var cause: FailureNote
+    /// The first record of the job, not the last retry.
+    package var origin: RecordOrigin
+    package var traceparent: String?
+
+    package init(
+        job: String, lane: Lane, attempt: Int, notBefore: Int64, firstSeen: Int64, cause: FailureNote,
+        origin: RecordOrigin, traceparent: String? = nil
+    ) {
+        (self.job, self.lane, self.attempt, self.notBefore) = (job, lane, attempt, notBefore)
+        (self.firstSeen, self.cause, self.origin, self.traceparent) = (firstSeen, cause, origin, traceparent)
+    }
+
+    /// The record that makes the job of `body` come again; it stays in the partition that owns its source.
+    package func newRecord(key: [UInt8], body: [UInt8], partition: PartitionID, at time: Int64) -> NewRecord {
+        var headers = EventHeader.event(EventHeader.jobRetried, id: job, at: time, traceparent: traceparent)
+        headers.append(EventHeader.lane, lane.rawValue)
+        headers.append(EventHeader.attempt, String(attempt))
+        headers.append(EventHeader.notBefore, String(notBefore))
+        headers.append(EventHeader.firstSeen, String(firstSeen))
+        headers.append(EventHeader.code, cause.code)
+        headers.append(EventHeader.message(cause.message))
+        headers.append(EventHeader.origin, origin.description)
+        return NewRecord(topic: .retry, partition: partition, key: key, value: body, headers: headers)
+    }
+
+    package init(_ record: Record) throws(RecordFailure) {
+        self.init(
+            job: try record.text(of: EventHeader.id), lane: try record.lane(),
+            attempt: Int(try record.integer(of: EventHeader.attempt, in: RecordLimits.attempts)),
+            notBefore: try record.time(of: EventHeader.notBefore),
+            firstSeen: try record.time(of: EventHeader.firstSeen),
+            cause: FailureNote(
+                code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
+                verdict: .retry),
+            origin: try record.origin(), traceparent: record.traceparent)
+    }
+}

@@ -1,0 +1,75 @@
+internal import Failures
+internal import ImageModel
+internal import JSONText
+internal import Synchronization
+internal import VariantSpec
+
+/// What became of each variant of a job, in the order asked.
+///
+/// Shared, since jobs of a burst that find the same stored are answered alike: their text, which is most of an outcome's,
+/// is written once.
+package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
+    private let list: [VariantOutcome]
+    private let text = Mutex<[UInt8]?>(nil)
+
+    package init(_ list: [VariantOutcome]) { self.list = list }
+    package convenience init(arrayLiteral list: VariantOutcome...) { self.init(list) }
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { list.count }
+    package subscript(index: Int) -> VariantOutcome { list[index] }
+
+    /// As a JSON array.
+    var json: [UInt8] {
+        text.withLock { text in
+            if let text { return text }
+            var json = JSONWriter(reserving: 64 + 256 * list.count)
+            json.beginArray()
+            for place in list.indices { json.variant(list[place]) }
+            json.endArray()
+            text = json.bytes
+            return json.bytes
+        }
+    }
+
+    package static func == (a: VariantOutcomes, b: VariantOutcomes) -> Bool { a === b || a.list == b.list }
+    package func hash(into hasher: inout Hasher) { hasher.combine(list) }
+}
+
+extension JSONWriter {
+    fileprivate mutating func variant(_ variant: VariantOutcome) {
+        beginObject()
+        key("spec")
+        spec(variant.spec)
+        field("kind", variant.kind.rawValue)
+        if let row = variant.row { self.row(row, isNew: variant.kind != .unchanged) }
+        if let failure = variant.failure { self.failure(failure) }
+        endObject()
+    }
+
+    private mutating func row(_ row: borrowing VariantRow, isNew: Bool) {
+        field("location", row.location)
+        field("width", row.size.width)
+        field("height", row.size.height)
+        field("bytes", row.bytes)
+        key("madeFrom")
+        provenance(row.madeFrom)
+        field("alpha", row.hasAlpha)
+        // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every job
+        // whose variants stood already, it would be half of that job's cost.
+        guard isNew else { return }
+        lookOf(copy row)
+        if let facts = row.facts {
+            key("source")
+            self.facts(facts, size: row.sourceSize)
+        }
+    }
+
+    mutating func failure(_ failure: FailureNote) {
+        key("failure")
+        beginObject()
+        field("code", failure.code)
+        field("message", failure.message.cut(to: RecordLimits.messageBytes))
+        endObject()
+    }
+}

@@ -1,0 +1,93 @@
+internal import Failures
+
+/// What is wrong with a variant spec as written.
+package enum SpecFault: Error, Sendable, Hashable {
+    /// `meant`: the spelling that was probably meant, if one is near.
+    case unreadable(meant: String?)
+    case size(String)
+    case quality(String)
+    case axis(String)
+    /// An option whose value is not what it takes.
+    case value(String, meant: String)
+    case option(String, meant: String?)
+    case repeated(String)
+    /// `profile` beside what is drawn in sRGB.
+    case profileBeside(String)
+    case format(String, meant: String?)
+    /// A picture format, but not one that is written.
+    case unwritten(ImageFormat)
+
+    /// The largest side that every output format can hold (WebP's 14 bits).
+    package static let sideLimit = 16383
+
+    var entry: CodeEntry {
+        switch self {
+        case .unreadable: Self.codes.unreadable
+        case .size: Self.codes.size
+        case .quality: Self.codes.quality
+        case .axis: Self.codes.axis
+        case .value: Self.codes.value
+        case .option: Self.codes.option
+        case .repeated: Self.codes.repeated
+        case .profileBeside: Self.codes.conflict
+        case .format, .unwritten: Self.codes.format
+        }
+    }
+
+    var sentence: String {
+        switch self {
+        case .unreadable(let meant):
+            "it does not begin with a size such as 640x480, 160y160, 320z240 or full.\(Self.hint(meant, "Write it as 640x480-q80.webp."))"
+        case .size(let size):
+            "\(size) is no size. Sides are 0 to \(Self.sideLimit) pixels and not both 0; the source's own size is written full."
+        case .quality(let text): "\(text) is no quality. Write -q and a number from 1 to 100, as in -q80."
+        case .axis(let text): "\(text) is no axis. Write two numbers from 0 to 10, as in -axis5_2."
+        case .value(let text, let meant): "\(text) is not what the option takes: \(meant)."
+        case .option(let text, let meant): "it has no option \(text).\(Self.hint(meant, "There are \(Self.options)."))"
+        case .repeated(let option): "\(option) is given twice. Give it once."
+        case .profileBeside(let option):
+            "profile keeps the source's own colours, and \(option) is drawn in sRGB. Leave one of them out."
+        case .format(let text, let meant):
+            (text.isEmpty ? "it does not end with a format." : "\(text) is no picture format.")
+                + Self.hint(meant, "End it with \(Self.endings).")
+        case .unwritten(let format): "\(format.rawValue) is not written. Ask for \(Self.endings)."
+        }
+    }
+
+    /// Every option once, for people.
+    static let options =
+        "-q80, -axis5_5, -north and the other eight points, -focus500_333, -smart, -enlarge, -still, -trim, -blur3, "
+        + "-sharpen50, -bgffffff, -wmlogo_10_10_50_20, -profile and -upto50000; with .auto also -avif and -webp"
+    static let endings = ".jpg, .png, .webp, .avif, .gif or .auto"
+
+    /// The same fault with a spelling to offer.
+    func meaning(_ meant: String?) -> SpecFault {
+        switch self {
+        case .unreadable: .unreadable(meant: meant)
+        case .option(let text, _): .option(text, meant: meant)
+        case .format(let text, _): .format(text, meant: meant)
+        default: self
+        }
+    }
+
+    private static func hint(_ meant: String?, _ otherwise: String) -> String {
+        meant.map { " Did you mean \($0)?" } ?? " \(otherwise)"
+    }
+
+    private static let codes = (
+        unreadable: CodeEntry("spec.unreadable", "The variant does not begin with a size.", .deadLetter),
+        size: CodeEntry("spec.size", "Both sides are 0, or one is larger than every format can hold.", .deadLetter),
+        quality: CodeEntry("spec.quality", "The quality is not a number from 1 to 100.", .deadLetter),
+        axis: CodeEntry("spec.axis", "The crop's axis is not two numbers from 0 to 10.", .deadLetter),
+        value: CodeEntry("spec.value", "An option of the variant has a value that it does not take.", .deadLetter),
+        option: CodeEntry("spec.option", "The variant has an option that does not exist.", .deadLetter),
+        repeated: CodeEntry("spec.repeated", "The variant has an option twice.", .deadLetter),
+        conflict: CodeEntry("spec.conflict", "The variant has two options that exclude each other.", .deadLetter),
+        format: CodeEntry("spec.format", "The variant's format is missing, unknown, or not written.", .deadLetter)
+    )
+
+    static let catalogue = [
+        codes.unreadable, codes.size, codes.quality, codes.axis, codes.value, codes.option, codes.repeated,
+        codes.conflict, codes.format,
+    ]
+}

@@ -1,0 +1,210 @@
+import Canonical
+import Failures
+import Foundation
+import ImageModel
+import Records
+import TestSupport
+import Testing
+import VariantSpec
+
+@Suite("Records: jobs", .timeLimit(.minutes(2)))
+struct RecordsJobTests {
+    private let intake = Intake(rules: CanonicalRules())
+    private static let url = "http://origin.example/a%20b.jpg"
+
+    private func job(_ body: String, _ topic: Topic = .jobsFast, headers: RecordHeaders = []) throws(JobFailure) -> Job {
+        try intake.job(from: Fixture.record(topic, value: Array(body.utf8), headers: headers))
+    }
+
+    @Test("A job is what its record says, in canonical form")
+    func whole() throws {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let job = try job(
+            #"{"url":"HTTP://Origin.Example:80/a%20b.jpg#top","variants":["640x480.webp","160y160-q80.jpeg","640x480-q80.webp"],"#
+                + #""lane":"fast","id":"body","expires":1795256916007}"#,
+            headers: [RecordHeader("ce_id", "header"), RecordHeader("traceparent", trace)])
+        let plain = try intake.job(url: Self.url, variants: [Fixture.spec], id: "x", lane: .fast)
+        #expect(job.id == "header" && job.lane == .fast && job.expires == 1_795_256_916_007 && job.traceparent == trace)
+        #expect(job.url == "HTTP://Origin.Example:80/a%20b.jpg" && job.source == plain.source)
+        #expect(job.variants.map(\.description) == ["640x480-q80.webp", "160y160-q80.jpg"])
+    }
+
+    @Test("What a job accepts goes into its open variants, and so into the log")
+    func accept() throws {
+        let job = try job(
+            #"{"url":"\#(Self.url)","accept":"image/webp,*/*;q=0.8","variants":["640x0.auto","90x0-avif.auto","full.png"]}"#)
+        #expect(job.variants.map(\.description) == ["640x0-webp.auto", "90x0-avif-webp.auto", "full.png"])
+        #expect(try self.job(String(decoding: job.body, as: UTF8.self)).variants == job.variants)
+    }
+
+    @Test("The id is the header's, or the body's, or the record's place")
+    func ids() throws {
+        let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
+        #expect(try job(body).id == "jobs.fast-3-17")
+        #expect(try job(body.replacing("}", with: #","id":"b"}"#)).id == "b")
+        #expect(try job(body.replacing("}", with: #","id":"b"}"#), headers: [RecordHeader("ce_id", "h")]).id == "h")
+    }
+
+    @Test("The lane is the topic's; on retry, the header's")
+    func lanes() throws {
+        let body = #"{"url":"\#(Self.url)","variants":["full.png"],"lane":"fast"}"#
+        #expect(try job(body, .jobsSlow).lane == .slow)
+        #expect(try job(body.replacing("fast", with: "slow"), .jobsFast).lane == .fast)
+        #expect(try job(body, .retry, headers: [RecordHeader("mz_lane", "fast")]).lane == .fast)
+        #expect(try job(body, .retry).lane == .slow)
+    }
+
+    @Test("A dialect URL brings its own variant where the job names none")
+    func dialect() throws {
+        let url = "http://origin.example/a.jpg?imageView=1&thumbnail=320x320&quality=80&type=webp"
+        let own = try job(#"{"url":"\#(url)"}"#)
+        #expect(own.variants.map(\.description) == ["320x320-q80-still.webp"] && own.url == "http://origin.example/a.jpg")
+        #expect(try job(#"{"url":"\#(url)","variants":["full.png"]}"#).variants.map(\.description) == ["full.png"])
+        #expect(throws: JobFailure.noVariants(url: "http://origin.example/a.jpg")) { try job(#"{"url":"\#(url)","variants":[]}"#) }
+        #expect(try intake.job(url: url, variants: [], id: "x", lane: .slow).variants == own.variants)
+    }
+
+    @Test(
+        "What is no job is refused by a code and a sentence",
+        arguments: [
+            ("", "job.not-json", "byte 0"), ("[]", "job.not-json", "an array, not an object"), ("\"x\"", "job.not-json", "a string"),
+            ("{}", "job.missing-field", "\"url\""), (#"{"variants":["full.png"]}"#, "job.missing-field", "\"url\""),
+            (#"{"url":"http://a.example/"}"#, "job.no-variants", "http://a.example/"),
+            (#"{"url":"http://a.example/","variants":[]}"#, "job.no-variants", "Name at least one"),
+            (#"{"url":"http://a.example/","variants":["full.png"]} x"#, "job.not-json", "the end of the text is wanted at byte 52"),
+            (#"{"url":1,"variants":["full.png"]}"#, "job.bad-value", "\"url\" takes a string, and there is a number"),
+            (#"{"url":null,"variants":["full.png"]}"#, "job.bad-value", "null"),
+            (#"{"url":"http://a.example/","variants":"full.png"}"#, "job.bad-value", "\"variants\" takes an array"),
+            (#"{"url":"http://a.example/","variants":[1]}"#, "job.bad-value", "\"variants\" takes a string"),
+            (#"{"url":"http://a.example/","variants":["full.png"],"lane":"medium"}"#, "job.bad-value", "fast or slow, and there is \"medium\""),
+            (#"{"url":"http://a.example/","variants":["full.png"],"expires":"soon"}"#, "job.bad-value", "\"expires\""),
+            (#"{"url":"http://a.example/","variants":["full.png"],"expires":1.5}"#, "job.bad-value", "\"expires\""),
+            (#"{"url":"http://a.example/","variants":["full.png"],"id":""}"#, "job.bad-value", "\"id\""),
+            (#"{"url":"http://a.example/","variants":["full.png"],"id":"a\nb"}"#, "job.bad-value", "\"id\""),
+            (#"{"url":"http://a.example/","variants":["full.png"],"expiry":1}"#, "job.unknown-field", "\"expiry\""),
+            (#"{"url":"http://a.example/","url":"http://b.example/","variants":["full.png"]}"#, "job.repeated-field", "\"url\""),
+            (#"{"url":"http://a.example/","variants":["0x0.webp"]}"#, "spec.size", "0x0"),
+            (#"{"url":"http://a.example/","variants":["99999x1.webp"]}"#, "spec.size", "99999x1"),
+            (#"{"url":"http://a.example/","variants":["full.png","640x480.bmp"]}"#, "spec.format", "bmp"),
+            (#"{"url":"http://u:p@a.example/","variants":["full.png"]}"#, "canonical.userinfo", "user name"),
+            (#"{"url":"http://a.example/\u0000","variants":["full.png"]}"#, "canonical.forbidden-byte", "control byte"),
+            (#"{"url":"","variants":["full.png"]}"#, "canonical.empty", "empty"),
+            (#"{"url":"ftp://a.example/","variants":["full.png"]}"#, "canonical.scheme", "ftp"),
+        ])
+    func refused(body: String, code: String, says words: String) {
+        let failure = #expect(throws: JobFailure.self) { try job(body) }
+        #expect(failure?.code == code)
+        #expect(failure?.description.contains(words) == true, "\(failure?.description ?? "")")
+        #expect(failure?.verdict == .deadLetter)
+        #expect((JobFailure.catalogue + CanonicalFailure.catalogue).contains { $0.code == failure?.code })
+    }
+
+    @Test("A job that is no JSON further on is called that, not by its bad variant")
+    func firstThingsFirst() {
+        let failure = #expect(throws: JobFailure.self) { try job(#"{"variants":["0x0.webp"],"url""#) }
+        #expect(failure?.code == "job.not-json")
+    }
+
+    @Test("A record without a value, with a wrong id in its header, or too large is refused")
+    func limits() throws {
+        #expect(throws: JobFailure.empty) { try intake.job(from: Fixture.record(.jobsFast, value: nil)) }
+        let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
+        for id in ["", "a\u{0}", String(repeating: "x", count: 257)] {
+            let failure = #expect(throws: JobFailure.self) { try job(body, headers: [RecordHeader("ce_id", id)]) }
+            #expect(failure?.code == "job.bad-value")
+        }
+        let padding = RecordLimits.jobBytes - body.utf8.count
+        #expect(try job(body + String(repeating: " ", count: padding)).variants.count == 1)
+        #expect(throws: JobFailure.tooLarge(bytes: RecordLimits.jobBytes + 1)) { try job(body + String(repeating: " ", count: padding + 1)) }
+        #expect(throws: JobFailure.tooLarge(bytes: 10_000_000)) { try job(String(repeating: "[", count: 10_000_000)) }
+    }
+
+    @Test("Sixty-four variants are a job, one more is none, and repeats do not count")
+    func variantLimit() throws {
+        func body(_ count: Int) -> String {
+            let specs = (1...count).flatMap { ["\"\($0)x0.webp\"", "\"\($0)x0-q80.webp\""] }
+            return #"{"variants":[\#(specs.joined(separator: ","))],"url":"\#(Self.url)"}"#
+        }
+        #expect(try job(body(64)).variants.count == 64)
+        #expect(throws: JobFailure.tooManyVariants) { try job(body(65)) }
+        #expect(throws: JobFailure.tooManyVariants) {
+            try intake.job(
+                url: Self.url, variants: (1...65).map { VariantSpec(width: $0, height: 0, format: .png) }, id: "x", lane: .fast)
+        }
+    }
+
+    @Test("A published job comes back as it was, in its source's partition", arguments: [Lane.fast, .slow])
+    func published(lane: Lane) throws {
+        let line = Array(#"{"url":"\#(Self.url)","variants":["640x480.webp"],"expires":12}"#.utf8)
+        var sent = try intake.job(line: line, id: "made-1", lane: lane)
+        sent.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let record = sent.newRecord(partitions: 8, at: 1_795_256_916_007)
+        #expect(record.topic == Topic(lane) && record.partition == sent.source.partition(of: 8))
+        #expect(Fixture.text(record.key) == sent.source.hex)
+        #expect(Fixture.text(record.value) == #"{"url":"\#(Self.url)","variants":["640x480-q80.webp"],"expires":12}"#)
+        #expect(try intake.job(from: Fixture.read(record)) == sent)
+        #expect(
+            record.headers.map(\.name) == [
+                "ce_specversion", "ce_source", "ce_type", "content-type", "ce_id", "ce_time", "traceparent",
+            ])
+    }
+
+    @Test("A line's own words go before the command's")
+    func lineDefaults() throws {
+        let bare = Array(#"{"url":"\#(Self.url)"}"#.utf8)
+        let full = Array(#"{"url":"\#(Self.url)","variants":["full.png"],"lane":"slow","id":"own"}"#.utf8)
+        let given = try intake.job(line: bare, id: "made", lane: .fast, variants: [Fixture.spec])
+        #expect(given.id == "made" && given.lane == .fast && given.variants == [Fixture.spec])
+        let own = try intake.job(line: full, id: "made", lane: .fast, variants: [Fixture.spec])
+        #expect(own.id == "own" && own.lane == .slow && own.variants.map(\.description) == ["full.png"])
+    }
+
+    @Test(
+        "A refused record still has an id, and the URL that it names if that is one",
+        arguments: [
+            (#"{"url":"http://a.example/b","variants":["0x0.webp"]}"#, "given", "given", "http://a.example/b"),
+            (#"{"id":"x","url":"http://a.example/b",,,"#, nil, "jobs.fast-3-17", "http://a.example/b"),
+            (#"{"url":"http://user:secret@a.example/b","variants":["full.png"]}"#, "", "jobs.fast-3-17", nil),
+            (#"{"url":"http://a.example/\u001b[2J"}"#, "a\u{7}", "jobs.fast-3-17", nil),
+            (#"{"url":1}"#, nil, "jobs.fast-3-17", nil), ("", nil, "jobs.fast-3-17", nil), ("[", nil, "jobs.fast-3-17", nil),
+        ] as [(String, String?, String, String?)])
+    func refusedRecord(body: String, header: String?, id: String, url: String?) {
+        let headers: RecordHeaders = header.map { [RecordHeader("ce_id", $0)] } ?? []
+        let record = Fixture.record(.jobsFast, value: Array(body.utf8), headers: headers)
+        #expect(intake.id(ofRefused: record) == id)
+        #expect(intake.url(ofRefused: record) == url)
+    }
+
+    @Test("200,000 mutated records trap nowhere, and each is a job or a refusal of the catalogue")
+    func mutations() async {
+        let codes = Set((JobFailure.catalogue + CanonicalFailure.catalogue).map(\.code))
+        var random = SeededRandom(seed: 6)
+        let body = Array(
+            #"{"url":"http://a.example/b.jpg?imageView=1&thumbnail=80x80","variants":["640x480-q80.webp"],"lane":"fast","id":"a","expires":1}"#
+                .utf8)
+        let pieces = ["{", "}", "[", "]", "\"", "\\", ",", "\\ud800", "-", "0", "9e99", "\u{0}", "é", "%", "//", "@", "x"].map { Array($0.utf8) }
+        var jobs = 0
+        for i in 0..<200_000 {
+            // Other tests wait for this thread.
+            if i % 1_000 == 0 { await Task.yield() }
+            var text = body
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let at = Int.random(in: 0..<text.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: text[at] = UInt8.random(in: 0...255, using: &random)
+                case 1: text.remove(at: at)
+                case 2: text.insert(contentsOf: pieces.randomElement(using: &random)!, at: at)
+                default: text.swapAt(at, Int.random(in: 0..<text.count, using: &random))
+                }
+            }
+            do throws(JobFailure) {
+                let job = try intake.job(from: Fixture.record(.jobsFast, value: text))
+                #expect(!job.variants.isEmpty)
+                jobs += 1
+            } catch {
+                #expect(codes.contains(error.code), "\(error)")
+            }
+        }
+        #expect(jobs > 2_000 && jobs < 180_000)
+    }
+}

@@ -1,0 +1,95 @@
+import Digest
+import Foundation
+import ImageModel
+import Partition
+import TestPixels
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@Suite("Stored files that are not what was stored", .timeLimit(.minutes(2)))
+struct DamagedBlobTests {
+    private let bench: Bench
+    private let wanted = "320x320-q80.webp"
+
+    /// What happens to a file; all but the last change its length.
+    enum Damage: CaseIterable {
+        case emptied, cut, lengthened, overwritten
+
+        func bytes(_ bytes: Data) -> Data {
+            switch self {
+            case .emptied: Data()
+            case .cut: bytes.prefix(bytes.count / 2)
+            case .lengthened: bytes + [0]
+            case .overwritten: Data(repeating: 0x5A, count: bytes.count)
+            }
+        }
+    }
+
+    init() throws {
+        bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 800, height: 600, seed: 1).png, type: "image/png"))
+    }
+
+    private var source: SourceKey { get throws { try bench.rules.source(of: bench.url("/a.png")).key } }
+
+    private func work(_ variants: [String], maxAge: Int64 = 3_600_000, originals: Int = 0) async throws -> Int {
+        let log = try bench.log
+        try await bench.publish([(bench.url("/a.png"), variants, .fast)], to: log)
+        return try await bench.work(
+            {
+                $0.partition.maxAge = maxAge
+                $0.originalsLimit = originals
+            }, log: log
+        ).unchanged
+    }
+
+    private func file(_ row: VariantRow) -> URL { URL(filePath: bench.folder.file("store/\(row.location)")) }
+
+    private func damage(_ row: VariantRow, _ damage: Damage) throws {
+        try damage.bytes(try Data(contentsOf: file(row))).write(to: file(row))
+    }
+
+    private func isWhole(_ row: VariantRow) throws -> Bool {
+        SHA256.digest(of: Array(try Data(contentsOf: file(row)))) == row.digest
+    }
+
+    @Test(
+        "A length that is not the stored one is found at the look-up, and the file is made again",
+        arguments: [
+            Damage.emptied, .cut, .lengthened,
+        ])
+    func lookUp(damage: Damage) async throws {
+        _ = try await work([wanted])
+        let row = try #require(try await bench.rows(of: source).values.first)
+        try self.damage(row, damage)
+        #expect(try await work([wanted]) == 0)
+        let again = try #require(try await bench.rows(of: source)[row.spec])
+        #expect(try isWhole(again) && again.bytes == row.bytes && again.madeFrom == .origin)
+    }
+
+    @Test("What expired is renewed only if its bytes are those that were stored", arguments: Damage.allCases)
+    func renewal(damage: Damage) async throws {
+        _ = try await work([wanted, "64y64-q80.jpg", "100x100-q80.jpg"], maxAge: 1)
+        let rows = try await bench.rows(of: source)
+        let asked = try bench.rules.spec(of: wanted)
+        let whole = try bench.rules.spec(of: "100x100-q80.jpg")
+        for row in rows.values where row.spec != whole { try self.damage(row, damage) }
+        // One that is damaged and wanted, and one that is whole; the third nobody asks for.
+        #expect(try await work([wanted, "100x100-q80.jpg"]) == 1)
+        let later = try await bench.rows(of: source)
+        #expect(Set(later.keys) == [asked, whole])
+        for row in later.values { #expect(try isWhole(row) && row.expires > (rows[row.spec]?.expires ?? 0)) }
+    }
+
+    @Test("A kept original that was damaged gives way to the bytes that were fetched", arguments: Damage.allCases)
+    func original(damage: Damage) async throws {
+        _ = try await work([wanted], maxAge: 1, originals: 10_000_000)
+        let original = try #require(try await bench.sourceRow(of: source)?.original)
+        let path = URL(filePath: bench.folder.file("store/\(original)"))
+        let bytes = try Data(contentsOf: path)
+        try damage.bytes(bytes).write(to: path)
+        _ = try await work([wanted], originals: 10_000_000)
+        #expect(try Data(contentsOf: path) == bytes)
+    }
+}
