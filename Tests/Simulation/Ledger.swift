@@ -116,7 +116,8 @@ final class Ledger {
             count(report.kind)
         } else {
             world.count(.answeredAgain)
-            if world.isHarmless { world.fail(.repeated, "\(id) is \(report.kind.rawValue) now") }
+            // A dead letter and its outcome are appended again together, where the log took one of them.
+            if world.isHarmless, report.kind != .dead { world.fail(.repeated, "\(id) is \(report.kind.rawValue) now") }
         }
         guard let source = report.source, let process else { return }
         for variant in report.variants where variant.kind != .failed {
@@ -134,7 +135,7 @@ final class Ledger {
     ) {
         guard case .owning = process.consumer.phase, let location = variant.location,
             !world.shelf.destroyed.contains(location), let index = process.indexes[partition],
-            world.indexFailsUntil == 0
+            world.counts[.indexDamaged] + world.counts[.indexAway] + world.counts[.paused] == 0
         else { return }
         if index.file.rows[source]?.variants.contains(where: { $0.spec == variant.spec }) != true {
             world.fail(.order, "\(id): \(variant.spec) is answered, and not in the index")

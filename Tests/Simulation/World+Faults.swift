@@ -83,11 +83,7 @@ extension World {
         case .terminate:
             count(.terminated)
             process.drain()
-        case .pause:
-            count(.paused)
-            process.pause()
-            group.expire(process)
-            after(until - now) { if !process.isDead, process.isPaused { process.wake() } }
+        case .pause: pause(process, until: until)
         default:
             count(.killed)
             process.kill()
@@ -104,6 +100,21 @@ extension World {
                 machine.disk.swap()
             }
             after(chance.within(100_000...10_000_000)) { [self] in restart(machine) }
+        }
+    }
+
+    private func pause(_ process: SimulatedProcess, until: Int64) {
+        count(.paused)
+        process.pause()
+        group.expire(process)
+        after(until - now) { if !process.isDead, process.isPaused { process.wake() } }
+    }
+
+    func pauseSoon(_ process: SimulatedProcess) {
+        after(chance.within(0...2_000)) { [self] in
+            if isCalm || process.isDead || process.isPaused || process.hasEnded { return }
+            pause(process, until: now + chance.within(4_000_000...14_000_000))
+            disturb(until: now + 14_000_000)
         }
     }
 
@@ -170,7 +181,8 @@ extension World {
             let bytes = shelf.blobs[location] ?? []
             // Cut, or as long as before and other bytes.
             let kept = bytes.prefix(chance.below(bytes.count + 1))
-            shelf.blobs[location] = chance.isOne(in: 2) ? Array(kept) : kept + [UInt8](repeating: 0, count: bytes.count - kept.count)
+            shelf.blobs[location] =
+                chance.isOne(in: 2) ? Array(kept) : kept + [UInt8](repeating: 0, count: bytes.count - kept.count)
         }
     }
 

@@ -109,7 +109,7 @@ final class World: @unchecked Sendable {
     /// Nothing happened for which a record may be answered twice.
     var isHarmless: Bool { Self.harms.allSatisfy { counts[$0] == 0 } }
     private static let harms: [Happening] = [
-        .killed, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
+        .killed, .paused, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
         .resetEarliest, .resetLatest, .recreated, .truncated, .retained, .commitLost, .diskLost, .diskOlder,
     ]
 
@@ -178,7 +178,8 @@ final class World: @unchecked Sendable {
         while steps < limit, broken == nil, step() {}
         calm()
         let deadline = now + Self.patience
-        while broken == nil, !isDone, now < deadline, step() {}
+        // To ask costs more than a step.
+        while broken == nil, !(steps.isMultiple(of: 16) && isDone), now < deadline, step() {}
         if broken == nil, !isDone { fail(.waits, whatWaits) }
         if broken == nil { checkEnd() }
         end()

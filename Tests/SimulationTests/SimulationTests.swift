@@ -47,7 +47,7 @@ struct SimulationTests {
 
     @Test("A bug that is put into the world is found", arguments: Plant.allCases)
     func plants(_ plant: Plant) throws {
-        let run = try run("--seeds", "1-100", "--plant", plant.rawValue, "--json")
+        let run = try run("--seeds", "1-40", "--plant", plant.rawValue, "--json")
         #expect(run.ended.status == 1, "\(plant.rawValue) was not found")
     }
 
