@@ -108,7 +108,7 @@ struct RetentionTests {
         for _ in 0..<10 { _ = await log.append((0..<10).map { _ in Bench.job(large) }) }
         let consumer = EmbeddedLogConsumer(log)
         try await consumer.start(Ears())
-        consumer.commit(.jobsFast, Bench.p0, watermark: 100)
+        consumer.commit(.jobsFast, Bench.p0, below: 100)
         let publisher = try EmbeddedLog(path)
         var longest = Duration.zero
         try await eventually {

@@ -1,3 +1,4 @@
+import RenderProtocol
 internal import Foundation
 internal import ImageModel
 internal import Ports

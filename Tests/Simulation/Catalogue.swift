@@ -1,5 +1,4 @@
 internal import Canonical
-internal import Failures
 internal import ImageModel
 internal import Records
 internal import VariantSpec
@@ -26,7 +25,8 @@ struct Catalogue: Sendable {
                     url: source.fetchURL, key: source.key, partition: source.key.partition(of: Cluster.partitionCount))
             }
             wishes = try [
-                ["1280x0.jpeg"], ["640x0.jpeg"], ["1280x0.jpeg", "320x0.webp"], ["160y160.jpeg"], ["320x0.webp", "640x0.avif"],
+                ["1280x0.jpeg"], ["640x0.jpeg"], ["1280x0.jpeg", "320x0.webp"], ["160y160.jpeg"],
+                ["320x0.webp", "640x0.avif"],
             ].map { try $0.map { try rules.spec(of: $0) } }
         } catch {
             preconditionFailure("the catalogue of simulations is not canonical: \(error)")

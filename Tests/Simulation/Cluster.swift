@@ -1,9 +1,6 @@
 internal import Canonical
-internal import Failures
-internal import ImageModel
-internal import Records
-internal import VariantSpec
 internal import Ports
+internal import Records
 
 /// The brokers: the logs of all topics, what appends and reads meet there, and what becomes of each.
 final class Cluster {
@@ -52,6 +49,10 @@ final class Cluster {
         _ records: [NewRecord], to log: TopicLog, by process: SimulatedProcess, as owner: Ownership?,
         isHeld: @escaping () -> Bool, _ answer: @escaping ([AppendResult]) -> Void
     ) {
+        // At the worst time: what it announces now lands when others own its partitions.
+        if log.topic == .variants, world.faults.contains(.pause), world.chance.isOne(in: 60) {
+            world.pauseSoon(process)
+        }
         let key = process.number << 8 | log.topic.ordinal << 4 | Int(log.partition.number)
         let time = max(world.now + latency, order[key] ?? 0)
         order[key] = time
@@ -73,7 +74,7 @@ final class Cluster {
             if world.chance.isOne(in: 2) { return world.count(.lostWithKill) }
             world.count(.landedAfterKill)
         }
-        if process.isPaused, world.chance.isOne(in: 2) {
+        if process.isPaused, world.chance.below(4) > 0 {
             return process.afterPause { [self] in land(records, log, process, owner, isHeld, until: .max, answer) }
         }
         guard isHeld() || process.isDead else {

@@ -1,8 +1,6 @@
 internal import Canonical
-internal import Failures
 internal import ImageModel
 internal import Records
-internal import VariantSpec
 
 /// What is fetched and rendered now: one flight of a source in one ownership.
 final class Flights {

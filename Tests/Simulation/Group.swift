@@ -1,8 +1,3 @@
-internal import Canonical
-internal import Failures
-internal import ImageModel
-internal import Records
-internal import VariantSpec
 internal import Ports
 
 /// The coordinator of the group: who is a member, who owns what, which offsets are committed.
@@ -27,7 +22,9 @@ final class Group {
 
     init(_ world: World) { self.world = world }
 
-    func isMember(_ process: SimulatedProcess) -> Bool { members.contains { $0 === process } || ready.contains { $0 === process } }
+    func isMember(_ process: SimulatedProcess) -> Bool {
+        members.contains { $0 === process } || ready.contains { $0 === process }
+    }
 
     /// Whether it has partitions of this generation, which is the last.
     func owns(_ process: SimulatedProcess, _ generation: Int) -> Bool {

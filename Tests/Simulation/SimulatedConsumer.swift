@@ -1,5 +1,4 @@
 internal import Canonical
-internal import Failures
 internal import ImageModel
 internal import Records
 internal import VariantSpec
@@ -240,7 +239,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         // Retention went past it.
         reader.position = max(reader.position, log.start)
         // Not all comes at once.
-        let end = world.chance.isOne(in: 4) && log.end - reader.arrived > 1 ? (log.end + reader.arrived + 1) / 2 : log.end
+        let end =
+            world.chance.isOne(in: 4) && log.end - reader.arrived > 1 ? (log.end + reader.arrived + 1) / 2 : log.end
         reader.arrived = end
         readers[log.place] = reader
         listener?.readable(log.topic, log.partition)

@@ -1,5 +1,4 @@
 internal import Canonical
-internal import Failures
 internal import ImageModel
 internal import Records
 internal import VariantSpec
@@ -64,6 +63,11 @@ final class SimulatedIndex: VariantIndex {
     var checkpoint: IndexCheckpoint? { file.checkpoint }
     var progress: ProgressRow? {
         process.world.plants(.stalePosition) ? process.machine.disk.older[partition]?.progress : file.progress
+    }
+
+    func isEmpty() throws(IndexFailure) -> Bool {
+        try check()
+        return file.rows.isEmpty
     }
 
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {

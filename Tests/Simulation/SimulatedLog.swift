@@ -1,9 +1,5 @@
-internal import Canonical
-internal import Failures
-internal import ImageModel
-internal import Records
-internal import VariantSpec
 internal import Ports
+internal import Records
 
 /// The log port of one process.
 final class SimulatedLog: Log, @unchecked Sendable {
@@ -34,7 +30,8 @@ final class SimulatedLog: Log, @unchecked Sendable {
             }
             var (results, left) = (closed, places.count)
             for (log, indices) in places {
-                let part = process.world.plants(.forgetEpoch)
+                let part =
+                    process.world.plants(.forgetEpoch)
                     ? indices.map { records[$0].without(EventHeader.epoch) } : indices.map { records[$0] }
                 cluster.append(
                     part, to: log, by: process, as: owner,

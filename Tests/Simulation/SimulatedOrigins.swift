@@ -1,5 +1,5 @@
-internal import Digest
 internal import Canonical
+internal import Digest
 internal import Failures
 internal import ImageModel
 internal import Records
@@ -49,7 +49,9 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         guard !process.isDead else { throw .cancelled }
         let flight = world.flights.begin(number, .fetch, request.lane, process)
         defer { flight.map { world.flights.end($0) } }
-        return try await process.ask(or: Result<FetchedSource, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)) { done in
+        return try await process.ask(
+            or: Result<FetchedSource, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
+        ) { done in
             let host = number % Origins.hostCount
             let source = world.origins.sources[number]
             world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1)
@@ -137,12 +139,15 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
                 }
                 return world.after(time) { done(.failure(failure)) }
             }
-            let time = world.floodUntil > world.now ? world.chance.within(200_000...1_200_000) : world.chance.within(20_000...300_000)
+            let time =
+                world.floodUntil > world.now
+                ? world.chance.within(200_000...1_200_000) : world.chance.within(20_000...300_000)
             world.after(time) {
                 done(
                     .success(
                         orders.map { order in
-                            let text = "variant \(number) \(version) \(order.spec) \(order.output.width) \(order.output.height)"
+                            let text =
+                                "variant \(number) \(version) \(order.spec) \(order.output.width) \(order.output.height)"
                             return RenderedVariant(
                                 spec: order.spec,
                                 rendition: Rendition(size: order.output, hasAlpha: false, quality: order.spec.quality),

@@ -1,9 +1,6 @@
 internal import Canonical
-internal import Failures
-internal import ImageModel
-internal import Records
-internal import VariantSpec
 internal import Ports
+internal import Records
 internal import Telemetry
 internal import WorkerRuntime
 

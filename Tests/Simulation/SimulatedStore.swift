@@ -1,9 +1,6 @@
-internal import Digest
+package import Records
 internal import Canonical
-internal import Failures
-internal import ImageModel
-internal import Records
-internal import VariantSpec
+internal import Digest
 internal import Ports
 internal import Posix
 
@@ -25,9 +22,30 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
 
     init(_ process: SimulatedProcess) { self.process = process }
 
+    func sight() async throws(StoreFailure) -> StoreSight {
+        let failure = StoreFailure.unreadable(path: "simulated", reason: "input/output error")
+        return try await process.ask(or: Result<StoreSight, StoreFailure>.failure(failure)) { done in
+            world.after(time) { [self] in
+                if shelf.failsUntil > world.now { return done(.failure(failure)) }
+                done(
+                    .success(
+                        StoreSight(place: "simulated", identity: Self.identity, isEmpty: shelf.blobs.isEmpty)))
+            }
+        }.get()
+    }
+
+    func adopt() async throws(StoreFailure) -> StoreIdentity { Self.identity }
+
+    var absence: StoreFailure? { nil }
+
+    private static let identity: StoreIdentity = {
+        var chance = Chance(seed: 1)
+        return StoreIdentity(drawnFrom: &chance)
+    }()
+
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
         let gone = Result<[StoredBlob], StoreFailure>.failure(.unwritable(path: "simulated", reason: "killed"))
-        let put = blobs.map { ("\($0.name.source)/\($0.name.version)/\($0.name.leaf)", content(of: $0.content)) }
+        let put = blobs.map { ($0.name, content(of: $0.content)) }
         return try await process.ask(or: gone) { done in
             world.after(time) { [self] in
                 // Each whole or not at all: a kill comes between two.
@@ -40,14 +58,16 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
                     world.count(.storeFailing)
                     return done(.failure(.unwritable(path: "simulated", reason: "no such directory")))
                 }
-                done(.success(put.prefix(count).map { location, bytes in keep(bytes, location) }))
+                done(.success(put.prefix(count).map { name, bytes in keep(bytes, name) }))
             }
         }.get()
     }
 
-    private func keep(_ bytes: [UInt8], _ location: String) -> StoredBlob {
+    private func keep(_ bytes: [UInt8], _ name: BlobName) -> StoredBlob {
+        let location = "\(name.source)/\(name.version)/\(name.leaf)"
         world.note("put", Int64(bytes.count), text: location)
-        if shelf.blobs[location] == nil {
+        // An original's name says its bytes.
+        if shelf.blobs[location]?.isEmpty ?? true || (name.isOriginal && shelf.blobs[location] != bytes) {
             if !world.plants(.loseBlob) || !world.chance.isOne(in: 20) { shelf.blobs[location] = bytes }
             shelf.destroyed.remove(location)
         }
@@ -81,11 +101,8 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     }
 
     func isGone(_ location: String, bytes: Int) -> Bool {
-        guard let blob = shelf.blobs[location] else { return true }
-        guard blob.count != bytes else { return false }
-        shelf.blobs[location] = nil
-        shelf.destroyed.insert(location)
-        return true
+        if !process.isDead, let found = shelf.blobs[location], found.count != bytes { shelf.blobs[location] = nil }
+        return shelf.blobs[location] == nil
     }
 
     func remove(_ location: String) async throws(StoreFailure) {

@@ -1,8 +1,5 @@
 internal import Canonical
-internal import Failures
-internal import ImageModel
 internal import Records
-internal import VariantSpec
 
 /// One partition of one topic, as brokers hold it.
 final class TopicLog {
@@ -33,6 +30,8 @@ final class TopicLog {
     var awayUntil: Int64 = 0
     /// Of a changelog: of the owner who opened its ownership last.
     var newestEpoch: Int64 = 0
+    /// Offsets below it meant other records before an election truncated the log.
+    private(set) var replacedBelow: Int64 = 0
     /// Entries before it are finished.
     private var finishedCount = 0
 
@@ -100,6 +99,7 @@ final class TopicLog {
     func truncate(to offset: Int64) -> [Entry] {
         let gone = Array(entries[place(of: offset)...])
         entries.removeLast(gone.count)
+        replacedBelow = max(replacedBelow, end)
         (end, finishedCount) = (max(start, offset), 0)
         incarnation += 1
         return gone

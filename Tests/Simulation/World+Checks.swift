@@ -1,5 +1,5 @@
-internal import Digest
 internal import Canonical
+internal import Digest
 internal import Failures
 internal import ImageModel
 internal import Records
@@ -54,9 +54,12 @@ extension World {
                     continue
                 }
                 let ahead = standings.first { fast in
-                    fast.lane == .fast && fast.waits == kind && fast.number <= slow.number && isFree(fast, kind, standings)
+                    fast.lane == .fast && fast.waits == kind && fast.number <= slow.number
+                        && isFree(fast, kind, standings)
                 }
-                if let ahead { fail(.lanes, "worker \(process.number): \(slow.flight) before \(ahead.flight), \(kind)") }
+                if let ahead {
+                    fail(.lanes, "worker \(process.number): \(slow.flight) before \(ahead.flight), \(kind)")
+                }
             }
         }
     }
@@ -67,7 +70,8 @@ extension World {
     ) -> Bool {
         // A breaker lets single flights through, and is open for a while after its fault.
         if disturbedUntil[Int(fast.flight.partition.number)] + 30_000_000 > now { return false }
-        return kind == .render || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
+        return kind == .render
+            || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
     }
 
     /// A slow flight that has waited too long goes before all fast ones, one at a time.
@@ -79,7 +83,10 @@ extension World {
             process.aged[Began(flight: slow.flight, kind: kind)] = aged
             let calm = disturbedUntil[Int(slow.flight.partition.number)] + 30_000_000
             if now - max(aged, calm) > Self.agedWait {
-                fail(.aged, "worker \(process.number): \(slow.flight) has waited for \((now - aged) / 1_000) ms since it was aged")
+                fail(
+                    .aged,
+                    "worker \(process.number): \(slow.flight) has waited for \((now - aged) / 1_000) ms since it was aged"
+                )
             }
         }
     }
@@ -94,7 +101,10 @@ extension World {
             let limit = owned * (3 * Self.readAhead + 16)
             let unfinished = figures.unfinished.values.reduce(0, +)
             if unfinished > limit + owned * Self.readAhead || figures.answers > owned * 4 * (Self.readAhead + 1) {
-                fail(.memory, "worker \(process.number): \(unfinished) records, \(figures.answers) answers in \(owned) partitions")
+                fail(
+                    .memory,
+                    "worker \(process.number): \(unfinished) records, \(figures.answers) answers in \(owned) partitions"
+                )
             }
         }
     }
@@ -102,7 +112,10 @@ extension World {
     /// All is answered, and no worker has anything to do.
     func checkEnd() {
         for partition in Cluster.partitions {
-            let owners = machines.compactMap(\.process).filter { $0.consumer.owned.contains(partition) }
+            // A zombie may not have heard yet.
+            let owners = machines.compactMap(\.process).filter {
+                group.isMember($0) && $0.consumer.owned.contains(partition)
+            }
             if owners.count != 1 { fail(.waits, "partition \(partition) has \(owners.count) owners") }
         }
         checkChangelogs()
@@ -147,7 +160,10 @@ extension World {
             if held.source != rows.source || Set(held.variants) != Set(rows.variants) {
                 let names = { (rows: SourceSnapshot) in
                     rows.variants.map { "\($0.spec) \($0.version) \($0.expires - World.begin)" }.sorted()
-                        + [rows.source.map { "source \($0.version) \($0.expires - World.begin) \($0.original ?? "-")" } ?? "-"]
+                        + [
+                            rows.source.map { "source \($0.version) \($0.expires - World.begin) \($0.original ?? "-")" }
+                                ?? "-"
+                        ]
                 }
                 fail(.index, "partition \(partition), \(source.hex.prefix(8)): \(names(held)), not \(names(rows))")
             }

@@ -2,7 +2,6 @@ internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Records
-internal import VariantSpec
 
 /// What goes wrong. A seed has some of them, so that others show what they do alone.
 enum Fault: Int, CaseIterable {
@@ -44,7 +43,8 @@ extension World {
         let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
         switch fault {
         case .away:
-            let log = cluster.log(chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), log.partition)
+            let log = cluster.log(
+                chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), log.partition)
             log.awayUntil = now + chance.within(500_000...60_000_000)
             count(.topicAway)
             disturb(until: log.awayUntil, [log.partition])
@@ -85,11 +85,7 @@ extension World {
         case .terminate:
             count(.terminated)
             process.drain()
-        case .pause:
-            count(.paused)
-            process.pause()
-            group.expire(process)
-            after(until - now) { if !process.isDead, process.isPaused { process.wake() } }
+        case .pause: pause(process, until: until)
         default:
             count(.killed)
             process.kill()
@@ -106,6 +102,21 @@ extension World {
                 machine.disk.swap()
             }
             after(chance.within(100_000...10_000_000)) { [self] in restart(machine) }
+        }
+    }
+
+    private func pause(_ process: SimulatedProcess, until: Int64) {
+        count(.paused)
+        process.pause()
+        group.expire(process)
+        after(until - now) { if !process.isDead, process.isPaused { process.wake() } }
+    }
+
+    func pauseSoon(_ process: SimulatedProcess) {
+        after(chance.within(0...2_000)) { [self] in
+            if isCalm || process.isDead || process.isPaused || process.hasEnded { return }
+            pause(process, until: now + chance.within(4_000_000...14_000_000))
+            disturb(until: now + 14_000_000)
         }
     }
 
@@ -169,7 +180,11 @@ extension World {
             shelf.blobs[location] = nil
         } else {
             count(.blobTorn)
-            shelf.blobs[location]?.removeLast(4)
+            let bytes = shelf.blobs[location] ?? []
+            // Cut, or as long as before and other bytes.
+            let kept = bytes.prefix(chance.below(bytes.count + 1))
+            shelf.blobs[location] =
+                chance.isOne(in: 2) ? Array(kept) : kept + [UInt8](repeating: 0, count: bytes.count - kept.count)
         }
     }
 

@@ -1,8 +1,6 @@
 internal import Canonical
-internal import Failures
 internal import ImageModel
 internal import Records
-internal import VariantSpec
 
 /// What publishers ask for.
 extension World {

@@ -1,11 +1,8 @@
 internal import Canonical
-internal import Failures
-internal import ImageModel
-internal import Records
-internal import VariantSpec
 internal import Partition
 internal import Planning
 internal import Ports
+internal import Records
 internal import WorkerRuntime
 
 /// One seed's world: brokers, group, store, origins and three machines, in virtual time.
@@ -112,7 +109,7 @@ final class World: @unchecked Sendable {
     /// Nothing happened for which a record may be answered twice.
     var isHarmless: Bool { Self.harms.allSatisfy { counts[$0] == 0 } }
     private static let harms: [Happening] = [
-        .killed, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
+        .killed, .paused, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
         .resetEarliest, .resetLatest, .recreated, .truncated, .retained, .commitLost, .diskLost, .diskOlder,
     ]
 
@@ -156,12 +153,15 @@ final class World: @unchecked Sendable {
             holdLimit: 3_000, shortWaits: 16)
         return WorkerConfiguration(
             partition: rules, permits: permits,
-            canonical: catalogue.rules, readAhead: Self.readAhead, originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
+            canonical: catalogue.rules, readAhead: Self.readAhead,
+            originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
             drain: .seconds(8), seed: chance.next(), owner: "machine \(machine.number)")
     }
     static let readAhead = 12
     var permits: PermitRules {
-        floods ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait) : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
+        floods
+            ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait)
+            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
     }
     /// Milliseconds.
     static let slowWait: Int64 = 4_000
@@ -177,7 +177,8 @@ final class World: @unchecked Sendable {
         while steps < limit, broken == nil, step() {}
         calm()
         let deadline = now + Self.patience
-        while broken == nil, !isDone, now < deadline, step() {}
+        // To ask costs more than a step.
+        while broken == nil, !(steps.isMultiple(of: 16) && isDone), now < deadline, step() {}
         if broken == nil, !isDone { fail(.waits, whatWaits) }
         if broken == nil { checkEnd() }
         end()
@@ -207,7 +208,8 @@ final class World: @unchecked Sendable {
 
     /// Every job is answered, every offset committed, and no worker has anything to do.
     var isDone: Bool {
-        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted && areWorkersQuiet
+        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
+            && areWorkersQuiet
     }
 
     private var isCommitted: Bool {
@@ -241,7 +243,9 @@ final class World: @unchecked Sendable {
                 parts.append("machine \(machine.number) has no worker")
                 continue
             }
-            process.worker.assumeIsolated { if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") } }
+            process.worker.assumeIsolated {
+                if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") }
+            }
         }
         return parts.joined(separator: "; ")
     }

@@ -1,3 +1,4 @@
+import Records
 import EmbeddedLog
 import Foundation
 import ImageModel

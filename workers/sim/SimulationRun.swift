@@ -27,7 +27,8 @@ struct SimulationRun {
     private static func range(_ text: String) throws(UsageError) -> ClosedRange<UInt64> {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
         guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last - first < 1 << 32 else {
-            throw UsageError("--seeds takes two whole numbers, the first not above the second, as in 1-1000, not '\(text)'.")
+            throw UsageError(
+                "--seeds takes two whole numbers, the first not above the second, as in 1-1000, not '\(text)'.")
         }
         return first...last
     }
