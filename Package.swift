@@ -83,7 +83,7 @@ let package = Package(
             needs: [
                 "VariantSpec", "Ports", "CPixels", "CJPEG", "CWebP", "CDeflate", "CLCMS", "RenderKit", "RenderProtocol",
             ]),
-        room("Store", needs: ["Ports", "Canonical", "Digest", "Posix"]),
+        room("Store", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine"),
@@ -136,7 +136,7 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Canonical", "Digest", "Failures", "ImageModel", "JSONText", "Partition", "Planning", "Ports", "Posix",
+                "Canonical", "Digest", "Failures", "ImageModel", "Partition", "Planning", "Ports", "Posix",
                 "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
             path: "Tests/Simulation"),
@@ -232,7 +232,10 @@ let package = Package(
             ], data: ["validate.py"]),
         tests("Settings", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
         tests(
-            "Store", needs: ["Store", "Ports", "VariantSpec", "Canonical", "Failures", "ImageModel", "Digest", "Posix"]),
+            "Store",
+            needs: [
+                "Store", "Ports", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Digest", "Posix",
+            ]),
         tests("Telemetry", needs: ["Telemetry"]),
         tests(
             "Worker",

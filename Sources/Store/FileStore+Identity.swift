@@ -1,5 +1,4 @@
 package import Records
-package import ImageModel
 package import Ports
 internal import Posix
 internal import Synchronization

@@ -1,6 +1,6 @@
 internal import Canonical
 package import Digest
-package import Records
+internal import Records
 package import Ports
 package import Posix
 internal import Synchronization

@@ -48,7 +48,7 @@ extension Worker {
             let binding = await bindStore(of: owned)
             guard marking(partition, epoch) === owned else { continue }
             guard let binding else {
-                try? await Task.sleep(for: .milliseconds(500))
+                await ports.time.sleep(for: .milliseconds(500))
                 continue
             }
             let late = owned.stale

@@ -74,7 +74,10 @@ extension KafkaTests {
             var configuration = try await KafkaBench(partitions: 1).configuration
             configuration.prefix += "said."
             let made = try await KafkaTopics.create(configuration, partitions: 2)
-            #expect(made.text == "Made 7 topics of 2 partitions in 1 copy, fewer than 3: the cluster has no more brokers.")
+            #expect(
+                made.text
+                    == "Made \(Topic.allCases.count) topics of 2 partitions in 1 copy, fewer than 3: the cluster has no more brokers."
+            )
             #expect(made.problems == [])
         }
 

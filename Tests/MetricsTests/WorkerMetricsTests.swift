@@ -152,14 +152,15 @@ struct WorkerMetricsTests {
         try place.publish(place.draw(6).map { ($0, ["48x48.png"], .fast) })
         try await eventually { try await sum("mezzotint_jobs_total") == 6 }
         try await eventually { try await sum("mezzotint_consumer_lag_records") == 0 }
-        // Three topics of each partition, at one worker each.
+        // Each topic of each partition, at one worker.
         try await eventually {
             var places: [String] = []
             for worker in workers {
                 places += try #require(try await worker.metrics().families["mezzotint_consumer_lag_records"]).samples
                     .keys
             }
-            return places.count == 18 && Set(places).count == 18
+            let all = 6 * Topic.consumed.count
+            return places.count == all && Set(places).count == all
         }
         try await broker.run("kill", "1")
         for worker in workers {

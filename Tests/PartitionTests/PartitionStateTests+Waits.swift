@@ -147,19 +147,20 @@ extension PartitionStateTests {
         let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
         var now: Int64 = 0
         var waiter = driver.waiter("j", source, [Self.large])
-        var (rounds, halts, isDead) = (0, 0, false)
+        var (rounds, halts, isDead, isKept) = (0, 0, false, false)
         while !isDead, rounds < 60 {
             rounds += 1
-            let asked =
-                waiter.notBefore > 0 && waiter.record.topic == .jobsFast
-                ? driver.feed(.tick, at: now) : driver.feed(.arrived(waiter), at: now)
+            // Short waits are in memory, and end with time.
+            let asked = isKept ? driver.feed(.tick, at: now) : driver.feed(.arrived(waiter), at: now)
             let id = try #require(flight(asked), "\(rounds)")
             _ = driver.feed(.granted(.fetch, id), at: now)
             let effects = driver.feed(.failed(id, full), at: now)
             halts += effects.count { if case .halt = $0 { true } else { false } }
             isDead = kinds(effects) == [.dead]
             guard let later = putOff(effects).first?.waiter else { break }
+            isKept = true
             if case .retry(_, let tier, _)? = settled(effects).first {
+                isKept = false
                 // Its record in the tier, appended now and read when it is due.
                 let record = Record(
                     topic: tier.topic, partition: PartitionID(0), offset: Int64(rounds), timestamp: now, key: [],

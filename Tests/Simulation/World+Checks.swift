@@ -22,14 +22,16 @@ extension World {
     private func lookAtProgress() {
         for partition in Cluster.partitions {
             let number = Int(partition.number)
-            let hasWork = [Topic.jobsFast, .jobsSlow].contains { topic in
+            let waiting = [Topic.jobsFast, .jobsSlow].compactMap { topic -> String? in
                 let log = cluster.log(topic, partition)
-                return log.firstUnfinished < log.end
+                return log.firstUnfinished < log.end ? "\(topic.rawValue) at \(log.firstUnfinished)" : nil
             }
-            if !hasWork { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
+            if waiting.isEmpty { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
             let since = max(ledger.answeredAt[number], disturbedUntil[number])
             if now - since > Self.stillness {
-                fail(.progress, "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s")
+                fail(
+                    .progress,
+                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", "))")
             }
         }
     }
