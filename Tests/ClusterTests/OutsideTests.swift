@@ -17,7 +17,7 @@ extension ClusterTests {
             let urls = cluster.place.draw(8)
             let jobs = urls.map { (url: $0, variants: ["16x16.png"], lane: Lane.slow) }
             try cluster.place.publish(jobs)
-            #expect(try cluster.lags().count == Topic.consumed.count * Cluster.partitions)
+            #expect(try cluster.lags().count == Topic.worked.count * Cluster.partitions)
             func behind() throws -> [[String: Any]] { try cluster.lags().filter { $0["records"] as? Int != 0 } }
             let unowned = try behind()
             #expect(unowned.reduce(0) { $0 + ($1["records"] as? Int ?? 0) } == jobs.count)
@@ -64,7 +64,7 @@ extension ClusterTests {
             let made = try cluster.place.run("topics", "create", "--partitions", "2", "--replication", "1")
             #expect(made.status == 0 && made.output.hasPrefix("Made \(Topic.allCases.count) topics of 2 partitions in 1 copy.\n"), "\(made.output)")
             #expect(try cluster.place.run("topics", "check").status == 0)
-            #expect(try cluster.lags().count == 2 * Topic.consumed.count)
+            #expect(try cluster.lags().count == 2 * Topic.worked.count)
             _ = try await cluster.broker.tool(
                 "configs", "--alter", "--entity-type", "topics", "--entity-name",
                 cluster.configuration.prefix + "variants", "--add-config", "cleanup.policy=delete")

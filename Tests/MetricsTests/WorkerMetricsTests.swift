@@ -159,7 +159,7 @@ struct WorkerMetricsTests {
                 places += try #require(try await worker.metrics().families["mezzotint_consumer_lag_records"]).samples
                     .keys
             }
-            let all = 6 * Topic.consumed.count
+            let all = 6 * Topic.worked.count
             return places.count == all && Set(places).count == all
         }
         try await broker.run("kill", "1")

@@ -105,7 +105,7 @@ final class Cluster {
                 world.count(.appendTooLarge)
                 return .refused(.tooLarge(topic: log.topic, bytes: record.byteCount, limit: Self.recordLimit))
             }
-            if loses(record) { return .acknowledged(max(0, log.end - 1)) }
+            if loses(record) { return .acknowledged(log.end) }
             return .acknowledged(world.ledger.land(record, in: log, epoch: owner?.epoch, by: process))
         }
         announce(log)
