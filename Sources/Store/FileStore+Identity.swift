@@ -51,6 +51,7 @@ extension FileStore {
         var random = SystemRandomNumberGenerator()
         let identity = StoreIdentity(drawnFrom: &random)
         let (draft, path) = ("\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())", "\(root)/\(Self.identityFile)")
+        try Folder.make(root)
         _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
         let file = try OpenFile(creating: draft)
         defer { _ = try? FileSystem.remove(draft) }

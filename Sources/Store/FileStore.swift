@@ -21,7 +21,7 @@ package final class FileStore: BlobStore {
     /// The store that rows are bound to, once that is known.
     let adopted = Mutex<StoreIdentity?>(nil)
 
-    /// Opens the store at `root`, which is made if it is not there, and removes what puts that were cut short left more
+    /// Opens the store at `root`, which is made if it is not there and its disk has room, and removes what puts that were cut short left more
     /// than `leftoverAge` seconds ago.
     package init(
         root: String, threads: Int = 4, leftoverAge: Int = 3600, hasRoom: @escaping @Sendable () -> Bool = { true }
@@ -38,6 +38,8 @@ package final class FileStore: BlobStore {
             for file in try FileSystem.files(in: "\(root)/\(Self.unfinished)") where file.written <= old {
                 _ = try FileSystem.remove("\(root)/\(Self.unfinished)/\(file.name)")
             }
+        } catch  where error.isOutOfSpace {
+            // Jobs wait for room, and what is not made yet is made when the store is adopted.
         } catch {
             throw Self.unwritable(root, error)
         }

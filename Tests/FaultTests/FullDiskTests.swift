@@ -59,6 +59,31 @@ struct FullDiskTests {
     }
 
     @Test(
+        "Of the store, before its first folder: the worker waits, and every job is done when there is room",
+        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+    func first() async throws {
+        let place = try Workplace()
+        try place.publish(place.draw(3).map { ($0, ["48x48-q80.webp"], .fast) })
+        // The disk's own folder is its one inode.
+        let script = """
+            mkdir -p data/store && mount -t tmpfs -o nr_inodes=1 none data/store
+            \(Built.program("mezzotint-worker").path) \(place.words) --json --until-idle &
+            while [ ! -e go ]; do sleep 0.05; done
+            mount -o remount,nr_inodes=1000 data/store
+            wait $!; status=$?
+            umount data/store 2>/dev/null
+            exit $status
+            """
+        let worker = try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+        await worker.says("store.full")
+        #expect(worker.isRunning, "\(worker.errors)")
+        try Data().write(to: place.folder.url.appending(path: "go"))
+        let ended = try await worker.ended()
+        let summary = try Summary(ended)
+        #expect(ended.status == 0 && summary["jobs"] == 3 && summary["failed"] + summary["dead"] == 0, "\(ended.errors)")
+    }
+
+    @Test(
         "Of the log, while the worker runs: said, and every job is done once when there is room again",
         .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
     func log() async throws {
