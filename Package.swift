@@ -175,7 +175,8 @@ let package = Package(
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "TestPixels",
                 "TestWorkplace", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
-            ]),
+            ],
+            data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"]),
         tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),

@@ -1,5 +1,4 @@
 package import Records
-package import ImageModel
 
 /// Whether the store that is there may be taken for the one that a partition's rows name files of.
 package enum StoreBinding: Sendable, Hashable {

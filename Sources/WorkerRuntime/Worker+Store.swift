@@ -1,5 +1,5 @@
-package import Failures
-package import Records
+internal import Failures
+internal import Records
 internal import ImageModel
 internal import Partition
 internal import Ports

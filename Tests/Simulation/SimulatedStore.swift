@@ -1,4 +1,4 @@
-package import Records
+internal import Records
 internal import Canonical
 internal import Digest
 internal import Ports
