@@ -6,7 +6,7 @@ internal import Posix
 /// What frees a full disk is written first: a committed offset, the deletion of what it has passed, the pages of a WAL that
 /// become the file's. Without this room a worker could neither start nor finish what it began.
 ///
-/// - Concurrency: changed under the write lock only, by whichever process has it.
+/// - Concurrency: changed under the write lock only, by the process that holds it.
 struct LogReserve: Sendable {
     let path: String
 

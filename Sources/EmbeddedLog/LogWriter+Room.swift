@@ -68,7 +68,7 @@ extension LogWriter {
     }
 
     /// Room for a commit that the disk refused: the reserve, and what of the WAL can be written over once it is moved. False
-    /// if there is none. The file is opened anew: what was counted in the transaction is not so.
+    /// if there is none. The file is opened again: counts made in the failed transaction are wrong.
     func findRoom() -> Bool {
         (open, isTight) = (nil, true)
         let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp() }
@@ -119,7 +119,7 @@ extension LogWriter {
         return unfinished.records
     }
 
-    /// Why a batch may not come in; nil if it may. What takes back makes room, whoever says it.
+    /// Why a batch may not come in; nil if it may. A tombstone makes room, so any process may append one.
     func refusal(of batch: Inbox.Batch, _ room: LogRoom?) -> LogFailure? {
         guard let shortage = room?.shortage(for: batch.bytes) else { return nil }
         if owner != nil { return .full(path: folder.path) }

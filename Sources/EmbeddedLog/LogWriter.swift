@@ -203,7 +203,7 @@ actor LogWriter {
         let connection = try folder.openForWriting(reserve: configuration.reserve)
         let log = OpenLog(connection, partitions: folder.partitionCount)
         open = log
-        // From the first job on, so that a worker finds it whatever fills the disk meanwhile.
+        // From the first job on, so that a worker finds it on a disk that others filled.
         if folder.reserve.held == 0 { folder.reserve.take(configuration.reserve) }
         return log
     }

@@ -1,4 +1,4 @@
-/// What a store is known by, whatever folder it is in: 32 hexadecimal digits, drawn once.
+/// The identity of a store, in any folder: 32 hexadecimal digits, drawn once.
 ///
 /// Rows name files of one store. Bound to its identity, they do not take an empty folder, or another cluster's, for it.
 package struct StoreIdentity: Sendable, Hashable, CustomStringConvertible {
