@@ -26,7 +26,7 @@ final class KafkaProducer: Sendable {
     private let configuration: KafkaConfiguration
     private let notice: @Sendable (String) -> Void
     /// Whoever waits for the end.
-    private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
+    private let pendingJobs = Mutex<[CheckedContinuation<Void, Never>]>([])
 
     /// Blocks until the cluster answered.
     init(_ configuration: KafkaConfiguration, notice: @escaping @Sendable (String) -> Void) throws(LogFailure) {
@@ -82,7 +82,7 @@ final class KafkaProducer: Sendable {
                 case .closing: break
                 case .closed: return true
                 }
-                waiters.withLock { $0.append(continuation) }
+                pendingJobs.withLock { $0.append(continuation) }
                 return false
             }
             if isClosed { continuation.resume() }
@@ -106,9 +106,9 @@ final class KafkaProducer: Sendable {
         while case .open(let client) = state.withLock({ $0 }) { live(client) }
         let waiting = state.withLock { state in
             state = .closed
-            return waiters.withLock { $0 }
+            return pendingJobs.withLock { $0 }
         }
-        for waiter in waiting { waiter.resume() }
+        for pending in waiting { pending.resume() }
     }
 
     /// Until the client is fatally broken or closed.

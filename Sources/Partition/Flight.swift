@@ -20,10 +20,10 @@ struct Flight: Sendable {
     /// Whose share of the fetch permits it takes.
     let host: OriginHost
     /// Every one of them is answered when the flight ends.
-    var waiters: [Waiter]
+    var pendingJobs: [PendingJob]
     /// Those that came after the decode: they are looked up anew when the flight is over.
-    var late: [Waiter] = []
-    /// The highest among the waiters'.
+    var late: [PendingJob] = []
+    /// The highest among the pending jobs'.
     var lane: Lane
     /// When its oldest job came, milliseconds since 1970.
     var since: Int64
@@ -38,13 +38,13 @@ struct Flight: Sendable {
     /// After the last row that this flight announced.
     var position: Int64 = 0
 
-    /// What its waiters still lack, in the order asked.
+    /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
-        return waiters.flatMap(\.job.variants).filter { results[$0] == nil && seen.insert($0).inserted }
+        return pendingJobs.flatMap(\.job.variants).filter { results[$0] == nil && seen.insert($0).inserted }
     }
 
-    var traceparent: String? { waiters.lazy.compactMap(\.job.traceparent).first }
+    var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 
     /// Whether a job may still be added: the source has not been decoded for this flight's variants.
     var isOpen: Bool {

@@ -7,7 +7,7 @@ package import Records
 ///
 /// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum PartitionEffect: Sendable {
-    case lookUp(Waiter)
+    case lookUp(PendingJob)
     case request(PermitKind, FlightID, Lane, since: Int64, OriginHost)
     case release(PermitKind, FlightID)
     case move(FlightID, Lane, since: Int64)
@@ -22,7 +22,7 @@ package enum PartitionEffect: Sendable {
     case fetch(FlightID, url: String, Lane)
     indirect case render(FlightID, RenderTask)
     /// The job is tried again later, for this reason.
-    case putOff(Waiter, FailureNote)
+    case putOff(PendingJob, FailureNote)
     case settle(Record, Settlement)
     case commit(Topic, Int64)
 }

@@ -8,11 +8,11 @@ package import VariantSpec
 /// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum PartitionEvent: Sendable {
     /// A record was taken up as a job.
-    case arrived(Waiter)
+    case arrived(PendingJob)
     /// A record was taken up that is no job, or none any more: it is answered and that is all.
     indirect case answered(Record, Settlement)
-    /// What the index holds for a waiter's source, in answer to `lookUp`.
-    case found(Waiter, SourceSnapshot)
+    /// What the index holds for a pending job's source, in answer to `lookUp`.
+    case found(PendingJob, SourceSnapshot)
     case granted(PermitKind, FlightID)
     indirect case fetched(FlightID, FetchedFacts)
     /// Pixels are made; storing them goes on.

@@ -59,15 +59,15 @@ extension PartitionState {
     /// nobody waits for then is over.
     private mutating func expire(_ id: FlightID, _ now: Int64, _ effects: inout [PartitionEffect]) -> Bool {
         guard let flight = flights[id] else { return false }
-        let isLate = { (waiter: Waiter) in
-            waiter.isExpired(at: now) && waiter.job.variants.contains { flight.results[$0] == nil }
+        let isLate = { (pending: PendingJob) in
+            pending.isExpired(at: now) && pending.job.variants.contains { flight.results[$0] == nil }
         }
-        guard flight.waiters.contains(where: isLate) else { return false }
-        for waiter in flight.waiters where isLate(waiter) {
-            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.expired, at: now))))
+        guard flight.pendingJobs.contains(where: isLate) else { return false }
+        for pending in flight.pendingJobs where isLate(pending) {
+            effects.append(.settle(pending.record, .outcome(pending.outcome(.expired, at: now))))
         }
-        flights[id]?.waiters.removeAll(where: isLate)
-        if flights[id]?.waiters.isEmpty == true { end(id, nil, now, &effects) }
+        flights[id]?.pendingJobs.removeAll(where: isLate)
+        if flights[id]?.pendingJobs.isEmpty == true { end(id, nil, now, &effects) }
         return true
     }
 
@@ -83,7 +83,7 @@ extension PartitionState {
         flight.results = flight.results.filter { $0.value.row?.version == source.version }
         flight.snapshot.source = source
         flight.fetched = source
-        flight.waiters = flight.waiters.map { $0.choosing(by: flight.fetched, rules.qualities) }
+        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: flight.fetched, rules.qualities) }
         flight.stage = .waiting(.render)
         flights[id] = flight
         effects.append(.request(.render, id, flight.lane, since: flight.since, flight.host))
@@ -161,51 +161,51 @@ extension PartitionState {
         }
     }
 
-    /// The flight is over: every waiter is answered, and those that came too late are looked up anew.
+    /// The flight is over: every pending job is answered, and those that came too late are looked up anew.
     mutating func end(_ id: FlightID, _ note: FailureNote?, _ now: Int64, _ effects: inout [PartitionEffect]) {
         guard let flight = flights.removeValue(forKey: id) else { return }
         bySource[flight.source] = nil
         effects.append(.forget(id))
-        for waiter in flight.waiters { answer(waiter, flight, note, now, &effects) }
-        for waiter in flight.late { effects.append(.lookUp(waiter)) }
+        for pending in flight.pendingJobs { answer(pending, flight, note, now, &effects) }
+        for pending in flight.late { effects.append(.lookUp(pending)) }
     }
 
     private mutating func answer(
-        _ waiter: Waiter, _ flight: Flight, _ note: FailureNote?, _ now: Int64, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ now: Int64, _ effects: inout [PartitionEffect]
     ) {
-        func settle(_ settlement: Settlement) { effects.append(.settle(waiter.record, settlement)) }
+        func settle(_ settlement: Settlement) { effects.append(.settle(pending.record, settlement)) }
         let variants = VariantOutcomes(
-            waiter.job.variants.map { spec in
+            pending.job.variants.map { spec in
                 flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
             })
         // The least final one: what another variant may still become is not given up for one that never will be made.
         guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
-            return settle(.outcome(waiter.outcome(kind, variants: variants, at: now)))
+            return settle(.outcome(pending.outcome(kind, variants: variants, at: now)))
         }
-        let attempts = waiter.attempts + 1
-        let isEndless = failure.verdict == .wait && waiter.isHeldAlone(lastPass, for: Self.heldLimit, now)
+        let attempts = pending.attempts + 1
+        let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now)
         switch isEndless ? .retry : failure.verdict {
         // It would come again to be told so.
-        case .retry where attempts < rules.retry.attempts && waiter.isExpired(at: now),
-            .wait where waiter.isExpired(at: now):
-            settle(.outcome(waiter.outcome(.expired, at: now)))
-        case .fail: settle(.outcome(waiter.outcome(.failed, variants: variants, failure: failure, at: now)))
+        case .retry where attempts < rules.retry.attempts && pending.isExpired(at: now),
+            .wait where pending.isExpired(at: now):
+            settle(.outcome(pending.outcome(.expired, at: now)))
+        case .fail: settle(.outcome(pending.outcome(.failed, variants: variants, failure: failure, at: now)))
         case .retry where attempts < rules.retry.attempts:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
-            let heldSince = isEndless ? waiter.heldSince : nil
+            let heldSince = isEndless ? pending.heldSince : nil
             putOff(
-                waiter.putOff(until: now + wait, attempts: attempts, heldSince: heldSince), failure, now, &effects)
+                pending.putOff(until: now + wait, attempts: attempts, heldSince: heldSince), failure, now, &effects)
         case .wait:
-            hold(waiter, failure, now, &effects)
+            hold(pending, failure, now, &effects)
         case .retry, .deadLetter:
             settle(
                 .dead(
                     DeadLetter(
-                        of: waiter.record, id: waiter.job.id, cause: failure, attempts: attempts, url: waiter.job.url,
+                        of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
                         at: now),
-                    waiter.outcome(.dead, variants: variants, failure: failure, at: now)))
+                    pending.outcome(.dead, variants: variants, failure: failure, at: now)))
         }
     }
 }

@@ -7,75 +7,75 @@ internal import VariantSpec
 
 /// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
-    mutating func arrive(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        guard receive(waiter.record, &effects) else { return }
-        resume(waiter, now, &effects)
+    mutating func arrive(_ pending: PendingJob, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        guard receive(pending.record, &effects) else { return }
+        resume(pending, now, &effects)
     }
 
     private mutating func join(
-        _ waiter: Waiter, _ snapshot: SourceSnapshot, _ id: FlightID, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ id: FlightID, _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
-        let since = min(flight.since, waiter.firstSeen)
-        if waiter.job.lane == .fast, flight.lane == .slow {
+        let since = min(flight.since, pending.firstSeen)
+        if pending.job.lane == .fast, flight.lane == .slow {
             flight.lane = .fast
             effects.append(.move(id, .fast, since: since))
         }
         flight.since = since
         if flight.isOpen {
-            let waiter = waiter.choosing(by: flight.fetched, rules.qualities)
-            flight.waiters.append(waiter)
+            let pending = pending.choosing(by: flight.fetched, rules.qualities)
+            flight.pendingJobs.append(pending)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
-            let gone = waiter.job.variants.filter { spec in
+            let gone = pending.job.variants.filter { spec in
                 flight.results[spec] == nil && !snapshot.variants.contains { $0.spec == spec }
             }
             flight.snapshot.variants.removeAll { gone.contains($0.spec) }
         } else {
-            flight.late.append(waiter)
+            flight.late.append(pending)
         }
         flights[id] = flight
     }
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
-    mutating func begin(_ waiter: Waiter, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
+    mutating func begin(_ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
     {
-        if let variants = recentAnswers.unchanged(waiter.job, snapshot, at: now) {
-            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.unchanged, variants: variants, at: now))))
+        if let variants = recentAnswers.unchanged(pending.job, snapshot, at: now) {
+            effects.append(.settle(pending.record, .outcome(pending.outcome(.unchanged, variants: variants, at: now))))
             return
         }
-        let asked = waiter
-        let waiter = choosing(asked, by: snapshot, at: now)
-        let plan = Plan(waiter.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
+        let asked = pending
+        let pending = choosing(asked, by: snapshot, at: now)
+        let plan = Plan(pending.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
         if plan.isUnchanged {
             // What `auto` became depends on more than rows.
             let variants =
-                waiter === asked
-                ? recentAnswers.note(unchanged: plan.unchanged, of: waiter.job, snapshot, at: now, rules.reuse)
+                pending === asked
+                ? recentAnswers.note(unchanged: plan.unchanged, of: pending.job, snapshot, at: now, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
-            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.unchanged, variants: variants, at: now))))
+            effects.append(.settle(pending.record, .outcome(pending.outcome(.unchanged, variants: variants, at: now))))
             return
         }
         // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
-        if waiter.isExpired(at: now) {
-            effects.append(.settle(waiter.record, .outcome(waiter.outcome(.expired, at: now))))
+        if pending.isExpired(at: now) {
+            effects.append(.settle(pending.record, .outcome(pending.outcome(.expired, at: now))))
             return
         }
-        if let id = bySource[waiter.job.source] { return join(waiter, snapshot, id, &effects) }
+        if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }
         let id = nextFlight()
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
-        let (since, host) = (waiter.firstSeen, OriginHost(of: waiter.job.url))
+        let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url))
         flights[id] = Flight(
-            id: id, source: waiter.job.source, url: waiter.job.url, host: host, waiters: [waiter],
-            lane: waiter.job.lane,
+            id: id, source: pending.job.source, url: pending.job.url, host: host, pendingJobs: [pending],
+            lane: pending.job.lane,
             since: since, stage: .waiting(kind), snapshot: snapshot)
-        bySource[waiter.job.source] = id
-        effects.append(.request(kind, id, waiter.job.lane, since: since, host))
+        bySource[pending.job.source] = id
+        effects.append(.request(kind, id, pending.job.lane, since: since, host))
     }
 
-    /// The waiter with the formats chosen that its job left open, if what is known of the source is fresh.
-    private func choosing(_ waiter: Waiter, by snapshot: SourceSnapshot, at now: Int64) -> Waiter {
+    /// The pending job with the formats chosen that its job left open, if what is known of the source is fresh.
+    private func choosing(_ pending: PendingJob, by snapshot: SourceSnapshot, at now: Int64) -> PendingJob {
         let known = snapshot.source.flatMap { $0.expires > now || rules.reuse.allowsStale ? $0 : nil }
-        return waiter.choosing(by: known, rules.qualities)
+        return pending.choosing(by: known, rules.qualities)
     }
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
@@ -91,25 +91,25 @@ extension PartitionState {
     private mutating func moveAside(_ place: RecordPlace, _ now: Int64, _ effects: inout [PartitionEffect]) {
         for (id, flight) in flights {
             guard let started = flight.started, now - started > rules.holdLimit,
-                let index = flight.waiters.firstIndex(where: { $0.place == place })
+                let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
             if case .folding = flight.stage { continue }
-            let waiter = flight.waiters[index]
-            flights[id]?.waiters.remove(at: index)
+            let pending = flight.pendingJobs[index]
+            flights[id]?.pendingJobs.remove(at: index)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
-            let later = waiter.putOff(
-                until: now + rules.retry.base, attempts: waiter.attempts, heldSince: waiter.heldSince)
+            let later = pending.putOff(
+                until: now + rules.retry.base, attempts: pending.attempts, heldSince: pending.heldSince)
             effects.append(.putOff(later, note))
-            effects.append(.settle(waiter.record, .retry(later, DelayTier(within: 0, waiter.job.lane), note)))
+            effects.append(.settle(pending.record, .retry(later, DelayTier(within: 0, pending.job.lane), note)))
             return
         }
     }
 }
 
-extension Waiter {
+extension PendingJob {
     /// `auto` becomes a format once it is known of the source whether it moves and whether it is transparent; until then
     /// nothing stored is like it, so that the source is fetched.
-    func choosing(by source: SourceRow?, _ defaults: DefaultQualities) -> Waiter {
+    func choosing(by source: SourceRow?, _ defaults: DefaultQualities) -> PendingJob {
         guard let source, job.variants.contains(where: \.isAuto) else { return self }
         var chosen = job
         chosen.variants = []
@@ -117,7 +117,7 @@ extension Waiter {
             let spec = spec.chosen(frames: source.frames, hasAlpha: source.hasAlpha, defaults: defaults)
             if !chosen.variants.contains(spec) { chosen.variants.append(spec) }
         }
-        return Waiter(
+        return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince)
     }

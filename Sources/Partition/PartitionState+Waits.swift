@@ -15,62 +15,62 @@ extension PartitionState {
     static let heldLimit = DelayTier.hour.wait
 
     /// A job that was received runs, or goes on waiting.
-    mutating func resume(_ waiter: Waiter, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        var waiter = waiter
-        if let left = inherited.removeValue(forKey: waiter.place) {
-            waiter = waiter.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
-            tried[waiter.place] = waiter
+    mutating func resume(_ pending: PendingJob, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        var pending = pending
+        if let left = inherited.removeValue(forKey: pending.place) {
+            pending = pending.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
+            tried[pending.place] = pending
         }
-        let slack = DelayTier(waiter.record.topic) == nil ? 0 : Self.slack
-        guard waiter.due > now + slack else { return effects.append(.lookUp(waiter)) }
-        if isShort(waiter, now) { return waits.add(waiter) }
-        goOn(waiter, FailureNote(RetryCause.deferred), now, &effects)
+        let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack
+        guard pending.due > now + slack else { return effects.append(.lookUp(pending)) }
+        if isShort(pending, now) { return waits.add(pending) }
+        goOn(pending, FailureNote(RetryCause.deferred), now, &effects)
     }
 
     /// A job that failed is tried again later.
     mutating func putOff(
-        _ waiter: Waiter, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]
     ) {
-        effects.append(.putOff(waiter, cause))
+        effects.append(.putOff(pending, cause))
         // A record of a log that was replaced does not come again.
-        guard isShort(waiter, now), waiter.record.incarnation == incarnation(waiter.record.topic),
-            tried.count < rules.shortWaits || tried[waiter.place] != nil
-        else { return goOn(waiter, cause, now, &effects) }
-        tried[waiter.place] = waiter
-        waits.add(waiter)
+        guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
+            tried.count < rules.shortWaits || tried[pending.place] != nil
+        else { return goOn(pending, cause, now, &effects) }
+        tried[pending.place] = pending
+        waits.add(pending)
     }
 
     /// The machine's fault, not the job's: it costs no attempt.
-    mutating func hold(_ waiter: Waiter, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        let since = waiter.heldSince ?? now
+    mutating func hold(_ pending: PendingJob, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
+        let since = pending.heldSince ?? now
         let wait = rules.retry.delay(heldFor: now - since, jitter: jitter())
         putOff(
-            waiter.putOff(until: now + wait, attempts: waiter.attempts, heldSince: since), cause, now, &effects)
+            pending.putOff(until: now + wait, attempts: pending.attempts, heldSince: since), cause, now, &effects)
     }
 
     /// Those whose time has come run. One that holds back too many others goes to a retry topic.
     mutating func endWaits(_ now: Int64, _ effects: inout [PartitionEffect]) {
-        while let waiter = waits.popDue(at: now) { effects.append(.lookUp(waiter)) }
+        while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
             guard let mark = committable[topic], mark.span > rules.waitSpan, let offset = mark.oldestUnfinished,
-                let waiter = waits.remove(RecordPlace(topic, offset, incarnation: mark.incarnation))
+                let pending = waits.remove(RecordPlace(topic, offset, incarnation: mark.incarnation))
             else { continue }
-            goOn(waiter, FailureNote(RetryCause.deferred), now, &effects)
+            goOn(pending, FailureNote(RetryCause.deferred), now, &effects)
         }
     }
 
-    private func isShort(_ waiter: Waiter, _ now: Int64) -> Bool {
-        waiter.due - now < DelayTier.shortest && waits.count < rules.shortWaits
+    private func isShort(_ pending: PendingJob, _ now: Int64) -> Bool {
+        pending.due - now < DelayTier.shortest && waits.count < rules.shortWaits
     }
 
-    private func goOn(_ waiter: Waiter, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    private func goOn(_ pending: PendingJob, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
         effects.append(
-            .settle(waiter.record, .retry(waiter, DelayTier(within: waiter.due - now, waiter.job.lane), cause)))
+            .settle(pending.record, .retry(pending, DelayTier(within: pending.due - now, pending.job.lane), cause)))
     }
 }
 
-extension Waiter {
+extension PendingJob {
     /// Whether others were done since the machine's fault last held this one back.
     func isHeldAlone(_ lastPass: Int64) -> Bool { heldSince.map { max($0, record.timestamp) < lastPass } ?? false }
 
@@ -80,5 +80,5 @@ extension Waiter {
 }
 
 extension Flight {
-    func isHeldAlone(_ lastPass: Int64) -> Bool { waiters.allSatisfy { $0.isHeldAlone(lastPass) } }
+    func isHeldAlone(_ lastPass: Int64) -> Bool { pendingJobs.allSatisfy { $0.isHeldAlone(lastPass) } }
 }

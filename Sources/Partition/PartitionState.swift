@@ -4,7 +4,7 @@ internal import Planning
 package import Records
 internal import VariantSpec
 
-/// One partition's flights, waiters, retries and committable offsets: events in, effects out.
+/// One partition's flights, pending jobs, retries and committable offsets: events in, effects out.
 ///
 /// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Times are milliseconds
 /// since 1970; chance comes from a seed.
@@ -17,7 +17,7 @@ package struct PartitionState: Sendable {
     var recentAnswers = RecentAnswers()
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
-    var tried: [RecordPlace: Waiter] = [:]
+    var tried: [RecordPlace: PendingJob] = [:]
     /// The same of an earlier owner's, until their records come.
     var inherited: [RecordPlace: TopicProgress.Wait] = [:]
     /// Flights whose answers wait for the index, by the position they wait for.
@@ -96,10 +96,10 @@ package struct PartitionState: Sendable {
 
     package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
         switch event {
-        case .arrived(let waiter): arrive(waiter, now, &effects)
+        case .arrived(let pending): arrive(pending, now, &effects)
         case .answered(let record, let settlement):
             if receive(record, &effects) { effects.append(.settle(record, settlement)) }
-        case .found(let waiter, let snapshot): begin(waiter, snapshot, now, &effects)
+        case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id): granted(kind, id, now, &effects)
         case .fetched(let id, let facts): fetched(id, facts, now, &effects)
         case .rendered(let id): effects.append(.release(.render, id))

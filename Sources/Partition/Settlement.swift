@@ -6,7 +6,7 @@ package import Records
 package indirect enum Settlement: Sendable {
     case outcome(Outcome)
     /// Through a retry topic; `notBefore` may be later than the tier's wait ends.
-    case retry(Waiter, DelayTier, FailureNote)
+    case retry(PendingJob, DelayTier, FailureNote)
     /// Its producer's key is not what our rules make of its URL: once more, under the right key.
     case rekey(Job)
     /// The original bytes are kept for a person, and the outcome says so.

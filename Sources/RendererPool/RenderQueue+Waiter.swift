@@ -3,7 +3,7 @@ internal import Synchronization
 
 extension RenderQueue {
     /// Whoever waits for one answer: the first is taken, by whichever of a child and a cancellation comes first.
-    final class Waiter: Sendable {
+    final class PendingJob: Sendable {
         private enum State {
             case idle
             case waiting(CheckedContinuation<Answer, Never>)

@@ -9,7 +9,7 @@ final class RenderQueue: Sendable {
     /// A render and who waits for it; none: the wish to know whether a child can be had.
     struct Entry: Sendable {
         let render: PendingRender?
-        let waiter: Waiter
+        let pending: PendingJob
     }
 
     private struct State {
@@ -24,18 +24,18 @@ final class RenderQueue: Sendable {
 
     /// A task that is cancelled gets its answer at once; a child that works on it goes on alone.
     func perform(_ render: PendingRender?) async -> Answer {
-        let waiter = Waiter()
+        let pending = PendingJob()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                waiter.wait(continuation)
+                pending.wait(continuation)
                 let isTaken = state.withLock { state in
-                    if !state.isStopped { state.entries.append(Entry(render: render, waiter: waiter)) }
+                    if !state.isStopped { state.entries.append(Entry(render: render, pending: pending)) }
                     return !state.isStopped
                 }
-                if isTaken { arrivals.signal() } else { waiter.answer(.failure(Self.stopped)) }
+                if isTaken { arrivals.signal() } else { pending.answer(.failure(Self.stopped)) }
             }
         } onCancel: {
-            waiter.answer(.failure(Self.stopped))
+            pending.answer(.failure(Self.stopped))
         }
     }
 
@@ -61,7 +61,7 @@ final class RenderQueue: Sendable {
             defer { (state.entries, state.first, state.isStopped) = ([], 0, true) }
             return Array(state.entries[state.first...])
         }
-        for entry in left { entry.waiter.answer(.failure(Self.stopped)) }
+        for entry in left { entry.pending.answer(.failure(Self.stopped)) }
         arrivals.signal()
     }
 }

@@ -13,7 +13,7 @@ final class RendererSeat: Sendable {
         var losses = 0
         var unfiltered: String?
         var isEnded = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var pendingJobs: [CheckedContinuation<Void, Never>] = []
     }
     private let configuration: RendererConfiguration
     private let queue: RenderQueue
@@ -35,12 +35,12 @@ final class RendererSeat: Sendable {
 
     /// Returns when the seat's child is gone for good.
     func ended() async {
-        await withCheckedContinuation { waiter in
+        await withCheckedContinuation { pending in
             let isEnded = state.withLock { state in
-                if !state.isEnded { state.waiters.append(waiter) }
+                if !state.isEnded { state.pendingJobs.append(pending) }
                 return state.isEnded
             }
-            if isEnded { waiter.resume() }
+            if isEnded { pending.resume() }
         }
     }
 
@@ -48,19 +48,19 @@ final class RendererSeat: Sendable {
         // A failure to start is told to the first render, which tries again.
         var child = try? start()
         while let entry = queue.next() {
-            if entry.waiter.isAnswered { continue }
+            if entry.pending.isAnswered { continue }
             let answer = perform(entry.render, &child)
-            entry.waiter.answer(answer)
+            entry.pending.answer(answer)
             retire(&child)
             if child == nil, !answer.isUnavailable, !queue.hasStopped { child = try? start() }
         }
         leave(&child)
-        let waiters = state.withLock { state in
+        let pendingJobs = state.withLock { state in
             state.isEnded = true
-            defer { state.waiters = [] }
-            return state.waiters
+            defer { state.pendingJobs = [] }
+            return state.pendingJobs
         }
-        for waiter in waiters { waiter.resume() }
+        for pending in pendingJobs { pending.resume() }
     }
 
     /// A child that has worked may hold in pieces what it freed; a fresh one has all that there is, and its word counts.

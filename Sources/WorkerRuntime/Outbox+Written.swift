@@ -46,11 +46,11 @@ extension Outbox {
                 count = Tally.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
                 records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
-            case .retry(let waiter, let tier, let cause):
-                let job = waiter.job
+            case .retry(let pending, let tier, let cause):
+                let job = pending.job
                 let note = RetryNote(
-                    job: job.id, lane: job.lane, attempt: waiter.attempts, notBefore: waiter.notBefore,
-                    firstSeen: waiter.firstSeen, heldSince: waiter.heldSince, cause: cause, origin: record.jobOrigin,
+                    job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
+                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, cause: cause, origin: record.jobOrigin,
                     traceparent: job.traceparent)
                 records.append(
                     note.newRecord(
@@ -85,7 +85,7 @@ extension Outbox.Answer {
         case .outcome(let outcome): Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
-        case .retry(let waiter, _, _): dead(waiter.job, waiter.attempts, refusal)
+        case .retry(let pending, _, _): dead(pending.job, pending.attempts, refusal)
         case .rekey(let job): dead(job, 0, refusal)
         }
     }

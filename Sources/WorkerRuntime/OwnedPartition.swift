@@ -24,7 +24,7 @@ final class OwnedPartition {
     var store: StoreIdentity?
     var isRestored = false
     /// Jobs that were taken up, and wait for a damaged index to be restored.
-    var waiters: [Waiter] = []
+    var pendingJobs: [PendingJob] = []
     /// It goes to another owner: nothing new is begun.
     var isLeaving = false
     /// Keys that an earlier owner wrote to after its time, with where it last did, until what holds of them is appended

@@ -28,22 +28,22 @@ struct RecentLooks {
     /// In milliseconds; bounds what a producer's slow clock can do.
     private static let age: Int64 = 1_000
 
-    /// What is stored of the waiter's source, less the wanted variants whose blobs are gone.
+    /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
-        for waiter: Waiter, at now: Int64, isGone: (String, Int) -> Bool, read: () throws(IndexFailure) -> SourceSnapshot
+        for pending: PendingJob, at now: Int64, isGone: (String, Int) -> Bool, read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
-        let source = waiter.job.source
+        let source = pending.job.source
         var look: Look
-        if let recent = looks[source], waiter.record.timestamp < recent.at, now - recent.at < Self.age {
+        if let recent = looks[source], pending.record.timestamp < recent.at, now - recent.at < Self.age {
             look = recent
         } else {
             look = Look(snapshot: try read(), asked: [], at: now)
             last = now
         }
-        if look.asked == waiter.job.variants { return look.snapshot }
+        if look.asked == pending.job.variants { return look.snapshot }
         // What `auto` becomes is not chosen yet: it may be any of them.
-        let isOpen = waiter.job.variants.contains(where: \.isAuto)
-        let wanted = isOpen ? waiter.job.variants + look.snapshot.variants.map(\.spec) : waiter.job.variants
+        let isOpen = pending.job.variants.contains(where: \.isAuto)
+        let wanted = isOpen ? pending.job.variants + look.snapshot.variants.map(\.spec) : pending.job.variants
         let new = wanted.filter { !look.asked.contains($0) }
         guard !new.isEmpty else { return look.snapshot }
         look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location, $0.bytes) }

@@ -11,12 +11,12 @@ extension Worker {
         _ effect: PartitionEffect, of owned: OwnedPartition, at now: Int64, more effects: inout [PartitionEffect]
     ) {
         switch effect {
-        case .lookUp(let waiter):
-            guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned, at: now) else {
-                owned.waiters.append(waiter)
+        case .lookUp(let pending):
+            guard owned.isRestored, let snapshot = snapshot(for: pending, in: owned, at: now) else {
+                owned.pendingJobs.append(pending)
                 break
             }
-            owned.state.reduce(.found(waiter, snapshot), at: now, into: &effects)
+            owned.state.reduce(.found(pending, snapshot), at: now, into: &effects)
         case .request(let kind, let flight, let lane, let since, let host):
             if owned.isLeaving, !owned.state.hasBegun(flight) { return }
             scheduler.request(kind, flight, lane: lane, since: since, host: host)
@@ -54,9 +54,9 @@ extension Worker {
             underWay += 1
             let body = fetched[flight]
             tasks.yield { await self.make(flight, task, body) }
-        case .putOff(let waiter, let cause):
+        case .putOff(let pending, let cause):
             tally.retries += 1
-            tell(cause, of: waiter.job)
+            tell(cause, of: pending.job)
         case .settle(let record, let settlement):
             owned.outbox.add(Outbox.Answer(record, settlement, at: now))
         case .commit(let topic, let committable):
@@ -85,17 +85,17 @@ extension Worker {
         logger.error("\(cause.message)", notes.isEmpty ? ["code": .string(cause.code)] : notes)
     }
 
-    /// What is stored for the waiter's source, less the wanted variants whose blobs are gone: those are made again. nil:
+    /// What is stored for the pending job's source, less the wanted variants whose blobs are gone: those are made again. nil:
     /// the index is damaged, and being rebuilt; or the store is away.
-    func snapshot(for waiter: Waiter, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
+    func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
         guard storeAbsence == nil else { return nil }
         do throws(IndexFailure) {
-            let snapshot = try owned.looks.snapshot(for: waiter, at: now, isGone: isGone) {
+            let snapshot = try owned.looks.snapshot(for: pending, at: now, isGone: isGone) {
                 () throws(IndexFailure) in
-                try owned.index.snapshot(of: waiter.job.source)
+                try owned.index.snapshot(of: pending.job.source)
             }
             guard storeAbsence != nil else { return snapshot }
-            owned.looks.forget(waiter.job.source)
+            owned.looks.forget(pending.job.source)
             return nil
         } catch {
             if case .corrupt = error {

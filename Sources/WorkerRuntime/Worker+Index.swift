@@ -46,16 +46,16 @@ extension Worker {
     }
 
     /// The index is whole again: jobs that waited for it are looked up.
-    func lookUpWaiters(of owned: OwnedPartition) {
-        let waiters = owned.waiters
-        owned.waiters = []
-        for waiter in waiters { lookUp(waiter, in: owned) }
+    func lookUpPendingJobs(of owned: OwnedPartition) {
+        let pendingJobs = owned.pendingJobs
+        owned.pendingJobs = []
+        for pending in pendingJobs { lookUp(pending, in: owned) }
     }
 
-    private func lookUp(_ waiter: Waiter, in owned: OwnedPartition) {
-        guard owned.isRestored, let snapshot = snapshot(for: waiter, in: owned, at: now) else {
-            return owned.waiters.append(waiter)
+    private func lookUp(_ pending: PendingJob, in owned: OwnedPartition) {
+        guard owned.isRestored, let snapshot = snapshot(for: pending, in: owned, at: now) else {
+            return owned.pendingJobs.append(pending)
         }
-        feed(.found(waiter, snapshot), to: owned)
+        feed(.found(pending, snapshot), to: owned)
     }
 }

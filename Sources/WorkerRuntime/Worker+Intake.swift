@@ -14,11 +14,11 @@ extension Worker {
         guard job.source.partition(of: ports.log.partitionCount) == record.partition else {
             return .answered(record, .rekey(job))
         }
-        guard record.topic.isRetry else { return .arrived(Waiter(job: job, record: record)) }
+        guard record.topic.isRetry else { return .arrived(PendingJob(job: job, record: record)) }
         do throws(RecordFailure) {
             let note = try RetryNote(record)
             return .arrived(
-                Waiter(
+                PendingJob(
                     job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                     notBefore: min(note.notBefore, now + RecordLimits.longestWait), heldSince: note.heldSince))
         } catch {

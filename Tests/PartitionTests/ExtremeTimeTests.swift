@@ -40,7 +40,7 @@ struct ExtremeTimeTests {
             let note = try RetryNote(record)
             pending.append(
                 .arrived(
-                    Waiter(
+                    PendingJob(
                         job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                         notBefore: topic == .retry ? note.notBefore : 0)))
         }
@@ -57,7 +57,7 @@ struct ExtremeTimeTests {
             state.reduce(pending.removeFirst(), at: clock, into: &effects)
             for effect in effects {
                 switch effect {
-                case .lookUp(let waiter): pending.append(.found(waiter, SourceSnapshot()))
+                case .lookUp(let pending): pending.append(.found(pending, SourceSnapshot()))
                 case .request(let kind, let id, let lane, let since, let host):
                     scheduler.request(kind, id, lane: lane, since: since, host: host)
                 case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)

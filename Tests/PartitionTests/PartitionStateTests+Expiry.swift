@@ -12,8 +12,8 @@ extension PartitionStateTests {
     @Test("An expired job is answered without a fetch")
     func expired() {
         var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
-        #expect(kinds(driver.feed(.arrived(waiter), at: 50)) == [.expired])
+        let pending = driver.pending("j", source, [Self.large], expires: 50)
+        #expect(kinds(driver.feed(.arrived(pending), at: 50)) == [.expired])
     }
 
     /// A flight of three jobs: the first wants the large variant until `first`, the second too until `second`, the third
@@ -33,9 +33,9 @@ extension PartitionStateTests {
     ) throws {
         var driver = Driver()
         let id = try #require(
-            flight(driver.feed(.arrived(driver.waiter("one", source, [Self.large], expires: row.first)))))
-        _ = driver.feed(.arrived(driver.waiter("two", source, [Self.large], expires: row.second)))
-        _ = driver.feed(.arrived(driver.waiter("three", source, [Self.small], expires: row.third)))
+            flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: row.first)))))
+        _ = driver.feed(.arrived(driver.pending("two", source, [Self.large], expires: row.second)))
+        _ = driver.feed(.arrived(driver.pending("three", source, [Self.small], expires: row.third)))
         if kind == .render {
             _ = driver.feed(.granted(.fetch, id))
             _ = driver.feed(.fetched(id, Self.facts))
@@ -76,9 +76,9 @@ extension PartitionStateTests {
     )
     func expiredBesideOthers() throws {
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("done", source, [Self.large], expires: 50)))))
-        _ = driver.feed(.arrived(driver.waiter("failed", source, [Self.small], expires: 50)))
-        _ = driver.feed(.arrived(driver.waiter("other", source, [VariantSpec(width: 32, height: 32, format: .png)])))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("done", source, [Self.large], expires: 50)))))
+        _ = driver.feed(.arrived(driver.pending("failed", source, [Self.small], expires: 50)))
+        _ = driver.feed(.arrived(driver.pending("other", source, [VariantSpec(width: 32, height: 32, format: .png)])))
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.facts))
         _ = driver.feed(.granted(.render, id))
@@ -95,11 +95,11 @@ extension PartitionStateTests {
     @Test("A job that came too late for the decode is looked up when all others of the flight have expired")
     func lateBehindExpired() throws {
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("one", source, [Self.large], expires: 50)))))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: 50)))))
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.facts))
         _ = driver.feed(.granted(.render, id))
-        _ = driver.feed(.arrived(driver.waiter("late", source, [Self.small])))
+        _ = driver.feed(.arrived(driver.pending("late", source, [Self.small])))
         _ = driver.feed(.blobsGone(id, locations: ["none"]))
         let effects = driver.feed(.granted(.render, id), at: 60)
         #expect(kinds(effects) == [.expired])
@@ -111,7 +111,7 @@ extension PartitionStateTests {
         arguments: [(Verdict.wait, "expired"), (.retry, "expired"), (.fail, "failed"), (.deadLetter, "dead")])
     func expiredAtRetry(verdict: Verdict, ends: String) throws {
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large], expires: 50)))))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("j", source, [Self.large], expires: 50)))))
         _ = driver.feed(.granted(.fetch, id), at: 10)
         let effects = driver.feed(.failed(id, FailureNote(code: "x", message: "", verdict: verdict)), at: 60)
         #expect(kinds(effects).map(\.rawValue) == [ends])
@@ -120,9 +120,9 @@ extension PartitionStateTests {
     @Test("A retry whose time passes before its turn is told so when it passes")
     func expiredBeforeRetry() throws {
         var driver = Driver()
-        let waiter = driver.waiter(
+        let pending = driver.pending(
             "j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 5_000, expires: 500)
-        #expect(driver.feed(.arrived(waiter), at: 100).isEmpty)
+        #expect(driver.feed(.arrived(pending), at: 100).isEmpty)
         #expect(driver.feed(.tick, at: 499).isEmpty)
         #expect(kinds(driver.feed(.tick, at: 500)) == [.expired])
     }
@@ -130,13 +130,13 @@ extension PartitionStateTests {
     @Test("The replay of a job that was stored before it expired finds it stored")
     func expiredReplay() throws {
         var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large], expires: 50)
-        let id = try #require(flight(driver.feed(.arrived(waiter), at: 10)))
+        let pending = driver.pending("j", source, [Self.large], expires: 50)
+        let id = try #require(flight(driver.feed(.arrived(pending), at: 10)))
         _ = driver.feed(.granted(.fetch, id), at: 10)
         _ = driver.feed(.fetched(id, Self.facts), at: 10)
         let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 10)))
         var replay = Driver()
         replay.stored = SourceSnapshot(source: task.source, variants: rows(task))
-        #expect(kinds(replay.feed(.arrived(waiter), at: 60)) == [.unchanged])
+        #expect(kinds(replay.feed(.arrived(pending), at: 60)) == [.unchanged])
     }
 }

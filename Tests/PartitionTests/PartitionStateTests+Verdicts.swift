@@ -11,8 +11,8 @@ extension PartitionStateTests {
     @Test("One variant that cannot be written fails its job; the others of the source are stored")
     func refusedVariant() throws {
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("both", source, [Self.large, Self.small])))))
-        _ = driver.feed(.arrived(driver.waiter("good", source, [Self.large])))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("both", source, [Self.large, Self.small])))))
+        _ = driver.feed(.arrived(driver.pending("good", source, [Self.large])))
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.facts))
         _ = driver.feed(.granted(.render, id))
@@ -36,7 +36,7 @@ extension PartitionStateTests {
     @Test("Of two failed variants the one with the least final verdict says what becomes of the job", arguments: pairs)
     func mixedVerdicts(first: Verdict, second: Verdict, ends: String) throws {
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large, Self.small])))))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("j", source, [Self.large, Self.small])))))
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.facts))
         _ = driver.feed(.granted(.render, id))
@@ -48,7 +48,7 @@ extension PartitionStateTests {
         }
         let least = min(first, second).rawValue
         if let later = putOff(effects).first {
-            #expect(ends == "retry \(later.waiter.attempts)" && later.note.code == least && settled(effects).isEmpty)
+            #expect(ends == "retry \(later.pending.attempts)" && later.note.code == least && settled(effects).isEmpty)
             return
         }
         switch try #require(settled(effects).first) {
@@ -64,8 +64,8 @@ extension PartitionStateTests {
         let refusal = FailureNote(code: "render.output", message: "no", verdict: .fail)
         let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
         for (round, ends) in ["retry", "failed"].enumerated() {
-            let waiter = driver.waiter("j", source, [Self.large, Self.small], topic: round == 0 ? .jobsFast : .retry)
-            let id = try #require(flight(driver.feed(.arrived(waiter))))
+            let pending = driver.pending("j", source, [Self.large, Self.small], topic: round == 0 ? .jobsFast : .retry)
+            let id = try #require(flight(driver.feed(.arrived(pending))))
             _ = driver.feed(.granted(.fetch, id))
             _ = driver.feed(.fetched(id, Self.facts))
             _ = driver.feed(.granted(.render, id))

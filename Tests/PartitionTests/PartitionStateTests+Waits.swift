@@ -20,9 +20,9 @@ extension PartitionStateTests {
     @Test("A short wait holds its record, and the attempts are in the progress until the job is answered")
     func shortWait() throws {
         var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large])
+        let pending = driver.pending("j", source, [Self.large])
         driver.state.begin(.jobsFast, at: 0)
-        var id = try #require(flight(driver.feed(.arrived(waiter))))
+        var id = try #require(flight(driver.feed(.arrived(pending))))
         for attempt in 1...2 {
             let now = Int64(attempt) * 1_000
             #expect(settled(fail(&driver, id, at: now)).isEmpty)
@@ -35,7 +35,7 @@ extension PartitionStateTests {
             #expect(driver.state.progress(.jobsFast)?.waits.map(\.attempts) == [attempt])
         }
         #expect(kinds(fail(&driver, id, at: 4_000)) == [.dead])
-        _ = driver.feed(.settled([waiter.place]), at: 4_001)
+        _ = driver.feed(.settled([pending.place]), at: 4_001)
         #expect(driver.state.progress(.jobsFast) == TopicProgress(next: 1))
     }
 
@@ -45,8 +45,8 @@ extension PartitionStateTests {
         let waits = [TopicProgress.Wait(offset: 0, attempts: 2, notBefore: 500)]
         driver.state.begin(.jobsFast, at: 0, waits: waits)
         #expect(driver.state.progress(.jobsFast)?.waits == waits)
-        let waiter = driver.waiter("j", source, [Self.large])
-        #expect(driver.feed(.arrived(waiter), at: 499).isEmpty)
+        let pending = driver.pending("j", source, [Self.large])
+        #expect(driver.feed(.arrived(pending), at: 499).isEmpty)
         #expect(driver.state.progress(.jobsFast)?.waits == waits)
         let id = try #require(flight(driver.feed(.tick, at: 500)))
         #expect(kinds(fail(&driver, id, at: 500)) == [.dead])
@@ -56,8 +56,8 @@ extension PartitionStateTests {
     func longWait() throws {
         for (room, base) in [(0, 1 as Int64), (9, 700_000)] {
             var driver = Driver(retry: RetryPolicy(attempts: 3, base: base, cap: base), shortWaits: room)
-            let waiter = driver.waiter("j", source, [Self.large], lane: .slow)
-            let id = try #require(flight(driver.feed(.arrived(waiter))))
+            let pending = driver.pending("j", source, [Self.large], lane: .slow)
+            let id = try #require(flight(driver.feed(.arrived(pending))))
             let effects = fail(&driver, id, at: 1_000_000)
             guard case .retry(let later, let tier, let note)? = settled(effects).first else {
                 Issue.record("it stays in memory")
@@ -78,8 +78,8 @@ extension PartitionStateTests {
         ]
         for (topic, left, tier) in cases {
             var driver = Driver()
-            let waiter = driver.waiter("j", source, [Self.large], topic: topic, attempts: 1, notBefore: 1_000 + left)
-            let effects = driver.feed(.arrived(waiter), at: 1_000)
+            let pending = driver.pending("j", source, [Self.large], topic: topic, attempts: 1, notBefore: 1_000 + left)
+            let effects = driver.feed(.arrived(pending), at: 1_000)
             guard case .retry(let later, let found, let note)? = settled(effects).first else {
                 #expect(tier == nil && driver.state.waiting(topic) == 1)
                 continue
@@ -93,17 +93,17 @@ extension PartitionStateTests {
     @Test("What comes a little too early from a tier is begun, whatever the clocks say")
     func slack() {
         var driver = Driver(shortWaits: 0)
-        let waiter = driver.waiter("j", source, [Self.large], topic: .retry1m, attempts: 1, notBefore: 1_900)
-        #expect(flight(driver.feed(.arrived(waiter), at: 1_000)) != nil)
+        let pending = driver.pending("j", source, [Self.large], topic: .retry1m, attempts: 1, notBefore: 1_900)
+        #expect(flight(driver.feed(.arrived(pending), at: 1_000)) != nil)
     }
 
     @Test("A job that waits in memory while thousands of later ones are done makes way")
     func span() throws {
         var driver = Driver(retry: RetryPolicy(attempts: 3, base: 9_000, cap: 9_000))
-        let waiter = driver.waiter("j", source, [Self.large])
-        _ = fail(&driver, try #require(flight(driver.feed(.arrived(waiter)))), at: 0)
+        let pending = driver.pending("j", source, [Self.large])
+        _ = fail(&driver, try #require(flight(driver.feed(.arrived(pending)))), at: 0)
         for number in 0..<4_096 {
-            let done = driver.waiter("d\(number)", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 1)
+            let done = driver.pending("d\(number)", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 1)
             #expect(kinds(driver.feed(.arrived(done), at: 2)) == [.expired])
         }
         guard case .retry(let later, .tenSeconds, _)? = settled(driver.feed(.tick, at: 3)).first else {
@@ -120,12 +120,12 @@ extension PartitionStateTests {
         let record = Record(
             topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 90_000, key: [], value: [], headers: [])
         let job = Job(id: "j", url: "http://o/a", source: source, variants: [Self.large], lane: .slow)
-        let waiter = Waiter(job: job, record: record, attempts: 1, firstSeen: 1_000, notBefore: 150_000)
-        guard case .request(_, let id, _, since: 1_000, _)? = driver.feed(.arrived(waiter), at: 150_000).first else {
+        let pending = PendingJob(job: job, record: record, attempts: 1, firstSeen: 1_000, notBefore: 150_000)
+        guard case .request(_, let id, _, since: 1_000, _)? = driver.feed(.arrived(pending), at: 150_000).first else {
             Issue.record("it is as old as its record")
             return
         }
-        let other = Waiter(
+        let other = PendingJob(
             job: job,
             record: Record(
                 topic: .retry1m, partition: PartitionID(0), offset: 1, timestamp: 90_000, key: [], value: [],
@@ -146,18 +146,18 @@ extension PartitionStateTests {
         var driver = Driver(retry: RetryPolicy(attempts: 3, base: 100, cap: 1_000))
         let full = FailureNote(code: "store.full", message: "full", verdict: .wait)
         var now: Int64 = 0
-        var waiter = driver.waiter("j", source, [Self.large])
+        var pending = driver.pending("j", source, [Self.large])
         var (rounds, halts, isDead, isKept) = (0, 0, false, false)
         while !isDead, rounds < 60 {
             rounds += 1
             // Short waits are in memory, and end with time.
-            let asked = isKept ? driver.feed(.tick, at: now) : driver.feed(.arrived(waiter), at: now)
+            let asked = isKept ? driver.feed(.tick, at: now) : driver.feed(.arrived(pending), at: now)
             let id = try #require(flight(asked), "\(rounds)")
             _ = driver.feed(.granted(.fetch, id), at: now)
             let effects = driver.feed(.failed(id, full), at: now)
             halts += effects.count { if case .halt = $0 { true } else { false } }
             isDead = kinds(effects) == [.dead]
-            guard let later = putOff(effects).first?.waiter else { break }
+            guard let later = putOff(effects).first?.pending else { break }
             isKept = true
             if case .retry(_, let tier, _)? = settled(effects).first {
                 isKept = false
@@ -166,12 +166,12 @@ extension PartitionStateTests {
                     topic: tier.topic, partition: PartitionID(0), offset: Int64(rounds), timestamp: now, key: [],
                     value: [],
                     headers: [])
-                waiter = Waiter(
+                pending = PendingJob(
                     job: later.job, record: record, attempts: later.attempts, firstSeen: later.firstSeen,
                     notBefore: later.notBefore, heldSince: later.heldSince)
                 now += tier.wait
             } else {
-                waiter = later
+                pending = later
             }
             now = max(now, later.notBefore)
             if others { _ = driver.feed(.passed, at: now - 1) }

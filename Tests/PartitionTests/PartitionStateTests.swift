@@ -35,8 +35,8 @@ struct PartitionStateTests {
             state.reduce(event, at: now, into: &effects)
             var next = 0
             while next < effects.count {
-                if case .lookUp(let waiter) = effects[next] {
-                    state.reduce(.found(waiter, stored), at: now, into: &effects)
+                if case .lookUp(let pending) = effects[next] {
+                    state.reduce(.found(pending, stored), at: now, into: &effects)
                     effects.remove(at: next)
                 } else {
                     next += 1
@@ -45,14 +45,14 @@ struct PartitionStateTests {
             return effects
         }
 
-        mutating func waiter(
+        mutating func pending(
             _ id: String, _ source: SourceKey, _ variants: [VariantSpec], lane: Lane = .fast, topic: Topic? = nil,
             attempts: Int = 0, notBefore: Int64 = 0, expires: Int64? = nil
-        ) -> Waiter {
+        ) -> PendingJob {
             let topic = topic ?? Topic(lane)
             let offset = offsets[topic, default: 0]
             offsets[topic] = offset + 1
-            return Waiter(
+            return PendingJob(
                 job: Job(id: id, url: "http://o/a", source: source, variants: variants, lane: lane, expires: expires),
                 record: Record(
                     topic: topic, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: [],
@@ -79,8 +79,8 @@ struct PartitionStateTests {
     }
 
     /// Jobs that are to be tried again, in memory or through a topic.
-    func putOff(_ effects: [PartitionEffect]) -> [(waiter: Waiter, note: FailureNote)] {
-        effects.compactMap { if case .putOff(let waiter, let note) = $0 { (waiter, note) } else { nil } }
+    func putOff(_ effects: [PartitionEffect]) -> [(pending: PendingJob, note: FailureNote)] {
+        effects.compactMap { if case .putOff(let pending, let note) = $0 { (pending, note) } else { nil } }
     }
 
     func flight(_ effects: [PartitionEffect]) -> FlightID? {
@@ -105,8 +105,8 @@ struct PartitionStateTests {
     @Test("A job goes through fetch, render, announce and fold, and is answered only then")
     func oneJob() throws {
         var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large])
-        let id = try #require(flight(driver.feed(.arrived(waiter))))
+        let pending = driver.pending("j", source, [Self.large])
+        let id = try #require(flight(driver.feed(.arrived(pending))))
         guard case .fetch(_, let url, .fast) = try #require(driver.feed(.granted(.fetch, id)).first) else {
             Issue.record("no fetch")
             return
@@ -120,7 +120,7 @@ struct PartitionStateTests {
         #expect(settled(announced).isEmpty)
         #expect(kinds(driver.feed(.folded(1))).isEmpty)
         #expect(kinds(driver.feed(.folded(2))) == [.stored])
-        let done = driver.feed(.settled([waiter.place]))
+        let done = driver.feed(.settled([pending.place]))
         guard case .commit(.jobsFast, 1) = try #require(done.first) else {
             Issue.record("no commit")
             return
@@ -131,14 +131,14 @@ struct PartitionStateTests {
     func auto() throws {
         let open = try VariantSpec("640x0-avif-webp.auto")
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("one", source, [open, Self.large])))))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("one", source, [open, Self.large])))))
         _ = driver.feed(.granted(.fetch, id))
         let moving = FetchedFacts(
             version: Self.facts.version, digest: Self.facts.digest, bytes: 9, format: .gif, size: Self.facts.size,
             hasAlpha: true, frames: 12)
         _ = driver.feed(.fetched(id, moving))
         // One that joins now knows as much.
-        _ = driver.feed(.arrived(driver.waiter("two", source, [try VariantSpec("90x0.auto")])))
+        _ = driver.feed(.arrived(driver.pending("two", source, [try VariantSpec("90x0.auto")])))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(
             task.batch?.orders.map { "\($0.spec)" } == ["640x0-q80.webp", "\(Self.large)", "90x0.gif"]
@@ -156,10 +156,10 @@ struct PartitionStateTests {
     @Test("A job for a source in flight joins it, and its variants come from the same decode")
     func joins() throws {
         var driver = Driver()
-        let first = driver.waiter("one", source, [Self.large])
+        let first = driver.pending("one", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(first))))
         _ = driver.feed(.granted(.fetch, id))
-        let second = driver.waiter("two", source, [Self.small, Self.large])
+        let second = driver.pending("two", source, [Self.small, Self.large])
         #expect(flight(driver.feed(.arrived(second))) == nil)
         _ = driver.feed(.fetched(id, Self.facts))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
@@ -172,12 +172,12 @@ struct PartitionStateTests {
     @Test("A job that comes after the decode is planned anew when the flight is over")
     func late() throws {
         var driver = Driver()
-        let first = driver.waiter("one", source, [Self.large])
+        let first = driver.pending("one", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(first))))
         _ = driver.feed(.granted(.fetch, id))
         _ = driver.feed(.fetched(id, Self.facts))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
-        let lateJob = driver.waiter("two", source, [Self.large])
+        let lateJob = driver.pending("two", source, [Self.large])
         #expect(driver.feed(.arrived(lateJob)).isEmpty)
         _ = driver.feed(.rendered(id))
         _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
@@ -188,9 +188,9 @@ struct PartitionStateTests {
     @Test("A fast job makes the slow flight that it joins fast")
     func promotion() throws {
         var driver = Driver()
-        let slow = driver.waiter("slow", source, [Self.large], lane: .slow)
+        let slow = driver.pending("slow", source, [Self.large], lane: .slow)
         let id = try #require(flight(driver.feed(.arrived(slow))))
-        let fast = driver.waiter("fast", source, [Self.large], lane: .fast)
+        let fast = driver.pending("fast", source, [Self.large], lane: .fast)
         guard case .move(id, .fast, _) = try #require(driver.feed(.arrived(fast)).first) else {
             Issue.record("the flight stayed slow")
             return
@@ -208,13 +208,13 @@ struct PartitionStateTests {
             region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0, expires: 1_000_000)
         driver.stored = SourceSnapshot(variants: [row])
         let small = VariantSpec(width: 320, height: 0, format: .jpeg)
-        let first = driver.waiter("one", source, [small])
+        let first = driver.pending("one", source, [small])
         let asked = driver.feed(.arrived(first))
         guard case .request(.render, let id, _, _, _) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
-        _ = driver.feed(.arrived(driver.waiter("two", source, [Self.large])))
+        _ = driver.feed(.arrived(driver.pending("two", source, [Self.large])))
         let granted = driver.feed(.granted(.render, id))
         #expect(renderTask(granted) == nil)
         guard case .request(.fetch, id, _, _, _) = try #require(granted.last) else {
@@ -242,7 +242,7 @@ struct PartitionStateTests {
             VariantSpec(width: 320, height: 0, format: .jpeg)
         )
         driver.stored = SourceSnapshot(variants: [donor])
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [donor.spec, small])))))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("j", source, [donor.spec, small])))))
         #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
         _ = driver.feed(.blobsGone(id, locations: ["none of ours"]))
         _ = driver.feed(.granted(.render, id))
@@ -271,12 +271,12 @@ struct PartitionStateTests {
         ])
     func failures(verdict: Verdict, attempts: Int, ends: String) throws {
         var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large], attempts: attempts)
-        let id = try #require(flight(driver.feed(.arrived(waiter))))
+        let pending = driver.pending("j", source, [Self.large], attempts: attempts)
+        let id = try #require(flight(driver.feed(.arrived(pending))))
         _ = driver.feed(.granted(.fetch, id))
         let note = FailureNote(code: "x", message: "y", verdict: verdict)
         let effects = driver.feed(.failed(id, note), at: 1_000)
-        if let later = putOff(effects).first?.waiter {
+        if let later = putOff(effects).first?.pending {
             #expect(ends == "retry \(later.attempts)" && later.notBefore > 1_000 && settled(effects).isEmpty)
             return
         }
@@ -290,7 +290,7 @@ struct PartitionStateTests {
     @Test("A failure of a flight that is over, or of an earlier ownership, halts nothing and answers nobody")
     func failedTwice() throws {
         var driver = Driver()
-        let id = try #require(flight(driver.feed(.arrived(driver.waiter("j", source, [Self.large])))))
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("j", source, [Self.large])))))
         let note = FailureNote(code: "store.full", message: "full", verdict: .wait)
         #expect(driver.feed(.failed(FlightID(PartitionID(0), 0), note)).isEmpty)
         #expect(putOff(driver.feed(.failed(id, note))).count == 1)
@@ -300,8 +300,8 @@ struct PartitionStateTests {
     @Test("A retry waits for its time, and holds no flight meanwhile")
     func retryWaits() throws {
         var driver = Driver()
-        let waiter = driver.waiter("j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 500)
-        #expect(driver.feed(.arrived(waiter), at: 100).isEmpty)
+        let pending = driver.pending("j", source, [Self.large], topic: .retry, attempts: 1, notBefore: 500)
+        #expect(driver.feed(.arrived(pending), at: 100).isEmpty)
         #expect(driver.feed(.tick, at: 499).isEmpty)
         #expect(flight(driver.feed(.tick, at: 500)) != nil)
     }
@@ -317,7 +317,7 @@ struct PartitionStateTests {
             hasAlpha: false, storedAt: 0, expires: 1_000_000)
         driver.stored = SourceSnapshot(variants: [row])
         let asked = driver.feed(
-            .arrived(driver.waiter("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
+            .arrived(driver.pending("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
         guard case .request(.render, let id, _, _, _) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
@@ -333,10 +333,10 @@ struct PartitionStateTests {
     @Test("A job that runs too long while later ones are done goes on through a retry topic, once")
     func movedAside() throws {
         var driver = Driver(holdLimit: 1_000)
-        let held = driver.waiter("held", source, [Self.large])
+        let held = driver.pending("held", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(held))))
         _ = driver.feed(.granted(.fetch, id), at: 10)
-        let other = driver.waiter("done", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 5)
+        let other = driver.pending("done", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 5)
         _ = driver.feed(.arrived(other), at: 10)
         _ = driver.feed(.settled([other.place]), at: 10)
         #expect(driver.feed(.tick, at: 1_010).isEmpty)

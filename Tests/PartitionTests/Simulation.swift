@@ -64,14 +64,14 @@ struct Simulation {
         let job = Job(
             id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane,
             expires: expires)
-        append(Waiter(job: job, record: record(Topic(lane))))
+        append(PendingJob(job: job, record: record(Topic(lane))))
     }
 
-    private mutating func append(_ waiter: Waiter) {
+    private mutating func append(_ pending: PendingJob) {
         jobs.append(
             (
-                waiter.record.topic, waiter.job, waiter.record, waiter.attempts, waiter.firstSeen, waiter.notBefore,
-                waiter.heldSince
+                pending.record.topic, pending.job, pending.record, pending.attempts, pending.firstSeen, pending.notBefore,
+                pending.heldSince
             ))
     }
 
@@ -143,7 +143,7 @@ struct Simulation {
         read[topic] = next.record.offset + 1
         feed(
             .arrived(
-                Waiter(
+                PendingJob(
                     job: next.job, record: next.record, attempts: next.attempts, firstSeen: next.firstSeen,
                     notBefore: next.notBefore, heldSince: next.heldSince)))
     }
@@ -169,8 +169,8 @@ struct Simulation {
         var next = 0
         while next < effects.count {
             switch effects[next] {
-            case .lookUp(let waiter):
-                state.reduce(.found(waiter, index[waiter.job.source] ?? SourceSnapshot()), at: now, into: &effects)
+            case .lookUp(let pending):
+                state.reduce(.found(pending, index[pending.job.source] ?? SourceSnapshot()), at: now, into: &effects)
             case .request(let kind, let id, let lane, let since, let host):
                 scheduler.request(kind, id, lane: lane, since: since, host: host)
             case .release(let kind, let id): scheduler.release(kind, id)
@@ -245,11 +245,11 @@ struct Simulation {
         switch settlement {
         case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
-        case .retry(let waiter, let tier, _):
+        case .retry(let pending, let tier, _):
             append(
-                Waiter(
-                    job: waiter.job, record: self.record(tier.topic), attempts: waiter.attempts,
-                    firstSeen: waiter.firstSeen, notBefore: waiter.notBefore, heldSince: waiter.heldSince))
+                PendingJob(
+                    job: pending.job, record: self.record(tier.topic), attempts: pending.attempts,
+                    firstSeen: pending.firstSeen, notBefore: pending.notBefore, heldSince: pending.heldSince))
         }
     }
 }

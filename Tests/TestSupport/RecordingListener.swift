@@ -12,14 +12,14 @@ package final class RecordingListener: LogListener {
         case failed(LogFailure)
     }
 
-    private struct Waiter {
+    private struct PendingJob {
         let isMet: @Sendable ([Event]) -> Bool
         let continuation: CheckedContinuation<Void, Never>
     }
 
     private struct State {
         var events: [Event] = []
-        var waiters: [Waiter] = []
+        var pendingJobs: [PendingJob] = []
     }
 
     private let changelogStart: Int64?
@@ -36,7 +36,7 @@ package final class RecordingListener: LogListener {
         await withCheckedContinuation { continuation in
             let isMetAlready = state.withLock { state in
                 if isMet(state.events) { return true }
-                state.waiters.append(Waiter(isMet: isMet, continuation: continuation))
+                state.pendingJobs.append(PendingJob(isMet: isMet, continuation: continuation))
                 return false
             }
             if isMetAlready { continuation.resume() }
@@ -53,11 +53,11 @@ package final class RecordingListener: LogListener {
     private func note(_ event: Event) {
         let met = state.withLock { state in
             state.events.append(event)
-            let met = state.waiters.filter { $0.isMet(state.events) }
-            if !met.isEmpty { state.waiters.removeAll { $0.isMet(state.events) } }
+            let met = state.pendingJobs.filter { $0.isMet(state.events) }
+            if !met.isEmpty { state.pendingJobs.removeAll { $0.isMet(state.events) } }
             return met
         }
-        for waiter in met { waiter.continuation.resume() }
+        for pending in met { pending.continuation.resume() }
     }
 
     package func assigned(_ partition: PartitionID, epoch: Int64, changelog: Range<Int64>) -> Int64 {

@@ -10,7 +10,7 @@ package final class RunningProgram: Sendable {
         var errors = ""
         var status: Int32?
         var listeners: [(text: String, count: Int, heard: CheckedContinuation<Void, Never>)] = []
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var pendingJobs: [CheckedContinuation<Void, Never>] = []
     }
 
     package let pid: Int32
@@ -88,7 +88,7 @@ package final class RunningProgram: Sendable {
     package func ended() async throws -> Ended {
         await withCheckedContinuation { continuation in
             let isOver = state.content.withLock { state in
-                if state.status == nil { state.waiters.append(continuation) }
+                if state.status == nil { state.pendingJobs.append(continuation) }
                 return state.status != nil
             }
             if isOver { continuation.resume() }
@@ -111,8 +111,8 @@ package final class RunningProgram: Sendable {
     private static func end(_ status: Int32, _ state: SharedState) {
         let waiting = state.content.withLock { state in
             state.status = status
-            defer { (state.waiters, state.listeners) = ([], []) }
-            return state.waiters + state.listeners.map(\.heard)
+            defer { (state.pendingJobs, state.listeners) = ([], []) }
+            return state.pendingJobs + state.listeners.map(\.heard)
         }
         waiting.forEach { $0.resume() }
     }

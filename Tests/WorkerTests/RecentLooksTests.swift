@@ -34,7 +34,7 @@ struct RecentLooksTests {
             defer { (self.reads, self.asked) = (reads, asked) }
             let gone = Set(gone.map(\.description))
             return try looks.snapshot(
-                for: Waiter(job: job, record: record), at: now,
+                for: PendingJob(job: job, record: record), at: now,
                 isGone: { location, _ in
                     asked.append(location)
                     return gone.contains(location)

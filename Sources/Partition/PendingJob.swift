@@ -5,7 +5,7 @@ package import Records
 ///
 /// Never changes; shared, since it goes through several events and effects, and a copy of its parts costs more than all
 /// that these do with it.
-package final class Waiter: Sendable {
+package final class PendingJob: Sendable {
     package let job: Job
     /// As it came, for a retry topic or a dead letter.
     package let record: Record
@@ -28,8 +28,8 @@ package final class Waiter: Sendable {
     }
 
     /// The same job, to be tried later.
-    func putOff(until notBefore: Int64, attempts: Int, heldSince: Int64? = nil) -> Waiter {
-        Waiter(
+    func putOff(until notBefore: Int64, attempts: Int, heldSince: Int64? = nil) -> PendingJob {
+        PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince)
     }
