@@ -23,6 +23,6 @@ package enum PartitionEffect: Sendable {
     indirect case render(FlightID, RenderTask)
     /// The job is tried again later, for this reason.
     case putOff(PendingJob, FailureNote)
-    case settle(Record, Settlement)
+    case settle(Record, Disposition)
     case commit(Topic, Int64)
 }

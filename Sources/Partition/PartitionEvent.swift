@@ -10,7 +10,7 @@ package enum PartitionEvent: Sendable {
     /// A record was taken up as a job.
     case arrived(PendingJob)
     /// A record was taken up that is no job, or none any more: it is answered and that is all.
-    indirect case answered(Record, Settlement)
+    indirect case answered(Record, Disposition)
     /// What the index holds for a pending job's source, in answer to `lookUp`.
     case found(PendingJob, SourceSnapshot)
     case granted(PermitKind, FlightID)

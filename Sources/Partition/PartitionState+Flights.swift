@@ -173,7 +173,7 @@ extension PartitionState {
     private mutating func answer(
         _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ now: Int64, _ effects: inout [PartitionEffect]
     ) {
-        func settle(_ settlement: Settlement) { effects.append(.settle(pending.record, settlement)) }
+        func settle(_ disposition: Disposition) { effects.append(.settle(pending.record, disposition)) }
         let variants = VariantOutcomes(
             pending.job.variants.map { spec in
                 flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)

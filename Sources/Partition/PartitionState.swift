@@ -97,8 +97,8 @@ package struct PartitionState: Sendable {
     package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
         switch event {
         case .arrived(let pending): arrive(pending, now, &effects)
-        case .answered(let record, let settlement):
-            if receive(record, &effects) { effects.append(.settle(record, settlement)) }
+        case .answered(let record, let disposition):
+            if receive(record, &effects) { effects.append(.settle(record, disposition)) }
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id): granted(kind, id, now, &effects)
         case .fetched(let id, let facts): fetched(id, facts, now, &effects)

@@ -38,7 +38,7 @@ extension Outbox {
         private mutating func add(_ answer: Answer, partitions: Int, by json: inout JSONWriter) {
             let (record, first) = (answer.record, records.count)
             var count: Tally.Answer?
-            switch answer.settlement {
+            switch answer.disposition {
             case .outcome(let outcome):
                 count = Tally.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, by: &json))
@@ -81,7 +81,7 @@ extension Outbox.Answer {
     /// The same in few bytes, for a log that refused it: less of the body in a dead letter, no variants in an outcome. A job
     /// that cannot be appended again is dead, since nobody would see it any more.
     func small(_ refusal: FailureNote) -> Outbox.Answer {
-        switch settlement {
+        switch disposition {
         case .outcome(let outcome): Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)

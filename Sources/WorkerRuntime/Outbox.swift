@@ -11,18 +11,18 @@ struct Outbox {
     struct Answer: Sendable {
         /// Without what its answer has no more use for: a foreign record may have megabytes, in its key and headers too.
         let record: Record
-        let settlement: Settlement
+        let disposition: Disposition
         /// Milliseconds since 1970.
         let at: Int64
 
-        init(_ record: Record, _ settlement: Settlement, at now: Int64) {
+        init(_ record: Record, _ disposition: Disposition, at now: Int64) {
             var record = record
             record.key = []
-            switch settlement {
+            switch disposition {
             case .outcome, .dead: (record.value, record.headers) = (nil, [])
             case .retry, .rekey: break
             }
-            (self.record, self.settlement, at) = (record, settlement, now)
+            (self.record, self.disposition, at) = (record, disposition, now)
         }
     }
 

@@ -57,8 +57,8 @@ extension Worker {
         case .putOff(let pending, let cause):
             tally.retries += 1
             tell(cause, of: pending.job)
-        case .settle(let record, let settlement):
-            owned.outbox.add(Outbox.Answer(record, settlement, at: now))
+        case .settle(let record, let disposition):
+            owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
             ports.consumer.commit(topic, owned.id, below: committable)
             if !owned.readable.isEmpty { turnSoon() }

@@ -44,7 +44,7 @@ struct ExtremeTimeTests {
                         job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                         notBefore: topic == .retry ? note.notBefore : 0)))
         }
-        var settled: [Settlement] = []
+        var settled: [Disposition] = []
         var clock = Self.now
         while true {
             var effects: [PartitionEffect] = []
@@ -65,8 +65,8 @@ struct ExtremeTimeTests {
                     pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
                 case .release(let kind, let id): scheduler.release(kind, id)
                 case .forget(let id): scheduler.forget(id)
-                case .settle(let record, let settlement):
-                    settled.append(settlement)
+                case .settle(let record, let disposition):
+                    settled.append(disposition)
                     pending.append(.settled([RecordPlace(record)]))
                 case .putOff, .halt, .hold, .pass, .render, .commit: break
                 }

@@ -65,8 +65,8 @@ struct PartitionStateTests {
         version: SourceVersion(word: 7), digest: SHA256.digest(of: []), bytes: 9, format: .jpeg,
         size: PixelSize(width: 2_000, height: 1_000), hasAlpha: false)
 
-    func settled(_ effects: [PartitionEffect]) -> [Settlement] {
-        effects.compactMap { if case .settle(_, let settlement) = $0 { settlement } else { nil } }
+    func settled(_ effects: [PartitionEffect]) -> [Disposition] {
+        effects.compactMap { if case .settle(_, let disposition) = $0 { disposition } else { nil } }
     }
 
     func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {

@@ -40,7 +40,7 @@ struct Simulation {
 
     enum Pending {
         case effect(PartitionEffect)
-        case append(Record, Settlement)
+        case append(Record, Disposition)
     }
 
     init(seed: UInt64, keepOriginals: Bool) {
@@ -183,7 +183,7 @@ struct Simulation {
             case .commit(let topic, let offset):
                 precondition(offset >= committed[topic, default: 0], "a committable offset went back")
                 committed[topic] = offset
-            case .settle(let record, let settlement): pending.append(.append(record, settlement))
+            case .settle(let record, let disposition): pending.append(.append(record, disposition))
             case .fetch(_, let url, _):
                 let key = Simulation.key(Int(url.split(separator: "/").last ?? "") ?? 0)
                 precondition(fetching.insert(key).inserted, "two fetches of one source at once")
@@ -199,8 +199,8 @@ struct Simulation {
 
     private mutating func perform(_ pending: Pending) {
         switch pending {
-        case .append(let record, let settlement):
-            answer(record, settlement)
+        case .append(let record, let disposition):
+            answer(record, disposition)
             feed(.settled([RecordPlace(record)]))
         case .effect(.fetch(let id, let url, _)):
             let number = Int(url.split(separator: "/").last ?? "") ?? 0
@@ -241,8 +241,8 @@ struct Simulation {
         }
     }
 
-    private mutating func answer(_ record: Record, _ settlement: Settlement) {
-        switch settlement {
+    private mutating func answer(_ record: Record, _ disposition: Disposition) {
+        switch disposition {
         case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
         case .retry(let pending, let tier, _):

@@ -3,7 +3,7 @@ package import ImageModel
 package import Records
 
 /// How a record is answered: what is appended before its offset counts as finished.
-package indirect enum Settlement: Sendable {
+package indirect enum Disposition: Sendable {
     case outcome(Outcome)
     /// Through a retry topic; `notBefore` may be later than the tier's wait ends.
     case retry(PendingJob, DelayTier, FailureNote)
