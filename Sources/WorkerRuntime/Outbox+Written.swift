@@ -12,7 +12,7 @@ extension Outbox {
             /// How many records answer it.
             let records: Int
             /// What the answer counts as; nil for a retry.
-            let count: Tally.Answer?
+            let count: Counters.Answer?
             /// What was written, should it be too large for the log: what every log takes need not be kept for that.
             let large: Answer?
         }
@@ -37,13 +37,13 @@ extension Outbox {
 
         private mutating func add(_ answer: Answer, partitions: Int, by json: inout JSONWriter) {
             let (record, first) = (answer.record, records.count)
-            var count: Tally.Answer?
+            var count: Counters.Answer?
             switch answer.disposition {
             case .outcome(let outcome):
-                count = Tally.Answer(outcome)
+                count = Counters.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, by: &json))
             case .dead(let letter, let outcome):
-                count = Tally.Answer(outcome)
+                count = Counters.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
                 records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
             case .retry(let pending, let tier, let cause):

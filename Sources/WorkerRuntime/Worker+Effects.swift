@@ -48,14 +48,14 @@ extension Worker {
             fetched[flight] = nil
         case .fetch(let flight, let url, let lane):
             underWay += 1
-            tally.fetches += 1
+            counters.fetches += 1
             tasks.yield { await self.beginFetch(flight, url: url, lane: lane) }
         case .render(let flight, let task):
             underWay += 1
             let body = fetched[flight]
             tasks.yield { await self.make(flight, task, body) }
         case .putOff(let pending, let cause):
-            tally.retries += 1
+            counters.retries += 1
             tell(cause, of: pending.job)
         case .settle(let record, let disposition):
             owned.outbox.add(Outbox.Answer(record, disposition, at: now))
@@ -74,7 +74,7 @@ extension Worker {
 
     /// Counted each time, and said now and then.
     func note(_ failure: some StageFailure, _ notes: Logger.Metadata = [:]) {
-        tally.countFailure(failure.code)
+        counters.countFailure(failure.code)
         tellNow(FailureNote(failure), notes)
     }
 
@@ -102,7 +102,7 @@ extension Worker {
                 rebuild(owned, error)
                 return nil
             }
-            tally.countFailure(error.code)
+            counters.countFailure(error.code)
             // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
             logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
             return SourceSnapshot()
@@ -163,8 +163,8 @@ extension Worker {
         settle()
     }
 
-    private func count(_ answer: Tally.Answer) {
-        tally.count(answer)
+    private func count(_ answer: Counters.Answer) {
+        counters.count(answer)
         guard let failed = answer.failed else { return }
         logger.warning(
             "\(failed.cause.message)",

@@ -61,7 +61,7 @@ extension Worker {
         switch row.entry {
         case .success(let read): entry = read
         case .failure(let failure):
-            tally.countFailure(failure.code)
+            counters.countFailure(failure.code)
             logger.error("\(failure)", ["code": .string(failure.code)])
             return nil
         }
@@ -96,7 +96,7 @@ extension Worker {
     /// Ends the progress once nothing restores; what there is to say then.
     func endRestore() -> String? {
         guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: now) else { return nil }
-        tally.restoredRows += end.rows
+        counters.restoredRows += end.rows
         return end.text
     }
 
@@ -134,7 +134,7 @@ extension Worker {
     private func restated(_ owner: Ownership, _ late: [RecordKey: Int64], _ results: [AppendResult]) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.isRestating = false
-        if let failure = results.lazy.compactMap(\.failure).first { tally.countFailure(failure.code) } else { owned.forgetStale(late) }
+        if let failure = results.lazy.compactMap(\.failure).first { counters.countFailure(failure.code) } else { owned.forgetStale(late) }
     }
 
     /// The newest word on each key that counts, the mark last: it takes the place of the one by which the others were

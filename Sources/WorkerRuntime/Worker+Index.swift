@@ -30,7 +30,7 @@ extension Worker {
     /// The index was found damaged, and its file set aside: an empty one takes its place and the changelog is read
     /// anew. Jobs of the partition wait until it holds what the damaged one held.
     func rebuild(_ owned: OwnedPartition, _ failure: IndexFailure) {
-        tally.countFailure(failure.code)
+        counters.countFailure(failure.code)
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         do {
             owned.index.close()

@@ -45,12 +45,12 @@ extension Worker: LogListener {
             }
         } catch let failure as LogFailure {
             if failure.endsWorker { return end(failure) }
-            tally.countFailure(failure.code)
+            counters.countFailure(failure.code)
             logger.error(
                 "\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
-            tally.countFailure(failure.code)
+            counters.countFailure(failure.code)
             // Said once; it is tried again at every tick.
             guard !owned.isStuck else { return }
             owned.isStuck = true

@@ -77,7 +77,7 @@ extension Worker {
 
     private func tell(_ start: StartingPoint, _ topic: Topic, _ owned: OwnedPartition) {
         func error(_ failure: LogFailure) {
-            tally.countFailure(failure.code)
+            counters.countFailure(failure.code)
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         }
         switch start.finding {
@@ -136,7 +136,7 @@ extension Worker {
     private func wroteProgress(_ topics: [Topic: TopicProgress], _ owner: Ownership, _ failure: LogFailure?) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         if let failure {
-            tally.countFailure(failure.code)
+            counters.countFailure(failure.code)
             owned.ledger.failed(at: monotonic)
             // It goes without: its successor does again what was finished ahead.
             if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty { return giveUp(owned.id) }

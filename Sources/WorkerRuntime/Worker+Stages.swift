@@ -41,7 +41,7 @@ extension Worker {
     }
 
     private func fetched(_ flight: FlightID, _ source: FetchedSource, _ picture: Picture) {
-        tally.fetchedBytes += source.body.length
+        counters.fetchedBytes += source.body.length
         // Of a partition that went meanwhile nobody would ever let the body go.
         if has(flight) { fetched[flight] = (source, picture) }
         let facts = picture.facts
@@ -223,7 +223,7 @@ extension Worker {
     private func announced(
         _ flight: FlightID, _ task: RenderTask, _ source: SourceRow?, _ rows: [VariantRow], _ position: Int64
     ) {
-        tally.count(variants: rows.count, isReuse: task.isReuse)
+        counters.count(variants: rows.count, isReuse: task.isReuse)
         done(.announced(flight, task, source: source, rows: rows, position: position))
     }
 
@@ -235,7 +235,7 @@ extension Worker {
         underWay -= 1
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
-            tally.countFailure(note.code)
+            counters.countFailure(note.code)
         default: break
         }
         feed(event)

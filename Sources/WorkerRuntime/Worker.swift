@@ -40,7 +40,7 @@ package actor Worker {
     var quietSince: Int64?
     /// Fetches, renders and announcements under way.
     var underWay = 0
-    package internal(set) var tally = Tally()
+    package internal(set) var counters = Counters()
     var phase = Phase.running
     /// When it was last said what all jobs wait for, by code.
     var told: [String: Int64] = [:]

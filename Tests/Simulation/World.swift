@@ -251,7 +251,7 @@ final class World: @unchecked Sendable {
     }
 }
 
-extension WorkerFigures {
+extension WorkerStatus {
     fileprivate var summary: String {
         "owned \(owned), restoring \(restoring), unfinished \(unfinished.values.reduce(0, +)), under way \(underWay), answers \(answers)"
     }

@@ -60,10 +60,10 @@ struct AnsweringTests {
                 let id = String(decoding: record.headers[EventHeader.id] ?? [], as: UTF8.self)
                 return isFirstTime && id == "jobs.fast-0-1/outcome" ? .unavailable(reason: "the test says so") : nil
             })
-        let tally = try await bench.work(log: log, moving: moving)
+        let counters = try await bench.work(log: log, moving: moving)
         #expect(
             batches.withLock { $0 } == [[.dead, .outcomes, .dead, .outcomes, .dead, .outcomes], [.dead, .outcomes]])
         #expect(try await bench.outcomes().map(\.job) == ["jobs.fast-0-0", "jobs.fast-0-2", "jobs.fast-0-1"])
-        #expect(tally.dead == 3 && tally.jobs == 3)
+        #expect(counters.dead == 3 && counters.jobs == 3)
     }
 }

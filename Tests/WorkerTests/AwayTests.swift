@@ -55,16 +55,16 @@ struct AwayTests {
         }
         let watch: @Sendable (Worker) async -> Void = { worker in
             // None of these would come before the gate opens, were they behind those of the partition that is away.
-            try? await eventually { await worker.tally.jobs >= well.count }
-            #expect(await worker.tally.jobs == well.count)
+            try? await eventually { await worker.counters.jobs >= well.count }
+            #expect(await worker.counters.jobs == well.count)
             gate.open()
         }
-        let tally = try await bench.work(log: log, moving: moving, watching: watch)
-        #expect(tally.jobs == 200 && tally.stored == 200 && tally.dead == 0 && tally.failed == 0)
+        let counters = try await bench.work(log: log, moving: moving, watching: watch)
+        #expect(counters.jobs == 200 && counters.stored == 200 && counters.dead == 0 && counters.failed == 0)
         // No more were on their way there at once, but for the two that were rendered when there were so many.
         let stuckAtOnce = refused.withLock { $0 }
         #expect((32...34).contains(stuckAtOnce))
-        #expect(tally.failures == ["log.unavailable": stuckAtOnce])
+        #expect(counters.failures == ["log.unavailable": stuckAtOnce])
         let outcomes = try await bench.outcomes()
         #expect(Set(outcomes.map(\.job)).count == 200 && outcomes.allSatisfy { $0.kind == .stored })
     }

@@ -64,7 +64,7 @@ final class Bench: Sendable {
         fetcher: (any Fetcher) -> any Fetcher = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
-    ) async throws -> Tally {
+    ) async throws -> Counters {
         let log = try given ?? self.log
         let pool = RendererPool(
             RendererConfiguration(program: renderer ?? Built.program("mezzotint-renderer").path, count: 2))
@@ -85,7 +85,7 @@ final class Bench: Sendable {
         try await worker.run()
         await watched
         await log.close()
-        return await worker.tally
+        return await worker.counters
     }
 
     /// Every outcome in the log, by job id.

@@ -38,12 +38,12 @@ struct DamagedIndexTests {
         #expect(try await bench.work().stored == 3)
         try await publish(["a", "b", "c", "d"])
         let failing = Mutex<FailingIndexes?>(nil)
-        let tally = try await bench.work(indexes: { inner in
+        let counters = try await bench.work(indexes: { inner in
             let indexes = FailingIndexes(inner, folder: bench.folder.file("index"), part)
             failing.withLock { $0 = indexes }
             return indexes
         })
-        #expect(tally.jobs == 4 && tally.unchanged == 3 && tally.stored == 1 && tally.fetches == 1)
+        #expect(counters.jobs == 4 && counters.unchanged == 3 && counters.stored == 1 && counters.fetches == 1)
         #expect(failing.withLock { $0?.opened ?? 0 } > 4, "an index was opened anew")
     }
 }

@@ -22,16 +22,16 @@ struct DelayedMemoryTests {
             try await bench.append(Array(waiting[start...].prefix(20_000)), to: log)
         }
         try await bench.publish([(bench.url("/a.png"), ["16x16.png"], .fast)], to: log)
-        let tally = try await bench.work(
+        let counters = try await bench.work(
             { $0.untilIdle = false }, log: log,
             watching: { worker in
-                try? await eventually { await worker.tally.jobs == 1 }
-                let figures = await worker.figures
+                try? await eventually { await worker.counters.jobs == 1 }
+                let figures = await worker.status
                 // None of them was taken up.
                 #expect(figures.unfinished[.retry1h] == 0)
                 await worker.drain()
             })
-        #expect(tally.jobs == 1)
+        #expect(counters.jobs == 1)
         let left = try bench.log
         for number in 0..<4 { #expect(try await left.bounds(.retry1h, PartitionID(Int32(number))) == 0..<50_000) }
         await left.close()

@@ -28,21 +28,21 @@ struct FiguresTests {
     func restoring() async throws {
         let bench = try await unindexed()
         let full = Full()
-        let seen = Mutex<[WorkerFigures]>([])
-        let tally = try await bench.work(
+        let seen = Mutex<[WorkerStatus]>([])
+        let counters = try await bench.work(
             indexes: { FullIndexes($0, full) },
             watching: { worker in
                 await full.refusals(3)
-                let figures = await worker.figures
+                let figures = await worker.status
                 seen.withLock { $0.append(figures) }
                 full.end()
             })
         let figures = try #require(seen.withLock { $0.first })
         // The clean end of the first run in the other partitions; here two rows and both epochs more.
         #expect(figures.restoring >= 1 && figures.rowsLeft >= 4 && !figures.isReady)
-        #expect(figures.tally.failures["index.unavailable"] ?? 0 >= 3)
+        #expect(figures.counters.failures["index.unavailable"] ?? 0 >= 3)
         #expect(figures.owned.count == 4 && figures.assignments == 4)
-        #expect(tally.restoredRows == 2)
+        #expect(counters.restoredRows == 2)
     }
 
     @Test("An index that is found damaged at work is restored as one that came: it is known how much is to be taken in")
@@ -57,22 +57,22 @@ struct FiguresTests {
                 continue
             }
             let full = Full()
-            let seen = Mutex<[WorkerFigures]>([])
-            let tally = try await bench.work(
+            let seen = Mutex<[WorkerStatus]>([])
+            let counters = try await bench.work(
                 log: log,
                 indexes: {
                     FullIndexes(FailingIndexes($0, folder: bench.folder.file("index"), .lookUp), full, sparing: 4)
                 },
                 watching: { worker in
                     await full.refusals(3)
-                    let figures = await worker.figures
+                    let figures = await worker.status
                     seen.withLock { $0.append(figures) }
                     full.end()
                 })
             let figures = try #require(seen.withLock { $0.first })
             // Two rows, and the epochs of both runs.
             #expect(figures.restoring == 1 && figures.restore.expected >= 4)
-            #expect(tally.unchanged == 1 && tally.restoredRows == 2)
+            #expect(counters.unchanged == 1 && counters.restoredRows == 2)
         }
     }
 
@@ -82,14 +82,14 @@ struct FiguresTests {
         let full = Full()
         let again = try bench.log
         let moving = MovingLog(again)
-        let seen = Mutex<[WorkerFigures]>([])
-        let tally = try await bench.work(
+        let seen = Mutex<[WorkerStatus]>([])
+        let counters = try await bench.work(
             { $0.untilIdle = false }, log: again, moving: moving, indexes: { FullIndexes($0, full) },
             watching: { worker in
                 await full.refusals(3)
-                let before = await worker.figures
+                let before = await worker.status
                 for partition in before.owned { await moving.lose(partition) }
-                let after = await worker.figures
+                let after = await worker.status
                 seen.withLock { $0 = [before, after] }
                 full.end()
                 await worker.drain()
@@ -97,7 +97,7 @@ struct FiguresTests {
         let figures = seen.withLock { $0 }
         try #require(figures.count == 2)
         #expect(figures[0].restore.expected >= 4 && figures[1].owned.isEmpty)
-        #expect(figures[1].restore.expected == 0 && figures[1].restore.rows == 0 && tally.restoredRows == 0)
+        #expect(figures[1].restore.expected == 0 && figures[1].restore.rows == 0 && counters.restoredRows == 0)
     }
 }
 

@@ -26,8 +26,8 @@ struct MainJobTests {
     func thread() async throws {
         let log = try bench.log
         try await bench.publish([(bench.url("/a.png"), ["320x320-q80.webp", "64y64-q80.jpg"], .fast)], to: log)
-        let tally = try await bench.work(log: log)
-        #expect(tally.jobs == 1 && tally.stored == 2 && tally.fetches == 1 && tally.renders == 2)
+        let counters = try await bench.work(log: log)
+        #expect(counters.jobs == 1 && counters.stored == 2 && counters.fetches == 1 && counters.renders == 2)
         let outcome = try #require(try await bench.outcomes().first)
         #expect(outcome.kind == .stored)
 
@@ -64,8 +64,8 @@ struct MainJobTests {
         let specs = ["1280x1280-q80.webp", "2000x0-q80.webp", "full-q80.webp", "full-q70.webp", "400x300-q80.webp"]
         let log = try bench.log
         try await bench.publish([(bench.url("/a.png"), specs, .fast)], to: log)
-        let tally = try await bench.work(log: log)
-        #expect(tally.stored == 5 && bench.ordered == [3])
+        let counters = try await bench.work(log: log)
+        #expect(counters.stored == 5 && bench.ordered == [3])
         let rows = try await bench.rows(of: bench.rules.source(of: bench.url("/a.png")).key)
         let digests = try specs.map { try rows[bench.rules.spec(of: $0)]?.digest }
         #expect(rows.count == 5 && Set(digests[..<3]).count == 1 && Set(digests).count == 3)

@@ -23,8 +23,8 @@ struct OwnerEpochTests {
         #expect(try await bench.rows(of: row.source)[row.spec] == row)
         let again = try bench.log
         try await bench.publish(job, to: again)
-        let tally = try await bench.work(log: again)
-        #expect(tally.unchanged == 1 && tally.fetches == 0)
+        let counters = try await bench.work(log: again)
+        #expect(counters.unchanged == 1 && counters.fetches == 0)
     }
 
     @Test("Counts for nobody either where its finder is killed before it appended what holds")
@@ -49,8 +49,8 @@ struct OwnerEpochTests {
         try FileManager.default.removeItem(atPath: bench.folder.file("index"))
         let again = try bench.log
         try await bench.publish(job, to: again)
-        let tally = try await bench.work(log: again)
-        #expect(tally.unchanged == 1 && tally.fetches == 0)
+        let counters = try await bench.work(log: again)
+        #expect(counters.unchanged == 1 && counters.fetches == 0)
     }
 
     /// A source's row as its owner stored it, and after it another word on it, which that owner said when a later one's

@@ -54,7 +54,7 @@ struct ReturningTests {
             log: log, moving: moving,
             watching: { worker in
                 await #expect(throws: Never.self) {
-                    try await eventually { await worker.figures.finishedAhead[.jobsFast] == 1 }
+                    try await eventually { await worker.status.finishedAhead[.jobsFast] == 1 }
                     try await moving.moveAndReturn(partition, epoch: 1_000)
                     gate.open()
                     try await eventually { try await log.committed(.jobsFast, partition) == 2 }

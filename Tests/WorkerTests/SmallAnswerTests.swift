@@ -15,7 +15,7 @@ import WorkerRuntime
 struct SmallAnswerTests {
     /// The worker's records are refused above a limit, as Kafka's topics do; what others append is not.
     private func work(_ bench: Bench, limit: Int, on topics: Set<Topic> = Set(Topic.allCases), wait: Int64 = 20)
-        async throws -> Tally
+        async throws -> Counters
     {
         let log = try bench.log
         let moving = MovingLog(
@@ -57,8 +57,8 @@ struct SmallAnswerTests {
         let key = [UInt8](repeating: 0x61, count: 3_000_000)
         try await append(
             bench, NewRecord(topic: .jobsFast, partition: PartitionID(2), key: key, value: Array("none".utf8)))
-        let tally = try await work(bench, limit: 2 << 20)
-        #expect(tally.dead == 1 && tally.failures.isEmpty)
+        let counters = try await work(bench, limit: 2 << 20)
+        #expect(counters.dead == 1 && counters.failures.isEmpty)
         let letter = try #require(try await letters(bench).first)
         #expect(letter.wholeKey == DeadLetter.Whole(bytes: key.count, digest: SHA256.digest(of: key)))
         #expect(letter.body == Array("none".utf8) && letter.origin.partition == PartitionID(2))
@@ -73,8 +73,8 @@ struct SmallAnswerTests {
         var record = job.newRecord(partitions: 4, at: 0)
         record.key = [UInt8](repeating: 0x61, count: 3_000_000)
         try await append(bench, record)
-        let tally = try await work(bench, limit: 2 << 20)
-        #expect(tally.retries == 1 && tally.dead == 1 && tally.failures == ["fetch.server-error": 2])
+        let counters = try await work(bench, limit: 2 << 20)
+        #expect(counters.retries == 1 && counters.dead == 1 && counters.failures == ["fetch.server-error": 2])
         #expect(try await letters(bench).map(\.cause.code) == ["fetch.server-error"])
     }
 
@@ -87,8 +87,8 @@ struct SmallAnswerTests {
         record.partition = PartitionID((record.partition.number + 1) % 4)
         record.headers.append(RecordHeader("theirs", [UInt8](repeating: 0x61, count: 3_000_000)))
         try await append(bench, record)
-        let tally = try await work(bench, limit: 2 << 20)
-        #expect(tally.jobs == 1 && tally.stored == 1 && tally.failures.isEmpty)
+        let counters = try await work(bench, limit: 2 << 20)
+        #expect(counters.jobs == 1 && counters.stored == 1 && counters.failures.isEmpty)
         #expect(try await bench.outcomes().map(\.job) == ["job"])
     }
 
@@ -98,8 +98,8 @@ struct SmallAnswerTests {
         bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
         let job = try job(bench, "/a.png", variants: (8..<72).map { "\($0)x\($0).png" })
         try await append(bench, job.newRecord(partitions: 4, at: 0))
-        let tally = try await work(bench, limit: 16 << 10, on: [.outcomes])
-        #expect(tally.jobs == 1 && tally.stored == 64 && tally.failures == ["log.too-large": 1])
+        let counters = try await work(bench, limit: 16 << 10, on: [.outcomes])
+        #expect(counters.jobs == 1 && counters.stored == 64 && counters.failures == ["log.too-large": 1])
         let report = try #require(try await bench.outcomes().first)
         #expect(report.kind == .stored && report.variants.isEmpty && report.omitted == 64 && report.job == "job")
     }
@@ -115,8 +115,8 @@ struct SmallAnswerTests {
         record.value = job.body + [UInt8](repeating: 0x20, count: 30_000)
         if topic == .jobsFast { record.partition = PartitionID((record.partition.number + 1) % 4) }
         try await append(bench, record)
-        let tally = try await work(bench, limit: 16 << 10, wait: 20_000)
-        #expect(tally.jobs == 1 && tally.dead == 1)
+        let counters = try await work(bench, limit: 16 << 10, wait: 20_000)
+        #expect(counters.jobs == 1 && counters.dead == 1)
         let letter = try #require(try await letters(bench).first)
         #expect(letter.cause.code == "log.too-large" && letter.id == "job" && letter.url == job.url)
         #expect(letter.key == RecordKey.job(job.source).bytes && letter.body == record.value!.prefix(4_096).map { $0 })
@@ -130,8 +130,8 @@ struct SmallAnswerTests {
         let bench = try Bench()
         let body = [UInt8](repeating: 0x7B, count: 60_000)
         try await append(bench, NewRecord(topic: .jobsSlow, partition: PartitionID(0), key: [], value: body))
-        let tally = try await work(bench, limit: 16 << 10)
-        #expect(tally.dead == 1)
+        let counters = try await work(bench, limit: 16 << 10)
+        #expect(counters.dead == 1)
         let letter = try #require(try await letters(bench).first)
         #expect(letter.body.count == 4_096)
         #expect(letter.whole == DeadLetter.Whole(bytes: body.count, digest: SHA256.digest(of: body)))

@@ -23,7 +23,7 @@ struct WorkerStoreTests {
     private func work(
         _ paths: [String] = ["/a.png"], adopts: Bool = false,
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
-    ) async throws -> Tally {
+    ) async throws -> Counters {
         let log = try bench.log
         try await bench.publish(paths.map { (bench.url($0), ["32x32-q80.webp"], .fast) }, to: log)
         return try await bench.work({ $0.adoptsStore = adopts }, log: log, watching: watching)
@@ -31,8 +31,8 @@ struct WorkerStoreTests {
 
     /// Waits until the worker has said that the store is another, then stops it: no job was answered.
     private let heldThenStopped: @Sendable (Worker) async -> Void = { worker in
-        try? await eventually { await (worker.tally.failures["store.foreign"] ?? 0) > 0 }
-        #expect(await worker.tally.jobs == 0)
+        try? await eventually { await (worker.counters.failures["store.foreign"] ?? 0) > 0 }
+        #expect(await worker.counters.jobs == 0)
         await worker.drain()
     }
 
@@ -68,27 +68,27 @@ struct WorkerStoreTests {
     func running(isMadeAnew: Bool) async throws {
         #expect(try await work(["/a.png"]).stored == 1)
         let (bench, root, away) = (bench, root, away)
-        let tally = try await work([]) { worker in
+        let counters = try await work([]) { worker in
             do {
                 // It has begun with the store: its job of another source is stored.
                 let log = try bench.log
                 try await bench.publish([(bench.url("/b.png"), ["32x32-q80.webp"], .fast)], to: log)
-                try await eventually { await worker.tally.jobs == 1 }
+                try await eventually { await worker.counters.jobs == 1 }
                 try FileManager.default.moveItem(atPath: root, toPath: away)
                 if isMadeAnew {
                     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
                 }
                 try await bench.publish([(bench.url("/a.png"), ["32x32-q80.webp"], .fast)], to: log)
-                try await eventually { await (worker.tally.failures["store.foreign"] ?? 0) > 0 }
-                #expect(await worker.tally.jobs == 1)
+                try await eventually { await (worker.counters.failures["store.foreign"] ?? 0) > 0 }
+                #expect(await worker.counters.jobs == 1)
                 if isMadeAnew { try FileManager.default.removeItem(atPath: root) }
                 try FileManager.default.moveItem(atPath: away, toPath: root)
-                try await eventually { await worker.tally.jobs == 2 }
+                try await eventually { await worker.counters.jobs == 2 }
                 await log.close()
             } catch { Issue.record(error) }
             await worker.drain()
         }
-        #expect(tally.jobs == 2 && tally.stored == 1 && tally.unchanged == 1 && tally.fetches == 1)
+        #expect(counters.jobs == 2 && counters.stored == 1 && counters.unchanged == 1 && counters.fetches == 1)
     }
 
     @Test(

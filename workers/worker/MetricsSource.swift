@@ -33,11 +33,11 @@ final class MetricsSource: Sendable {
     /// Asks the log every few seconds, until the task is cancelled.
     func watchLag() async {
         while !Task.isCancelled {
-            let figures = await worker.figures
+            let status = await worker.status
             let last = lags.withLock { $0 } ?? []
             // What the worker has taken up it knows, and a committed offset that stands still was read before.
-            let found = try? await log.lags(Topic.worked, figures.owned) { standing in
-                figures.oldestTimes[standing.partition]?[standing.topic]
+            let found = try? await log.lags(Topic.worked, status.owned) { standing in
+                status.oldestTimes[standing.partition]?[standing.topic]
                     ?? last.first {
                         ($0.topic, $0.partition, $0.start) == (standing.topic, standing.partition, standing.start)
                     }?.oldest
@@ -61,11 +61,11 @@ final class MetricsSource: Sendable {
     }
 
     func readiness() async -> WebServer.Response {
-        let figures = await worker.figures
-        if figures.isReady { return .text("The worker takes jobs: it owns \(figures.owned.count) partitions.\n") }
+        let status = await worker.status
+        if status.isReady { return .text("The worker takes jobs: it owns \(status.owned.count) partitions.\n") }
         let why =
-            if figures.isStopping { "it is stopping" } else if figures.restoring > 0 {
-                "\(figures.restoring) partitions are being restored"
+            if status.isStopping { "it is stopping" } else if status.restoring > 0 {
+                "\(status.restoring) partitions are being restored"
             } else {
                 "it owns no partitions yet"
             }
@@ -73,46 +73,46 @@ final class MetricsSource: Sendable {
     }
 
     func page() async -> MetricsPage {
-        let figures = await worker.figures
+        let status = await worker.status
         // A partition that went meanwhile is told of by whoever owns it now.
-        let lags = (lags.withLock { $0 } ?? []).filter { figures.owned.contains($0.partition) }
+        let lags = (lags.withLock { $0 } ?? []).filter { status.owned.contains($0.partition) }
         var page = MetricsPage()
-        for metric in Metric.allCases { page.add(metric, samples(of: metric, figures, lags)) }
+        for metric in Metric.allCases { page.add(metric, samples(of: metric, status, lags)) }
         return page
     }
 
     private func samples(
-        of metric: Metric, _ figures: WorkerFigures, _ lags: [PartitionLag]
+        of metric: Metric, _ status: WorkerStatus, _ lags: [PartitionLag]
     ) -> [MetricsPage.Sample] {
         typealias Sample = MetricsPage.Sample
-        let tally = figures.tally
+        let counters = status.counters
         switch metric {
-        case .partitionsOwned: return [Sample(figures.owned.count)]
-        case .partitionsAssigned: return [Sample(figures.assignments)]
-        case .partitionsRestoring: return [Sample(figures.restoring)]
-        case .restoreRowsLeft: return [Sample(figures.rowsLeft)]
-        case .restoredRows: return [Sample(figures.restoredRows)]
+        case .partitionsOwned: return [Sample(status.owned.count)]
+        case .partitionsAssigned: return [Sample(status.assignments)]
+        case .partitionsRestoring: return [Sample(status.restoring)]
+        case .restoreRowsLeft: return [Sample(status.rowsLeft)]
+        case .restoredRows: return [Sample(status.restoredRows)]
         case .jobs:
             return [Lane.fast, .slow].flatMap { lane in
-                OutcomeKind.allCases.map { Sample(tally.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
+                OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
             }
-        case .jobFailures: return Self.byCode(tally.endCodes, [])
-        case .retries: return [Sample(tally.retries)]
+        case .jobFailures: return Self.byCode(counters.endCodes, [])
+        case .retries: return [Sample(counters.retries)]
         case .variants:
-            return [("stored", tally.stored), ("reused", tally.reused), ("unchanged", tally.unchanged)]
+            return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]
                 .map { Sample($0.1, $0.0) }
-        case .fetches: return [Sample(tally.fetches)]
-        case .fetchedBytes: return [Sample(tally.fetchedBytes)]
-        case .renders: return [Sample(tally.renders)]
-        case .failures: return Self.byCode(tally.failures, Self.stageCodes)
+        case .fetches: return [Sample(counters.fetches)]
+        case .fetchedBytes: return [Sample(counters.fetchedBytes)]
+        case .renders: return [Sample(counters.renders)]
+        case .failures: return Self.byCode(counters.failures, Self.stageCodes)
         case .recordsUnfinished:
-            return Topic.worked.map { Sample(figures.unfinished[$0] ?? 0, $0.rawValue) }
+            return Topic.worked.map { Sample(status.unfinished[$0] ?? 0, $0.rawValue) }
         case .recordsFinishedAhead:
-            return Topic.worked.map { Sample(figures.finishedAhead[$0] ?? 0, $0.rawValue) }
-        case .answersWaiting: return [Sample(figures.answers)]
-        case .workUnderWay: return [Sample(figures.underWay)]
-        case .permits: return PermitKind.allCases.map { Sample(figures.permits[$0]?.all ?? 0, "\($0)") }
-        case .permitsInUse: return PermitKind.allCases.map { Sample(figures.permits[$0]?.used ?? 0, "\($0)") }
+            return Topic.worked.map { Sample(status.finishedAhead[$0] ?? 0, $0.rawValue) }
+        case .answersWaiting: return [Sample(status.answers)]
+        case .workUnderWay: return [Sample(status.underWay)]
+        case .permits: return PermitKind.allCases.map { Sample(status.permits[$0]?.all ?? 0, "\($0)") }
+        case .permitsInUse: return PermitKind.allCases.map { Sample(status.permits[$0]?.used ?? 0, "\($0)") }
         case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
         case .lagSeconds: return lags.map { Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)") }
         case .rendererLosses: return [Sample(renderers.losses)]

@@ -18,19 +18,19 @@ struct Progress {
     func show() async {
         let started = ContinuousClock.now
         while (try? await Task.sleep(for: .seconds(1))) != nil {
-            let figures = await worker.figures
-            let tally = figures.tally
+            let status = await worker.status
+            let counters = status.counters
             let left = await waiting()
             let seconds = (ContinuousClock.now - started) / .seconds(1)
-            let variants = tally.renders + tally.unchanged
+            let variants = counters.renders + counters.unchanged
             // What never came to be fetched saved nothing.
-            let saved = max(0, tally.jobs - tally.dead - tally.expired - tally.cancelled - tally.fetches)
+            let saved = max(0, counters.jobs - counters.dead - counters.expired - counters.cancelled - counters.fetches)
             line.update(
-                Self.text(tally.jobs, variants, saved, left, seconds),
+                Self.text(counters.jobs, variants, saved, left, seconds),
                 [
-                    "jobs": .int(Int64(tally.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
-                    "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(figures.restoring)),
-                    "restoredRows": .int(Int64(figures.restore.rows)), "restoreRecords": .int(figures.restore.expected),
+                    "jobs": .int(Int64(counters.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
+                    "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(status.restoring)),
+                    "restoredRows": .int(Int64(status.restore.rows)), "restoreRecords": .int(status.restore.expected),
                 ])
         }
         line.finish()

@@ -7,14 +7,14 @@ internal import WorkerRuntime
 struct Summary {
     private let rows: [(name: String, value: String)]
 
-    init(_ figures: WorkerFigures, seconds: Double, renderers: Int) {
-        let tally = figures.tally
+    init(_ status: WorkerStatus, seconds: Double, renderers: Int) {
+        let counters = status.counters
         rows = [
-            ("jobs", "\(tally.jobs)"), ("stored", "\(tally.stored)"), ("reused", "\(tally.reused)"),
-            ("unchanged", "\(tally.unchanged)"), ("failed", "\(tally.failed)"), ("expired", "\(tally.expired)"),
-            ("cancelled", "\(tally.cancelled)"), ("dead", "\(tally.dead)"), ("fetches", "\(tally.fetches)"),
-            ("fetchedBytes", "\(tally.fetchedBytes)"), ("renders", "\(tally.renders)"),
-            ("restoredRows", "\(figures.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
+            ("jobs", "\(counters.jobs)"), ("stored", "\(counters.stored)"), ("reused", "\(counters.reused)"),
+            ("unchanged", "\(counters.unchanged)"), ("failed", "\(counters.failed)"), ("expired", "\(counters.expired)"),
+            ("cancelled", "\(counters.cancelled)"), ("dead", "\(counters.dead)"), ("fetches", "\(counters.fetches)"),
+            ("fetchedBytes", "\(counters.fetchedBytes)"), ("renders", "\(counters.renders)"),
+            ("restoredRows", "\(status.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
             ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
             ("rendererPeakMemoryBytes", "\(renderers)"),
         ]

@@ -90,14 +90,14 @@ struct WorkerProgram {
             }
             return ended
         }
-        let figures = await worker.figures
+        let status = await worker.status
         let summary = Summary(
-            figures, seconds: (ContinuousClock.now - started) / .seconds(1),
+            status, seconds: (ContinuousClock.now - started) / .seconds(1),
             renderers: composition.renderers.peakMemoryBytes)
         await composition.renderers.stop()
         await composition.log.close()
         // A worker that never began has nothing to sum up.
-        if let failure, figures.tally.jobs == 0, figures.tally.fetches == 0 { throw failure }
+        if let failure, status.counters.jobs == 0, status.counters.fetches == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
         return .success

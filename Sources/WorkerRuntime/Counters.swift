@@ -3,7 +3,7 @@ package import ImageModel
 package import Records
 
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
-package struct Tally: Sendable, Equatable {
+package struct Counters: Sendable, Equatable {
     /// Answered jobs by lane and outcome.
     private var ends = [Int](repeating: 0, count: 2 * OutcomeKind.allCases.count)
     /// Jobs that ended as failed or dead, by the code of their outcome.

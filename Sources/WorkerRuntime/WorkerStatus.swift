@@ -4,8 +4,8 @@ package import Records
 internal import Synchronization
 
 /// What a worker has done and has to do at one moment: the progress line, the health and the metrics all go by it.
-package struct WorkerFigures: Sendable {
-    package let tally: Tally
+package struct WorkerStatus: Sendable {
+    package let counters: Counters
     package let restore: RestoreProgress
     /// Partitions that are owned now.
     package let owned: [PartitionID]
@@ -31,16 +31,16 @@ package struct WorkerFigures: Sendable {
     package let isStopping: Bool
 
     /// Rows that came back into indexes, of the restore under way too.
-    package var restoredRows: Int { tally.restoredRows + restore.rows }
+    package var restoredRows: Int { counters.restoredRows + restore.rows }
 }
 
 extension Worker {
-    package var figures: WorkerFigures {
+    package var status: WorkerStatus {
         let owned = partitions.values
         let restoring = owned.filter { !$0.isRestored }
         let rules = scheduler.rules
-        return WorkerFigures(
-            tally: tally, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
+        return WorkerStatus(
+            counters: counters, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
             restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in
