@@ -96,14 +96,14 @@ package final class KafkaLog: Log {
         try await outside.committed(place(topic, partition))
     }
 
-    package func standings(
+    package func partitionOffsets(
         _ topics: [Topic], _ partitions: [PartitionID]
-    ) async throws(LogFailure) -> [LogStanding] {
+    ) async throws(LogFailure) -> [PartitionOffsets] {
         var places: [KafkaPlace] = []
         for topic in topics {
             for partition in partitions { places.append(try place(topic, partition)) }
         }
-        return try await outside.standings(places)
+        return try await outside.partitionOffsets(places)
     }
 
     package func sights(at points: [LogPoint]) async -> [Result<LogSight, LogFailure>] { await outside.sights(at: points) }
@@ -170,14 +170,14 @@ private actor Outside {
         return try questions.committedOffsets([place])[0]
     }
 
-    func standings(_ places: [KafkaPlace]) throws(LogFailure) -> [LogStanding] {
+    func partitionOffsets(_ places: [KafkaPlace]) throws(LogFailure) -> [PartitionOffsets] {
         if isClosed { throw .closed }
         // Committed offsets first: asked the other way round, a record that was appended and finished between the two questions
         // would leave a committed offset above the end.
         let committedOffsets = try questions.committedOffsets(places)
         let bounds = try questions.bounds(places)
         return places.indices.map {
-            LogStanding(
+            PartitionOffsets(
                 topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0], committed: committedOffsets[$0])
         }
     }

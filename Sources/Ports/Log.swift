@@ -40,7 +40,7 @@ package protocol Log: Sendable {
     func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64?
 
     /// Bounds and committed offset of each topic's partitions, topic by topic: few questions however many they are.
-    func standings(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [LogStanding]
+    func partitionOffsets(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [PartitionOffsets]
 
     /// Up to `limit` records at `offset` and after, without owning the partition.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
@@ -64,19 +64,19 @@ extension Log {
     /// Of a log whose owner loses nothing while its process lives.
     package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] { await append(records) }
 
-    package func standings(
+    package func partitionOffsets(
         _ topics: [Topic], _ partitions: [PartitionID]
-    ) async throws(LogFailure) -> [LogStanding] {
-        var standings: [LogStanding] = []
+    ) async throws(LogFailure) -> [PartitionOffsets] {
+        var found: [PartitionOffsets] = []
         for topic in topics {
             for partition in partitions {
-                standings.append(
-                    LogStanding(
+                found.append(
+                    PartitionOffsets(
                         topic: topic, partition: partition, bounds: try await bounds(topic, partition),
                         committed: try await committed(topic, partition)))
             }
         }
-        return standings
+        return found
     }
 
     package func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>] {
@@ -123,7 +123,7 @@ package struct LogSight: Sendable, Hashable {
 }
 
 /// How far one partition of a topic has come.
-package struct LogStanding: Sendable, Hashable {
+package struct PartitionOffsets: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
     package let bounds: Range<Int64>

@@ -20,24 +20,24 @@ extension Log {
     ///
     /// - Parameter known: when the record at a committed offset was appended, if the caller knows: to read one costs a whole fetch.
     package func lags(
-        _ topics: [Topic], _ partitions: [PartitionID], known: (LogStanding) -> Int64? = { _ in nil }
+        _ topics: [Topic], _ partitions: [PartitionID], known: (PartitionOffsets) -> Int64? = { _ in nil }
     ) async throws(LogFailure) -> [PartitionLag] {
         var lags: [PartitionLag] = []
-        for standing in try await standings(topics, partitions) {
+        for offsets in try await partitionOffsets(topics, partitions) {
             if Task.isCancelled { break }
-            let (topic, partition) = (standing.topic, standing.partition)
+            let (topic, partition) = (offsets.topic, offsets.partition)
             var oldest: Int64?
-            if standing.unfinished > 0 {
-                oldest = known(standing)
+            if offsets.unfinished > 0 {
+                oldest = known(offsets)
                 // What is left may be gaps only: compaction, or records that a retention took meanwhile.
                 if oldest == nil {
-                    oldest = try await read(topic, partition, from: standing.start, limit: 1).first?.timestamp
+                    oldest = try await read(topic, partition, from: offsets.start, limit: 1).first?.timestamp
                 }
             }
             lags.append(
                 PartitionLag(
-                    topic: topic, partition: partition, start: standing.start,
-                    records: oldest == nil ? 0 : standing.unfinished, oldest: oldest))
+                    topic: topic, partition: partition, start: offsets.start,
+                    records: oldest == nil ? 0 : offsets.unfinished, oldest: oldest))
         }
         return lags
     }

@@ -129,14 +129,14 @@ extension Worker: LogListener {
 
     /// Whether the log holds nothing more for the partitions of this worker, which is quiet.
     func isFinished() async -> Bool {
-        guard let standings = try? await ports.log.standings(Topic.worked, Array(partitions.keys)) else {
+        guard let found = try? await ports.log.partitionOffsets(Topic.worked, Array(partitions.keys)) else {
             return false
         }
-        for standing in standings {
-            let committable = partitions[standing.partition]?.state.committable(standing.topic) ?? standing.start
+        for offsets in found {
+            let committable = partitions[offsets.partition]?.state.committable(offsets.topic) ?? offsets.start
             // Offsets have gaps, at the end too.
-            let read = ports.consumer.position(standing.topic, standing.partition) ?? committable
-            guard max(committable, read) >= standing.bounds.upperBound else { return false }
+            let read = ports.consumer.position(offsets.topic, offsets.partition) ?? committable
+            guard max(committable, read) >= offsets.bounds.upperBound else { return false }
         }
         return true
     }

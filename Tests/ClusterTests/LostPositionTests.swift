@@ -121,11 +121,11 @@ struct LostPositionTests {
         }
         for place in [kept, lost] { try await eventually { try await self.answered(place).count == 6 } }
         let (keptLog, lostLog) = (try await kept.open(), try await lost.open())
-        let held = try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.committed)
+        let held = try await keptLog.partitionOffsets([.jobsSlow], keptLog.partitions).map(\.committed)
         try await eventually {
-            try await lostLog.standings([.jobsSlow], lostLog.partitions).allSatisfy { $0.committed == nil }
+            try await lostLog.partitionOffsets([.jobsSlow], lostLog.partitions).allSatisfy { $0.committed == nil }
         }
-        #expect(try await keptLog.standings([.jobsSlow], keptLog.partitions).map(\.committed) == held)
+        #expect(try await keptLog.partitionOffsets([.jobsSlow], keptLog.partitions).map(\.committed) == held)
         #expect(!held.contains(nil))
         for log in [keptLog, lostLog] { await log.close() }
         for worker in workers {

@@ -36,10 +36,10 @@ final class MetricsSource: Sendable {
             let status = await worker.status
             let last = lags.withLock { $0 } ?? []
             // What the worker has taken up it knows, and a committed offset that stands still was read before.
-            let found = try? await log.lags(Topic.worked, status.owned) { standing in
-                status.oldestTimes[standing.partition]?[standing.topic]
+            let found = try? await log.lags(Topic.worked, status.owned) { offsets in
+                status.oldestTimes[offsets.partition]?[offsets.topic]
                     ?? last.first {
-                        ($0.topic, $0.partition, $0.start) == (standing.topic, standing.partition, standing.start)
+                        ($0.topic, $0.partition, $0.start) == (offsets.topic, offsets.partition, offsets.start)
                     }?.oldest
             }
             lags.withLock { $0 = found }

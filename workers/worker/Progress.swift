@@ -45,7 +45,7 @@ struct Progress {
 
     /// Records that are not finished, over both lanes and the retries.
     private func waiting() async -> Int64 {
-        let standings = try? await log.standings(Topic.worked, log.partitions)
-        return (standings ?? []).reduce(0) { $0 + $1.unfinished }
+        let found = try? await log.partitionOffsets(Topic.worked, log.partitions)
+        return (found ?? []).reduce(0) { $0 + $1.unfinished }
     }
 }
