@@ -57,12 +57,12 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
                 canvases[step.index] = smaller(step, of: base, orientation)
             }
         }
-        let looks = looks(of: canvases, request)
+        let placeholders = placeholders(of: canvases, request)
         for (index, output) in request.outputs.enumerated() {
             guard let canvas = canvases[index] else { throw .output(index, reason: "it was not made") }
             let (bytes, quality) = try encoded(canvas, as: output, at: index)
             var rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
-            (rendered.quality, rendered.look) = (quality, looks[output.cut] ?? Look())
+            (rendered.quality, rendered.placeholder) = (quality, placeholders[output.cut] ?? Placeholder())
             try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
                 try write(rendered, UnsafeRawBufferPointer(bytes))
             }
@@ -114,14 +114,14 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     }
 
     /// Of outputs that show the same, from the smallest.
-    private func looks(of canvases: [Int: Canvas], _ request: RenderRequest) -> [Region: Look] {
+    private func placeholders(of canvases: [Int: Canvas], _ request: RenderRequest) -> [Region: Placeholder] {
         var smallest: [Region: Canvas] = [:]
         for (index, canvas) in canvases {
             let cut = request.outputs[index].cut
             if smallest[cut].map({ canvas.size.pixels < $0.size.pixels }) ?? true { smallest[cut] = canvas }
         }
         return smallest.mapValues { canvas in
-            Look(canvas.content, width: canvas.size.width, height: canvas.size.height, channels: 3)
+            Placeholder(canvas.content, width: canvas.size.width, height: canvas.size.height, channels: 3)
         }
     }
 

@@ -58,7 +58,7 @@ extension JSONWriter {
         // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every job
         // whose variants stood already, it would be half of that job's cost.
         guard isNew else { return }
-        lookOf(copy row)
+        placeholderOf(copy row)
         if let facts = row.facts {
             key("source")
             self.facts(facts, size: row.sourceSize)

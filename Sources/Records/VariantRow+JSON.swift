@@ -31,7 +31,7 @@ extension VariantRow {
         json.field("alpha", hasAlpha)
         json.field("storedAt", storedAt)
         json.field("expires", expires)
-        json.lookOf(self)
+        json.placeholderOf(self)
         if let facts {
             json.key("source")
             json.facts(facts)

@@ -84,7 +84,7 @@ package struct RenderedOutput: Sendable, Hashable {
     package var quality: Int?
     /// What it shows, where its pixels decided; nil: as asked.
     package var cut: Region?
-    package var look = Look()
+    package var placeholder = Placeholder()
     package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
         (self.size, self.bytes, self.hasAlpha) = (size, bytes, hasAlpha)
     }

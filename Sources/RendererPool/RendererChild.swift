@@ -144,6 +144,6 @@ extension RenderedOutput {
     fileprivate func rendition(of spec: VariantSpec) -> Rendition {
         Rendition(
             size: size, hasAlpha: hasAlpha, frames: frames, quality: quality ?? spec.quality, cut: cut,
-            placeholder: look.placeholder, colour: look.colour)
+            placeholder: placeholder.thumbHash, colour: placeholder.colour)
     }
 }

@@ -58,17 +58,17 @@ extension Raster {
     }
 
     /// The same of a picture in its source's colours. It is a by-product: where those can't be converted, there is none.
-    func lookInOwnColours() -> Look {
-        // As many as a look takes: a transform of all would cost more than the look is worth.
+    func placeholderInOwnColours() -> Placeholder {
+        // As many as a placeholder takes: a transform of all would cost more than it is worth.
         let step = max(1, max(size.width, size.height) / 128)
         let (across, down) = (Int32(min(step, size.width)), Int32(min(step, size.height)))
         let few = try? map { image, out in mz_vips_subsample(image, across, down, out) }.inSRGB()
-        return few?.look() ?? Look()
+        return few?.placeholder() ?? Placeholder()
     }
 
     /// What a few of its pixels say of it; needs pixels of eight bits in memory.
-    func look() -> Look {
-        guard format == VIPS_FORMAT_UCHAR else { return Look() }
-        return withPixels { Look($0, width: size.width, height: size.height, channels: bands) } ?? Look()
+    func placeholder() -> Placeholder {
+        guard format == VIPS_FORMAT_UCHAR else { return Placeholder() }
+        return withPixels { Placeholder($0, width: size.width, height: size.height, channels: bands) } ?? Placeholder()
     }
 }

@@ -41,7 +41,7 @@ extension VipsEngine {
             var result = try encode(stack, output, index, of: request.facts.format, mayRepeat: true)
             result.output.size = frames[0].size
             result.output.frames = count
-            result.output.look = frames[0].look()
+            result.output.placeholder = frames[0].placeholder()
             results[index] = result
         }
         return results

@@ -80,18 +80,18 @@ package struct VipsEngine: RenderEngine {
         }
         let batch = try Finisher(request, plan, keepsProfile: keepsProfile)
         var results: [Int: Encoded] = [:]
-        var looks: [LookKey: Look] = [:]
+        var placeholders: [PlaceholderKey: Placeholder] = [:]
         try batch.make(from: decoded) { index, raster throws(EngineFailure) in
             let output = request.outputs[index]
             let isHeld = raster.size.pixels <= Self.heldPixels || output.extras.byteBudget != nil
             let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
             if isHeld {
-                looks[LookKey(output, of: request.facts)] = keepsProfile ? held.lookInOwnColours() : held.look()
+                placeholders[PlaceholderKey(output, of: request.facts)] = keepsProfile ? held.placeholderInOwnColours() : held.placeholder()
             }
             results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
         }
-        for index in results.keys { results[index]?.output.look = looks[LookKey(request.outputs[index], of: request.facts)] ?? Look() }
+        for index in results.keys { results[index]?.output.placeholder = placeholders[PlaceholderKey(request.outputs[index], of: request.facts)] ?? Placeholder() }
         return results
     }
 
@@ -159,7 +159,7 @@ private enum OutputKind: CaseIterable {
 }
 
 /// Outputs that look the same but for their size.
-private struct LookKey: Hashable {
+private struct PlaceholderKey: Hashable {
     let cut: Region
     let extras: SpecExtras
     /// What was transparent lies on a background, where the format holds no alpha.

@@ -39,7 +39,7 @@ struct WireTests {
         var output = RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)
         (output.frames, output.quality) = (12, 41)
         output.cut = Region(x: 1.5, y: 2, width: 3, height: 4)
-        (output.look.placeholder, output.look.colour) = ([1, 2, 250], RGB(9, 8, 7))
+        (output.placeholder.thumbHash, output.placeholder.colour) = ([1, 2, 250], RGB(9, 8, 7))
         #expect(RenderReply(message: RenderReply.rendered([output]).message) == .rendered([output]))
     }
 

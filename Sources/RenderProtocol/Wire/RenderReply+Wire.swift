@@ -20,8 +20,8 @@ extension RenderReply {
                 part.add(Wire.Tag.frames, output.frames)
                 if let quality = output.quality { part.add(Wire.Tag.quality, quality) }
                 if let cut = output.cut { part.add(cut) }
-                part.add(Wire.Tag.placeholder, output.look.placeholder)
-                if let colour = output.look.colour {
+                part.add(Wire.Tag.placeholder, output.placeholder.thumbHash)
+                if let colour = output.placeholder.colour {
                     part.add(Wire.Tag.colour, [colour.red, colour.green, colour.blue])
                 }
                 fields.add(Wire.Tag.output, part.bytes)
@@ -81,9 +81,9 @@ extension RenderedOutput {
         frames = fields.int(Wire.Tag.frames, in: Wire.frames) ?? 1
         quality = fields.int(Wire.Tag.quality, in: Wire.quality)
         cut = Region(fields)
-        look.placeholder = Array(fields.all(Wire.Tag.placeholder).last?.prefix(ThumbHash.byteLimit) ?? [])
+        placeholder.thumbHash = Array(fields.all(Wire.Tag.placeholder).last?.prefix(ThumbHash.byteLimit) ?? [])
         if let bytes = fields.all(Wire.Tag.colour).last.map(Array.init), bytes.count == 3 {
-            look.colour = RGB(bytes[0], bytes[1], bytes[2])
+            placeholder.colour = RGB(bytes[0], bytes[1], bytes[2])
         }
     }
 }

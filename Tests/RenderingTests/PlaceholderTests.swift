@@ -91,18 +91,18 @@ struct LookTests {
         // A tenth is another colour.
         var pixels: [UInt8] = []
         for place in 0..<50 * 40 { pixels += place % 50 < 5 && channels == 3 ? [0, 0, 255] : pixel }
-        let look = pixels.withUnsafeBytes { Look($0, width: 50, height: 40, channels: channels) }
-        #expect(look.colour == expected)
-        #expect(!look.placeholder.isEmpty && look.placeholder.count <= ThumbHash.byteLimit)
+        let placeholder = pixels.withUnsafeBytes { Placeholder($0, width: 50, height: 40, channels: channels) }
+        #expect(placeholder.colour == expected)
+        #expect(!placeholder.thumbHash.isEmpty && placeholder.thumbHash.count <= ThumbHash.byteLimit)
     }
 
-    @Test("A large picture's look is a small one's", arguments: [(640, 480), (33, 25), (1, 300), (300, 1)])
+    @Test("A large picture's placeholder is a small one's", arguments: [(640, 480), (33, 25), (1, 300), (300, 1)])
     func sizes(width: Int, height: Int) {
         var pixels: [UInt8] = []
         for y in 0..<height {
             for x in 0..<width { pixels += [UInt8(x * 255 / width), UInt8(y * 255 / height), 90] }
         }
-        let look = pixels.withUnsafeBytes { Look($0, width: width, height: height, channels: 3) }
-        #expect(look.placeholder.count >= 5 && look.colour != nil)
+        let placeholder = pixels.withUnsafeBytes { Placeholder($0, width: width, height: height, channels: 3) }
+        #expect(placeholder.thumbHash.count >= 5 && placeholder.colour != nil)
     }
 }

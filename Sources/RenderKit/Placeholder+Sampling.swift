@@ -1,7 +1,7 @@
 package import RenderProtocol
 internal import VariantSpec
 
-extension Look {
+extension Placeholder {
     /// - Parameter pixels: rows without gaps of 1 (grey), 2 (grey and alpha), 3 or 4 bytes each, in sRGB.
     package init(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int, channels: Int) {
         self.init()

@@ -6,7 +6,7 @@ internal import VariantSpec
 
 extension JSONWriter {
     /// `frames` and `quality` only where they differ from what the spec says.
-    mutating func lookOf(_ row: VariantRow) {
+    mutating func placeholderOf(_ row: VariantRow) {
         if row.frames != 1 { field("frames", row.frames) }
         if row.quality != row.spec.quality { field("quality", row.quality) }
         if !row.placeholder.isEmpty { field("placeholder", Base64.text(row.placeholder)) }
