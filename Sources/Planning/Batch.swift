@@ -3,19 +3,19 @@ internal import VariantSpec
 
 /// One decode and all that is made from it.
 package struct Batch: Sendable, Hashable {
-    package let basis: Basis
+    package let renderSource: RenderSource
     package internal(set) var orders: [RenderOrder]
 
     /// Variants from the source's own bytes.
-    init(_ basis: Basis, _ specs: [VariantSpec]) {
-        self.basis = basis
+    init(_ renderSource: RenderSource, _ specs: [VariantSpec]) {
+        self.renderSource = renderSource
         orders = specs.map { spec in
-            let placement = spec.placement(of: basis.sourceSize)
+            let placement = spec.placement(of: renderSource.sourceSize)
             return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
         }
     }
 
-    init(_ donor: Donor, first order: RenderOrder) { (basis, orders) = (Basis(donor: donor.row), [order]) }
+    init(_ donor: Donor, first order: RenderOrder) { (renderSource, orders) = (RenderSource(donor: donor.row), [order]) }
 
     /// The orders that must be made: a small source gives the same picture for several specs.
     package var distinct: [RenderOrder] {

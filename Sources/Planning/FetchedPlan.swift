@@ -21,7 +21,7 @@ package struct FetchedPlan: Sendable, Hashable {
         renewed = snapshot.variants.filter { $0.version == fetched.version && $0.expires < fetched.expires }
             .map { row in row.renewed(by: fetched) }
         let missing = wanted.filter { spec in !standing.contains { $0.spec == spec } }
-        batch = missing.isEmpty ? nil : Batch(Basis(fetched: fetched), missing)
+        batch = missing.isEmpty ? nil : Batch(RenderSource(fetched: fetched), missing)
     }
 }
 

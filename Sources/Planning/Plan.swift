@@ -43,7 +43,7 @@ package struct Plan: Sendable, Hashable {
         _ rules: ReuseRules
     ) -> [Batch]? {
         if let source = snapshot.source, let original = source.original, rules.isFresh(until: source.expires, at: now) {
-            return [Batch(Basis(original: source, at: original), missing)]
+            return [Batch(RenderSource(original: source, at: original), missing)]
         }
         let question = DonorQuestion(
             version: version, sourceHasAlpha: snapshot.source?.hasAlpha, now: now, rules: rules)
@@ -51,7 +51,7 @@ package struct Plan: Sendable, Hashable {
         for spec in missing {
             guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }
             let order = RenderOrder(spec: spec, output: spec.placement(of: donor.row.sourceSize).output, cut: donor.cut)
-            if let known = batches.firstIndex(where: { $0.basis.input == .donor(donor.row) }) {
+            if let known = batches.firstIndex(where: { $0.renderSource.input == .donor(donor.row) }) {
                 batches[known].orders.append(order)
             } else {
                 batches.append(Batch(donor, first: order))

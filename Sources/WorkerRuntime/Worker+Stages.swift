@@ -58,13 +58,13 @@ extension Worker {
     {
         do {
             let damaged = try await damaged(task.renewed)
-            guard damaged.isEmpty else { return try await forget(damaged.map(Basis.Input.donor), of: flight) }
+            guard damaged.isEmpty else { return try await forget(damaged.map(RenderSource.Input.donor), of: flight) }
             var (rendered, facts): ([RenderedVariant], SourceFacts?) = ([], nil)
             if let batch = task.batch {
                 switch try await render(batch, body, task.lane) {
                 case .made(let variants, let seen): (rendered, facts) = (variants, seen)
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
-                case .unusable: return try await forget([batch.basis.input], of: flight)
+                case .unusable: return try await forget([batch.renderSource.input], of: flight)
                 }
             }
             await feed(.rendered(flight))
@@ -90,14 +90,14 @@ extension Worker {
     private nonisolated func render(
         _ batch: Batch, _ body: (source: FetchedSource, picture: Picture)?, _ lane: Lane
     ) async throws -> Rendered {
-        let input = batch.basis.input
+        let input = batch.renderSource.input
         let picture: Picture
         if case .fetched = input {
             guard let body else { return .unusable }
             picture = body.picture
         } else {
             // Other bytes under the name may still decode, to another picture than the source's.
-            guard let file = try await ports.store.open(input.location, if: { batch.basis.isStored(as: $0) }) else {
+            guard let file = try await ports.store.open(input.location, if: { batch.renderSource.isStored(as: $0) }) else {
                 return try await removed(input)
             }
             switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
@@ -111,7 +111,7 @@ extension Worker {
         }
         do {
             let orders = batch.distinct
-            let made = try await ports.renderer.render(picture, orders, lane: lane, isReuse: batch.basis.isDonor)
+            let made = try await ports.renderer.render(picture, orders, lane: lane, isReuse: batch.renderSource.isDonor)
             return .made(
                 batch.orders.compactMap { order in
                     zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
@@ -127,7 +127,7 @@ extension Worker {
     }
 
     /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep it.
-    private nonisolated func removed(_ input: Basis.Input) async throws -> Rendered {
+    private nonisolated func removed(_ input: RenderSource.Input) async throws -> Rendered {
         try await ports.store.remove(input.location)
         return .unusable
     }
@@ -145,14 +145,14 @@ extension Worker {
             blobs.append(NewBlob(FileSlice(whole: body.source.body), as: name))
         }
         let originals = blobs.count
-        if let basis = batch?.basis {
-            blobs += rendered.map { NewBlob($0.content, as: BlobName(basis.source, basis.version, $0.spec)) }
+        if let renderSource = batch?.renderSource {
+            blobs += rendered.map { NewBlob($0.content, as: BlobName(renderSource.source, renderSource.version, $0.spec)) }
         }
         let stored = try await ports.store.put(blobs)
         if originals > 0 { source?.original = stored[0].location }
-        guard let basis = batch?.basis else { return (source, []) }
+        guard let renderSource = batch?.renderSource else { return (source, []) }
         let rows = zip(rendered, stored.dropFirst(originals)).map { variant, blob in
-            var row = basis.row(
+            var row = renderSource.row(
                 of: variant.spec, as: variant.rendition, facts: facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: now)
             // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
@@ -173,7 +173,7 @@ extension Worker {
     }
 
     /// The blobs are gone: their rows go too, so that nobody tries them again, and the flight is planned without them.
-    private nonisolated func forget(_ inputs: [Basis.Input], of flight: FlightID) async throws(LogFailure) {
+    private nonisolated func forget(_ inputs: [RenderSource.Input], of flight: FlightID) async throws(LogFailure) {
         // No permit is held for as long as the log takes.
         await feed(.rendered(flight))
         await announcing(flight)
@@ -265,7 +265,7 @@ extension LogFailure {
     }
 }
 
-extension Basis {
+extension RenderSource {
     /// Whether bytes of this digest are those that were stored.
     fileprivate func isStored(as digest: SHA256Digest) -> Bool {
         switch input {
@@ -275,7 +275,7 @@ extension Basis {
     }
 }
 
-extension Basis.Input {
+extension RenderSource.Input {
     var isFetched: Bool { if case .fetched = self { true } else { false } }
 
     var location: String {

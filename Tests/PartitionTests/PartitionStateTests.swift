@@ -95,7 +95,7 @@ struct PartitionStateTests {
 
     func rows(_ task: RenderTask) -> [VariantRow] {
         (task.batch?.orders ?? []).compactMap {
-            task.batch?.basis.row(
+            task.batch?.renderSource.row(
                 of: $0.spec, as: Rendition(size: $0.output, hasAlpha: false, quality: 80), facts: nil, bytes: 1,
                 digest: SHA256.digest(of: []), location: "x",
                 at: 0)
@@ -258,7 +258,7 @@ struct PartitionStateTests {
         _ = driver.feed(.refusedVariant(id, small, note))
         let again = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(again.batch?.orders.map(\.spec) == [donor.spec])
-        #expect(again.batch?.basis.version == Self.facts.version)
+        #expect(again.batch?.renderSource.version == Self.facts.version)
     }
 
     @Test(

@@ -230,7 +230,7 @@ struct Simulation {
             if keepOriginals { source?.original = "original" }
             if let source { changelog.append(.source(source)) }
             let rows = (task.batch?.orders ?? []).compactMap { order in
-                task.batch?.basis.row(
+                task.batch?.renderSource.row(
                     of: order.spec, as: Rendition(size: order.output, hasAlpha: false, quality: 80), facts: nil,
                     bytes: 10, digest: SHA256.digest(of: []),
                     location: order.spec.description, at: now)

@@ -65,7 +65,7 @@ extension Plan {
 extension Batch {
     var summary: [String] {
         let from =
-            switch basis.input {
+            switch renderSource.input {
             case .fetched: "fetched"
             case .original: "original"
             case .donor(let row): "\(row.spec)"

@@ -30,7 +30,7 @@ struct FetchedPlanTests {
         #expect(batch.orders[1].output == PixelSize(width: 320, height: 320))
         #expect(batch.orders[1].cut == Region(x: 500, y: 0, width: 3000, height: 3000))
         #expect(
-            batch.basis.madeFrom == .origin && batch.basis.version == fetched.version && batch.basis.expires == 2000)
+            batch.renderSource.madeFrom == .origin && batch.renderSource.version == fetched.version && batch.renderSource.expires == 2000)
     }
 
     @Test("Another version: all of it is made anew, also what was unchanged before the fetch")

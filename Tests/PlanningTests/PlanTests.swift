@@ -51,9 +51,9 @@ struct PlanTests {
         let snapshot = Example.snapshot([Example.row("1280x1280-q95.jpg")], source: source)
         let plan = Plan(["1920x1920.png", "640x640.jpg"], snapshot)
         #expect(plan.summary == ["1920x1920.png from original", "640x640-q80.jpg from original"])
-        let basis = try #require(plan.reuses.first).basis
-        #expect(basis.input == .original(source, at: "ab/original.jpg"))
-        #expect(basis.madeFrom == .origin && !basis.isDonor && basis.expires == source.expires)
+        let renderSource = try #require(plan.reuses.first).renderSource
+        #expect(renderSource.input == .original(source, at: "ab/original.jpg"))
+        #expect(renderSource.madeFrom == .origin && !renderSource.isDonor && renderSource.expires == source.expires)
     }
 
     @Test("An original that has expired is fetched anew")
@@ -72,7 +72,7 @@ struct PlanTests {
         let plan = Plan(["640x640.jpg", "120y120.jpg", "320x320.jpg"], snapshot)
         #expect(plan.toFetch.isEmpty)
         #expect(plan.reuses.flatMap(\.orders).count == 3)
-        #expect(Set(plan.reuses.map(\.basis)).count == plan.reuses.count)
+        #expect(Set(plan.reuses.map(\.renderSource)).count == plan.reuses.count)
         #expect(plan.reuses.contains { $0.orders.count > 1 })
     }
 
@@ -101,7 +101,7 @@ struct PlanTests {
     func row() throws {
         let donor = Example.row("1280x1280-q95.jpg", expires: 77)
         let batch = try #require(Plan(["160y160.jpg"], Example.snapshot([donor])).reuses.first)
-        let row = batch.basis.row(
+        let row = batch.renderSource.row(
             of: spec("160y160.jpg"),
             as: Rendition(size: PixelSize(width: 160, height: 160), hasAlpha: false, quality: 80), facts: nil, bytes: 9,
             digest: donor.digest, location: "x", at: 50)
@@ -137,8 +137,8 @@ struct PlanTests {
             #expect(placed.count == wanted.count)
             #expect(Set(placed) == Set(wanted.map { spec($0) }))
             #expect(plan.toFetch.isEmpty || plan.reuses.isEmpty)
-            for batch in plan.reuses where batch.basis.isDonor {
-                guard case .donor(let row) = batch.basis.input else { continue }
+            for batch in plan.reuses where batch.renderSource.isDonor {
+                guard case .donor(let row) = batch.renderSource.input else { continue }
                 #expect(row.madeFrom == .origin && row.expires > 10)
             }
         }

@@ -40,10 +40,10 @@ struct Studio: Sendable {
     mutating func store(_ specs: [VariantSpec]) async throws {
         let plan = FetchedPlan(specs, snapshot: SourceSnapshot(source: source, variants: rows), fetched: source)
         guard let batch = plan.batch else { return }
-        for variant in try await Studio.pool.render(picture, batch.orders, lane: .fast, isReuse: batch.basis.isDonor) {
+        for variant in try await Studio.pool.render(picture, batch.orders, lane: .fast, isReuse: batch.renderSource.isDonor) {
             blobs[variant.spec] = variant.content
             rows.append(
-                batch.basis.row(
+                batch.renderSource.row(
                     of: variant.spec, as: variant.rendition, facts: picture.facts.ofSource,
                     bytes: variant.content.length, digest: source.digest, location: "\(variant.spec)", at: 0))
         }
@@ -125,7 +125,7 @@ extension ReuseCase {
                 [spec], snapshot: SourceSnapshot(source: studio.source, variants: Array(stored)), now: 10,
                 rules: ReuseRules())
             for batch in plan.reuses {
-                guard case .donor(let row) = batch.basis.input else { continue }
+                guard case .donor(let row) = batch.renderSource.input else { continue }
                 cases += batch.orders.map { ReuseCase(spec: spec, donor: row, order: $0) }
             }
         }

@@ -4,7 +4,7 @@ package import ImageModel
 package import VariantSpec
 
 /// What a batch of variants is made from, and all that their rows inherit of it.
-package struct Basis: Sendable, Hashable {
+package struct RenderSource: Sendable, Hashable {
     package enum Input: Sendable, Hashable {
         /// The source's own bytes, as they were just fetched.
         case fetched
