@@ -25,11 +25,11 @@ extension VipsEngine {
             let first = try reading { () throws(RasterFailure) in try tall.frame(0, of: frame) }
             request = try resolving(request, first, shrink: 1).request
         }
-        let finisher = try Finisher(request, RenderPlan(request), keepsProfile: false)
+        let frameRenderer = try FrameRenderer(request, RenderPlan(request), keepsProfile: false)
         var frames: [Int: [Raster]] = [:]
         for number in 0..<count {
             let own = try reading { () throws(RasterFailure) in try tall.frame(number, of: frame) }
-            try finisher.make(from: own) { index, raster throws(EngineFailure) in
+            try frameRenderer.make(from: own) { index, raster throws(EngineFailure) in
                 let held = try reading { () throws(RasterFailure) in try raster.inMemory() }
                 frames[index, default: []].append(held)
             }

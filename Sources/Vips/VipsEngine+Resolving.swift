@@ -27,10 +27,10 @@ extension VipsEngine {
             let bounds = PixelSize(width: Int(shown.width), height: Int(shown.height))
             var placement = spec.placement(of: bounds)
             if spec.extras.focus == .smart {
-                let eye = try reading { () throws(RasterFailure) in
+                let focalPoint = try reading { () throws(RasterFailure) in
                     try upright.attention(in: shown, of: size, for: placement.region)
                 }
-                placement = spec.placement(of: bounds, eye: eye)
+                placement = spec.placement(of: bounds, focalPoint: focalPoint)
             }
             resolved.outputs[index].size = placement.output
             resolved.outputs[index].cut = Region(

@@ -78,7 +78,7 @@ package struct VipsEngine: RenderEngine {
             (request, decoded) = try resolving(request, decoded, shrink: plan.shrink)
             plan = RenderPlan(request, shrink: plan.shrink)
         }
-        let batch = try Finisher(request, plan, keepsProfile: keepsProfile)
+        let batch = try FrameRenderer(request, plan, keepsProfile: keepsProfile)
         var results: [Int: Encoded] = [:]
         var placeholders: [PlaceholderKey: Placeholder] = [:]
         try batch.make(from: decoded) { index, raster throws(EngineFailure) in

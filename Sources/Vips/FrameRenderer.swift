@@ -6,7 +6,7 @@ internal import VariantSpec
 
 /// The steps of a plan, carried out on one picture: resized, in its colours, upright, with all that was asked laid over
 /// it. What moves goes through once for each frame.
-struct Finisher {
+struct FrameRenderer {
     private let request: RenderRequest
     private let plan: RenderPlan
     private let keepsProfile: Bool
@@ -50,7 +50,7 @@ struct Finisher {
             let finished: Raster
             do throws(RasterFailure) {
                 let plain = isWeighted ? try coloured(try raster.unpremultiplied()) : raster
-                finished = try dressed(try plain.turned(orientation), request.outputs[step.index])
+                finished = try applyEffects(try plain.turned(orientation), request.outputs[step.index])
             } catch {
                 throw step.isKept ? .output(step.index, reason: error.reason) : .source(reason: error.reason)
             }
@@ -63,7 +63,7 @@ struct Finisher {
     }
 
     /// With the spec's effects, in the order in which they make sense: what is laid over is not blurred.
-    private func dressed(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
+    private func applyEffects(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
         let extras = output.extras
         var raster = raster
         if let strength = extras.sharpen { raster = try raster.sharpened(strength) }
