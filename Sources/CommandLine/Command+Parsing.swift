@@ -46,20 +46,20 @@ extension Command {
     private static func option(
         _ word: String, among known: [Option], next: inout ArraySlice<String>
     ) throws(UsageError) -> (Option, String) {
-        let cut = word.firstIndex(of: "=") ?? word.endIndex
-        let name = String(word[..<cut])
+        let crop = word.firstIndex(of: "=") ?? word.endIndex
+        let name = String(word[..<crop])
         let isMatch: (Option) -> Bool = { "--\($0.name)" == name || $0.short.map { "-\($0)" } == name }
         guard let option = known.last(where: isMatch) else {
             let names = known.filter { !$0.isHidden }.map { "--\($0.name)" }
             throw UsageError("There is no option '\(name)'." + Spelling.hint(for: name, among: names))
         }
         guard option.valueName != nil else {
-            if cut < word.endIndex { throw UsageError("'\(name)' takes no value.") }
+            if crop < word.endIndex { throw UsageError("'\(name)' takes no value.") }
             return (option, "")
         }
         let value: String
-        if cut < word.endIndex {
-            value = String(word[word.index(after: cut)...])
+        if crop < word.endIndex {
+            value = String(word[word.index(after: crop)...])
         } else if let following = next.first, following == "-" || !following.hasPrefix("-") || Double(following) != nil
         {
             value = next.removeFirst()

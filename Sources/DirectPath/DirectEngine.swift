@@ -62,7 +62,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             guard let canvas = canvases[index] else { throw .output(index, reason: "it was not made") }
             let (bytes, quality) = try encoded(canvas, as: output, at: index)
             var rendered = RenderedOutput(size: canvas.size, bytes: bytes.count, hasAlpha: false)
-            (rendered.quality, rendered.placeholder) = (quality, placeholders[output.cut] ?? Placeholder())
+            (rendered.quality, rendered.placeholder) = (quality, placeholders[output.crop] ?? Placeholder())
             try bytes.withUnsafeBufferPointer { bytes throws(EngineFailure) in
                 try write(rendered, UnsafeRawBufferPointer(bytes))
             }
@@ -117,8 +117,8 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
     private func placeholders(of canvases: [Int: Canvas], _ request: RenderRequest) -> [Region: Placeholder] {
         var smallest: [Region: Canvas] = [:]
         for (index, canvas) in canvases {
-            let cut = request.outputs[index].cut
-            if smallest[cut].map({ canvas.size.pixels < $0.size.pixels }) ?? true { smallest[cut] = canvas }
+            let crop = request.outputs[index].crop
+            if smallest[crop].map({ canvas.size.pixels < $0.size.pixels }) ?? true { smallest[crop] = canvas }
         }
         return smallest.mapValues { canvas in
             Placeholder(canvas.content, width: canvas.size.width, height: canvas.size.height, channels: 3)

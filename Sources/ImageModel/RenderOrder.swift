@@ -6,6 +6,6 @@ package struct RenderOrder: Sendable, Hashable {
     /// Exactly this many pixels come out, whatever the input is.
     package let output: PixelSize
     /// What of the input to show, in the input's pixels after orientation.
-    package let cut: Region
-    package init(spec: VariantSpec, output: PixelSize, cut: Region) { (self.spec, self.output, self.cut) = (spec, output, cut) }
+    package let crop: Region
+    package init(spec: VariantSpec, output: PixelSize, crop: Region) { (self.spec, self.output, self.crop) = (spec, output, crop) }
 }

@@ -11,7 +11,7 @@ package struct Batch: Sendable, Hashable {
         self.renderSource = renderSource
         orders = specs.map { spec in
             let placement = spec.placement(of: renderSource.sourceSize)
-            return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+            return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
     }
 
@@ -28,7 +28,7 @@ package struct Batch: Sendable, Hashable {
 extension RenderOrder {
     /// Whether the other's file would be this one's, byte for byte.
     package func isSamePicture(as other: RenderOrder) -> Bool {
-        output == other.output && cut == other.cut && spec.format == other.spec.format && spec.quality == other.spec.quality
+        output == other.output && crop == other.crop && spec.format == other.spec.format && spec.quality == other.spec.quality
             && spec.extras == other.spec.extras
     }
 }

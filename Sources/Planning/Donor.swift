@@ -5,7 +5,7 @@ package import VariantSpec
 package struct Donor: Sendable, Hashable {
     package let row: VariantRow
     /// What of its pixels to show.
-    package let cut: Region
+    package let crop: Region
     /// Expected mean loss against rendering from the source, in SSIMULACRA2 points.
     package let loss: Double
 
@@ -20,8 +20,8 @@ package struct Donor: Sendable, Hashable {
         guard !row.spec.extras.isBurnedIn else { throw .burnedIn }
         guard DonorRule.keepsFrames(row, for: spec) else { throw .frames }
         guard !spec.extras.needsSource, DonorRule.knowsFocus(row, for: spec) else { throw .pixels }
-        guard let cut = placement.cut(from: row.size, showing: row.region) else { throw .region }
-        let ratio = DonorRule.ratio(of: cut, to: placement.output)
+        guard let crop = placement.crop(from: row.size, showing: row.region) else { throw .region }
+        let ratio = DonorRule.ratio(of: crop, to: placement.output)
         guard ratio >= 1 else { throw .scale }
         guard DonorRule.isExactEnough(row.spec.format, for: spec.format) else { throw .lossy }
         guard DonorRule.keepsAlpha(row.spec.format, for: spec, sourceHasAlpha: question.sourceHasAlpha) else {
@@ -29,7 +29,7 @@ package struct Donor: Sendable, Hashable {
         }
         guard let loss = question.rules.losses.loss(from: row.specAsWritten, to: spec, ratio: ratio) else { throw .unmeasured }
         guard loss <= question.rules.lossBudget else { throw .loss }
-        (self.row, self.cut, self.loss) = (row, cut, loss)
+        (self.row, self.crop, self.loss) = (row, crop, loss)
     }
 
     /// Least loss, then least decoding.

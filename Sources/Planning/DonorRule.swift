@@ -13,8 +13,8 @@ package enum DonorRule {
     }
 
     /// Donor pixels for a wanted pixel, on the worse axis; what rounding leaves below 1 counts as 1.
-    package static func ratio(of cut: Region, to output: PixelSize) -> Double {
-        let ratio = min(cut.width / Double(output.width), cut.height / Double(output.height))
+    package static func ratio(of crop: Region, to output: PixelSize) -> Double {
+        let ratio = min(crop.width / Double(output.width), crop.height / Double(output.height))
         return ratio >= 1 - 1e-6 ? max(1, ratio) : ratio
     }
 

@@ -54,7 +54,7 @@ package struct RenderSource: Sendable, Hashable {
     /// What of the source it shows: as planned, or as its pixels decided.
     private func region(of spec: VariantSpec, _ rendition: Rendition) -> Region {
         if case .donor(let row) = input { return spec.placement(asIn: row).region }
-        return rendition.cut ?? spec.placement(of: sourceSize).region
+        return rendition.crop ?? spec.placement(of: sourceSize).region
     }
 
     /// A donor says of its source what was seen when it was made.

@@ -63,7 +63,7 @@ package struct RenderPlan: Sendable, Hashable {
         let orientation = Orientation(rawValue: facts.orientation) ?? .upright
         let stored = orientation.upright(facts.size)
         let wanted = request.outputs.map { output in
-            Wanted(cut: orientation.stored(output.cut, of: facts.size), size: orientation.upright(output.size))
+            Wanted(crop: orientation.stored(output.crop, of: facts.size), size: orientation.upright(output.size))
         }
         // What is left once edges are trimmed may be small: nothing of it is given away.
         let isTrimmed = request.outputs.contains(where: \.extras.isTrimmed)
@@ -80,17 +80,17 @@ package struct RenderPlan: Sendable, Hashable {
             let own = wanted[index]
             let parent = steps.last { step in
                 wanted[step.index].stands(for: own, ladder: Self.ladder)
-                    && Double(step.size.width) <= wanted[step.index].cut.width / Double(shrink)
-                    && Double(step.size.height) <= wanted[step.index].cut.height / Double(shrink)
+                    && Double(step.size.width) <= wanted[step.index].crop.width / Double(shrink)
+                    && Double(step.size.height) <= wanted[step.index].crop.height / Double(shrink)
             }
             let base = parent.map { wanted[$0.index] } ?? Wanted(decoded: decoded, shrunk: shrink)
             steps.append(
                 Step(
                     index: index, base: parent.map { .output($0.index) } ?? .decoded,
                     across: Span(
-                        own.cut.x - base.cut.x, own.cut.width, base.scaleX, of: base.size.width, to: own.size.width),
+                        own.crop.x - base.crop.x, own.crop.width, base.scaleX, of: base.size.width, to: own.size.width),
                     down: Span(
-                        own.cut.y - base.cut.y, own.cut.height, base.scaleY, of: base.size.height, to: own.size.height),
+                        own.crop.y - base.crop.y, own.crop.height, base.scaleY, of: base.size.height, to: own.size.height),
                     size: own.size, isKept: orientation != .upright))
         }
         for i in steps.indices {
@@ -106,27 +106,27 @@ package struct RenderPlan: Sendable, Hashable {
 
 /// An output in the source's stored pixels.
 private struct Wanted {
-    let cut: Region
+    let crop: Region
     let size: PixelSize
 
-    var scaleX: Double { Double(size.width) / cut.width }
-    var scaleY: Double { Double(size.height) / cut.height }
+    var scaleX: Double { Double(size.width) / crop.width }
+    var scaleY: Double { Double(size.height) / crop.height }
     var scale: Double { max(scaleX, scaleY) }
 
     func isServed(by shrink: Int, margin: Double) -> Bool {
-        cut.width / Double(shrink) >= margin * Double(size.width)
-            && cut.height / Double(shrink) >= margin * Double(size.height)
+        crop.width / Double(shrink) >= margin * Double(size.width)
+            && crop.height / Double(shrink) >= margin * Double(size.height)
     }
 
     /// Whether `other` can be made from this one's pixels: it lies inside, at `ladder` times fewer pixels, less the
     /// rounding of one.
     func stands(for other: Wanted, ladder: Double) -> Bool {
         let slack = 0.001
-        return other.cut.x >= cut.x - slack && other.cut.y >= cut.y - slack
-            && other.cut.x + other.cut.width <= cut.x + cut.width + slack
-            && other.cut.y + other.cut.height <= cut.y + cut.height + slack
-            && other.cut.width * scaleX + 1 >= ladder * Double(other.size.width)
-            && other.cut.height * scaleY + 1 >= ladder * Double(other.size.height)
+        return other.crop.x >= crop.x - slack && other.crop.y >= crop.y - slack
+            && other.crop.x + other.crop.width <= crop.x + crop.width + slack
+            && other.crop.y + other.crop.height <= crop.y + crop.height + slack
+            && other.crop.width * scaleX + 1 >= ladder * Double(other.size.width)
+            && other.crop.height * scaleY + 1 >= ladder * Double(other.size.height)
     }
 }
 
@@ -134,7 +134,7 @@ extension Wanted {
     /// The decoder's own pixels, each of which stands for `shrunk` × `shrunk` stored ones.
     fileprivate init(decoded: PixelSize, shrunk: Int) {
         self.init(
-            cut: Region(x: 0, y: 0, width: Double(decoded.width * shrunk), height: Double(decoded.height * shrunk)),
+            crop: Region(x: 0, y: 0, width: Double(decoded.width * shrunk), height: Double(decoded.height * shrunk)),
             size: decoded)
     }
 }

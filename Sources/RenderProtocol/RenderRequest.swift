@@ -10,7 +10,7 @@ package struct RenderOutput: Sendable, Hashable {
     package var effort: Int
     package var size: PixelSize
     /// In pixels of the upright source; fractions are kept until pixels are cut.
-    package var cut: Region
+    package var crop: Region
     /// What was asked for, where that is more than the fields above say.
     package var spec: VariantSpec?
     /// All frames of a source that moves, not its first alone.
@@ -27,8 +27,8 @@ package struct RenderOutput: Sendable, Hashable {
     /// Nothing but size, quality and format is asked, and one picture comes out: what a direct path is for.
     package var isPlain: Bool { spec == nil && !isAnimated }
 
-    package init(format: ImageFormat, quality: Int, effort: Int, size: PixelSize, cut: Region) {
-        (self.format, self.quality, self.effort, self.size, self.cut) = (format, quality, effort, size, cut)
+    package init(format: ImageFormat, quality: Int, effort: Int, size: PixelSize, crop: Region) {
+        (self.format, self.quality, self.effort, self.size, self.crop) = (format, quality, effort, size, crop)
     }
 }
 
@@ -83,7 +83,7 @@ package struct RenderedOutput: Sendable, Hashable {
     /// What it was written at; nil: as asked.
     package var quality: Int?
     /// What it shows, where its pixels decided; nil: as asked.
-    package var cut: Region?
+    package var crop: Region?
     package var placeholder = Placeholder()
     package init(size: PixelSize, bytes: Int, hasAlpha: Bool) {
         (self.size, self.bytes, self.hasAlpha) = (size, bytes, hasAlpha)

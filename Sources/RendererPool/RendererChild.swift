@@ -132,10 +132,10 @@ final class RendererChild {
 extension RenderedOutput {
     /// The size asked for; where pixels decided it, one within it.
     fileprivate func isAnswer(to request: RenderOutput) -> Bool {
-        guard request.isResolvedByPixels, let spec = request.spec, let cut else {
+        guard request.isResolvedByPixels, let spec = request.spec, let crop else {
             return !request.isResolvedByPixels && size == request.size
         }
-        let whole = PixelSize(width: Int(cut.width.rounded()), height: Int(cut.height.rounded()))
+        let whole = PixelSize(width: Int(crop.width.rounded()), height: Int(crop.height.rounded()))
         return spec.extras.isTrimmed
             ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.times(4))
             : size == request.size
@@ -143,7 +143,7 @@ extension RenderedOutput {
 
     fileprivate func rendition(of spec: VariantSpec) -> Rendition {
         Rendition(
-            size: size, hasAlpha: hasAlpha, frames: frames, quality: quality ?? spec.quality, cut: cut,
+            size: size, hasAlpha: hasAlpha, frames: frames, quality: quality ?? spec.quality, crop: crop,
             placeholder: placeholder.thumbHash, colour: placeholder.colour)
     }
 }

@@ -44,7 +44,7 @@ package final class RendererPool: Renderer {
         }
         if order.spec.isAuto { return .output(order.spec, reason: "its format was not chosen") }
         let size = order.output
-        if size.width < 1 || size.height < 1 || order.cut.width <= 0 || order.cut.height <= 0 {
+        if size.width < 1 || size.height < 1 || order.crop.width <= 0 || order.crop.height <= 0 {
             return .output(order.spec, reason: "it would show nothing")
         }
         if max(size.width, size.height) > sideLimit {
@@ -118,7 +118,7 @@ package final class RendererPool: Renderer {
         let spec = order.spec
         var output = RenderOutput(
             format: spec.format, quality: spec.quality,
-            effort: configuration.effort.effort(for: spec.format, on: lane), size: order.output, cut: order.cut)
+            effort: configuration.effort.effort(for: spec.format, on: lane), size: order.output, crop: order.crop)
         if spec.extras.isDrawn { output.spec = spec }
         output.isAnimated = spec.isAnimated && picture.facts.frames > 1
         output.isProgressive = configuration.isProgressive && spec.format == .jpeg

@@ -68,9 +68,9 @@ extension Settings {
         var (bytes, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
         return bytes.split(separator: 0).reduce(into: [:]) { variables, entry in
-            guard let cut = entry.firstIndex(of: UInt8(ascii: "=")) else { return }
-            variables[String(decoding: entry[..<cut], as: UTF8.self)] = String(
-                decoding: entry[(cut + 1)...], as: UTF8.self)
+            guard let crop = entry.firstIndex(of: UInt8(ascii: "=")) else { return }
+            variables[String(decoding: entry[..<crop], as: UTF8.self)] = String(
+                decoding: entry[(crop + 1)...], as: UTF8.self)
         }
     }
 }

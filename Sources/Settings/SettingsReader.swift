@@ -61,12 +61,12 @@ struct SettingsReader: Sendable {
 
     /// `key=value`, as given to `--set`.
     mutating func read(assignment: String) {
-        guard let cut = assignment.firstIndex(of: "=") else {
+        guard let crop = assignment.firstIndex(of: "=") else {
             return note(Self.set, nil, "'\(Self.key(of: assignment))' is no assignment; write key=value.")
         }
-        let name = String(assignment[..<cut])
+        let name = String(assignment[..<crop])
         guard Settings.keys.contains(where: { $0.name == name }) else { return noteUnknown(name, Self.set) }
-        assign(name, String(assignment[assignment.index(after: cut)...]), Self.set)
+        assign(name, String(assignment[assignment.index(after: crop)...]), Self.set)
     }
 
     /// Problems between settings that are each right alone.

@@ -33,7 +33,7 @@ extension VipsEngine {
                 placement = spec.placement(of: bounds, focalPoint: focalPoint)
             }
             resolved.outputs[index].size = placement.output
-            resolved.outputs[index].cut = Region(
+            resolved.outputs[index].crop = Region(
                 x: shown.x + placement.region.x, y: shown.y + placement.region.y, width: placement.region.width,
                 height: placement.region.height)
         }

@@ -19,7 +19,7 @@ extension VipsEngine {
                 func output(_ size: PixelSize) -> RenderOutput {
                     RenderOutput(
                         format: format, quality: 80, effort: 2, size: size,
-                        cut: Region(x: 0, y: 0, width: 96, height: 64))
+                        crop: Region(x: 0, y: 0, width: 96, height: 64))
                 }
                 let bytes = try noise.encoded(as: output(size))
                 guard formats.contains(format) else { continue }

@@ -129,7 +129,7 @@ package struct VipsEngine: RenderEngine {
             }
             var result = RenderedOutput(size: raster.size, bytes: found.bytes.count, hasAlpha: raster.hasAlpha)
             result.quality = found.quality
-            result.cut = output.isResolvedByPixels ? output.cut : nil
+            result.crop = output.isResolvedByPixels ? output.crop : nil
             return Encoded(output: result, bytes: found.bytes)
         } catch {
             // Where pixels stream from the decoder, its complaints come out here.
@@ -160,13 +160,13 @@ private enum OutputKind: CaseIterable {
 
 /// Outputs that look the same but for their size.
 private struct PlaceholderKey: Hashable {
-    let cut: Region
+    let crop: Region
     let extras: SpecExtras
     /// What was transparent lies on a background, where the format holds no alpha.
     let isFlat: Bool
 
     init(_ output: RenderOutput, of source: PictureFacts) {
-        (cut, extras) = (output.cut, output.extras.isBurnedIn ? output.extras : .none)
+        (crop, extras) = (output.crop, output.extras.isBurnedIn ? output.extras : .none)
         isFlat = source.hasAlpha && !output.format.holdsAlpha
     }
 }

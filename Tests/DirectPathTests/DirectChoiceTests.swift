@@ -44,7 +44,7 @@ struct DirectChoiceTests {
             outputs: outputs.map { format, width, height in
                 RenderOutput(
                     format: format, quality: 80, effort: 2, size: PixelSize(width: width, height: height),
-                    cut: Region(whole: size))
+                    crop: Region(whole: size))
             })
         return DirectChoice.takes(request, JPEGTraits(stored: size, isColour: isColour, profile: .none))
     }

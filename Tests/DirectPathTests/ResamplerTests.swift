@@ -30,11 +30,11 @@ struct ResamplerTests {
 
         func release() { munmap(pages, length) }
 
-        func resized(to size: PixelSize, cut: Double, _ orientation: Orientation, avx2: Bool) -> [UInt8] {
+        func resized(to size: PixelSize, crop: Double, _ orientation: Orientation, avx2: Bool) -> [UInt8] {
             func extent(_ length: Int) -> Extent {
                 Extent(
                     RenderPlan.Span(
-                        start: 0, count: length, exactStart: cut, exactLength: Double(length) - 2 * cut))
+                        start: 0, count: length, exactStart: crop, exactLength: Double(length) - 2 * crop))
             }
             let resampler = Resampler(
                 extent(self.size.width), extent(self.size.height), of: self.size, to: size, orientation, avx2: avx2)
@@ -49,9 +49,9 @@ struct ResamplerTests {
         let base = Base(PixelSize(width: width, height: 5), slack: slack)
         defer { base.release() }
         return [(1, 1), (max(1, width / 3), 2), (width, 5), (max(1, width - 1), 3), (width + 7, 9)].flatMap { across, down in
-            [(0, Orientation.upright), (0.3, .mirrored), (0.4, .quarterTurn)].map { cut, orientation in
+            [(0, Orientation.upright), (0.3, .mirrored), (0.4, .quarterTurn)].map { crop, orientation in
                 base.resized(
-                    to: PixelSize(width: across, height: down), cut: cut, orientation, avx2: avx2)
+                    to: PixelSize(width: across, height: down), crop: crop, orientation, avx2: avx2)
             }
         }
     }

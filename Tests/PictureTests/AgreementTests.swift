@@ -23,7 +23,7 @@ struct AgreementTests {
         ]
         return specs.map { spec in
             let placement = spec.placement(of: facts.size)
-            return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+            return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
     }
 
@@ -95,7 +95,7 @@ struct AgreementTests {
         let orders = { (facts: PictureFacts) in
             [
                 Workshop.order(181, 120, .png, of: facts.size), Workshop.order(90, 60, .png, of: facts.size),
-                Workshop.order(41, 31, .png, of: facts.size, cut: Region(x: 20, y: 30.5, width: 122.5, height: 70)),
+                Workshop.order(41, 31, .png, of: facts.size, crop: Region(x: 20, y: 30.5, width: 122.5, height: 70)),
                 Workshop.order(260, 150, .png, of: facts.size), Workshop.order(13, 70, .png, of: facts.size),
             ]
         }

@@ -71,9 +71,9 @@ struct ColourTests {
         // The middle of the picture, pixel for pixel: colours alone are compared, not two ways to resize.
         let made = try await Workshop.render(try Workshop.file(source), in: pool) { facts in
             let (x, y) = ((facts.size.width - reference.width) / 2, (facts.size.height - reference.height) / 2)
-            let cut = Region(
+            let crop = Region(
                 x: Double(x), y: Double(y), width: Double(reference.width), height: Double(reference.height))
-            return [Workshop.order(reference.width, reference.height, .png, of: facts.size, cut: cut)]
+            return [Workshop.order(reference.width, reference.height, .png, of: facts.size, crop: crop)]
         }
         let pixels = try #require(Pixels(png: try made[0].content.bytes()))
         let difference = try #require(pixels.meanDeltaE(from: reference), "\(made[0].size)")
@@ -215,7 +215,7 @@ struct ColourTests {
             (extras.keepsProfile, extras.background, extras.watermark) = (true, background, mark)
             let spec = VariantSpec(width: 0, height: 0, quality: 95, format: format, extras: extras)
             let made = try await Workshop.render(file, in: pool) { facts in
-                [RenderOrder(spec: spec, output: facts.size, cut: Region(whole: facts.size))]
+                [RenderOrder(spec: spec, output: facts.size, crop: Region(whole: facts.size))]
             }
             let pixels = try await Workshop.pixels(of: try made[0].content.bytes())
             #expect(

@@ -61,7 +61,7 @@ struct EffectTests {
         let file = try Workshop.file(pixels.png)
         let whole = try await Workshop.make("full-trim.png", of: file)
         #expect(whole.size == PixelSize(width: 80, height: 40))
-        #expect(whole.rendition.cut == Region(x: 30, y: 20, width: 80, height: 40))
+        #expect(whole.rendition.crop == Region(x: 30, y: 20, width: 80, height: 40))
         let small = try await Workshop.make("40x40-trim.png", of: file)
         #expect(small.size == PixelSize(width: 40, height: 20))
         #expect(try #require(Pixels(png: try small.content.bytes()))[0, 0, 1] == 90)
@@ -84,15 +84,15 @@ struct EffectTests {
         let file = try Workshop.file(
             Sources.png(stored, with: [Pixels.chunk("eXIf", Sources.tiff(orientation: orientation))]))
         let made = try await Workshop.make("50y50-smart.png", of: file)
-        let cut = try #require(made.rendition.cut)
-        #expect(cut.width == 100 && cut.height == 100 && cut.x > 140, "\(cut)")
+        let crop = try #require(made.rendition.crop)
+        #expect(crop.width == 100 && crop.height == 100 && crop.x > 140, "\(cut)")
         let shown = try #require(Pixels(png: try made.content.bytes()))
         #expect((0..<50).contains { shown[$0, 25, 0] > 200 })
         // A donor that was cut so is not looked at again.
         let again = try await Workshop.render(file, isReuse: true) { _ in
-            [RenderOrder(spec: made.spec, output: made.size, cut: cut)]
+            [RenderOrder(spec: made.spec, output: made.size, crop: crop)]
         }
-        #expect(again[0].rendition.cut == nil || again[0].rendition.cut == cut)
+        #expect(again[0].rendition.crop == nil || again[0].rendition.crop == crop)
         #expect(try #require(Pixels(png: try again[0].content.bytes())?.difference(from: shown)) < 1)
     }
 

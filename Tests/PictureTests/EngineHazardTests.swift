@@ -94,7 +94,7 @@ struct EngineHazardTests {
     /// In the upper right corner, which it reaches either way: the row above, or a quarter turn on at the right.
     private func expectTop(in file: OpenFile, of size: PixelSize, orientation: Int) async throws {
         let corner = Region(x: Double(size.width - 16), y: 0, width: 16, height: 16)
-        let pixels = try await Workshop.pixels(file, 16, 16, cut: corner)
+        let pixels = try await Workshop.pixels(file, 16, 16, crop: corner)
         let (above, right) = (pixels[4, 0, 0], pixels[15, 12, 0])
         #expect((above > 60) == (orientation == 1) && (right > 60) == (orientation == 6), "\(above), \(right)")
         #expect(pixels[4, 12, 0] < 20)

@@ -178,7 +178,7 @@ struct MemoryTests {
         var request = RenderRequest(
             facts: facts, isReuse: false, deadlineMilliseconds: 0,
             outputs: orders.map {
-                RenderOutput(format: .webp, quality: 80, effort: 2, size: $0.output, cut: $0.cut)
+                RenderOutput(format: .webp, quality: 80, effort: 2, size: $0.output, crop: $0.crop)
             })
         for index in request.outputs.indices { request.outputs[index].isAnimated = true }
         #expect(pool.peakMemoryBytes - idle < request.memoryEstimate)

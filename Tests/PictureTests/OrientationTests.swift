@@ -18,12 +18,12 @@ struct OrientationTests {
         #expect(try await Workshop.pixels(file, 90, 60) == Self.map)
 
         let upright = try Workshop.file(Self.map.png)
-        let cut = Region(x: 10, y: 20, width: 30, height: 35)
-        let same = try await Workshop.pixels(file, 30, 35, cut: cut)
-        #expect(try await same == Workshop.pixels(upright, 30, 35, cut: cut))
+        let crop = Region(x: 10, y: 20, width: 30, height: 35)
+        let same = try await Workshop.pixels(file, 30, 35, crop: crop)
+        #expect(try await same == Workshop.pixels(upright, 30, 35, crop: crop))
         // Rows and columns are reduced in the other order: a level of rounding.
-        let small = try await Workshop.pixels(file, 41, 23, cut: cut)
-        let expected = try await Workshop.pixels(upright, 41, 23, cut: cut)
+        let small = try await Workshop.pixels(file, 41, 23, crop: crop)
+        let expected = try await Workshop.pixels(upright, 41, 23, crop: crop)
         #expect(try #require(small.difference(from: expected)) < 0.7)
     }
 

@@ -31,18 +31,18 @@ struct Workshop {
 
     /// An order for the whole picture, or a cut of it, in exactly this size.
     static func order(
-        _ width: Int, _ height: Int, _ format: ImageFormat, of size: PixelSize, cut: Region? = nil, quality: Int = 80
+        _ width: Int, _ height: Int, _ format: ImageFormat, of size: PixelSize, crop: Region? = nil, quality: Int = 80
     ) -> RenderOrder {
         RenderOrder(
             spec: VariantSpec(width: width, height: height, quality: quality, format: format),
-            output: PixelSize(width: width, height: height), cut: cut ?? Region(whole: size))
+            output: PixelSize(width: width, height: height), crop: crop ?? Region(whole: size))
     }
 
     /// What a spec means for a picture.
     static func order(_ text: String, of size: PixelSize) throws -> RenderOrder {
         let spec = try VariantSpec(text)
         let placement = spec.placement(of: size)
-        return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+        return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
     }
 
     /// One variant by its spec.
@@ -71,8 +71,8 @@ struct Workshop {
     }
 
     /// One PNG of the whole picture, read back.
-    static func pixels(_ file: OpenFile, _ width: Int, _ height: Int, cut: Region? = nil) async throws -> Pixels {
-        let variants = try await render(file) { [order(width, height, .png, of: $0.size, cut: cut)] }
+    static func pixels(_ file: OpenFile, _ width: Int, _ height: Int, crop: Region? = nil) async throws -> Pixels {
+        let variants = try await render(file) { [order(width, height, .png, of: $0.size, crop: crop)] }
         guard let pixels = Pixels(png: try variants[0].content.bytes()) else { throw Unreadable() }
         return pixels
     }

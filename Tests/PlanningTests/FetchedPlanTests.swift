@@ -28,7 +28,7 @@ struct FetchedPlanTests {
         let batch = try #require(plan.batch)
         #expect(batch.summary == ["1280x1280-q80.jpg from fetched", "320y320-q80.webp from fetched"])
         #expect(batch.orders[1].output == PixelSize(width: 320, height: 320))
-        #expect(batch.orders[1].cut == Region(x: 500, y: 0, width: 3000, height: 3000))
+        #expect(batch.orders[1].crop == Region(x: 500, y: 0, width: 3000, height: 3000))
         #expect(
             batch.renderSource.madeFrom == .origin && batch.renderSource.version == fetched.version && batch.renderSource.expires == 2000)
     }

@@ -92,9 +92,9 @@ struct PlanTests {
         let orders = Plan(["641x641.jpg", "160y160-axis0_0.jpg"], snapshot).reuses.flatMap(\.orders)
         try #require(orders.count == 2)
         #expect(orders[0].output == PixelSize(width: 641, height: 481))
-        #expect(orders[0].cut == Region(x: 0, y: 0, width: 1280, height: 961))
+        #expect(orders[0].crop == Region(x: 0, y: 0, width: 1280, height: 961))
         #expect(orders[1].output == PixelSize(width: 160, height: 160))
-        #expect(abs(orders[1].cut.width - 960.96) < 1e-9 && orders[1].cut.height == 961 && orders[1].cut.x == 0)
+        #expect(abs(orders[1].crop.width - 960.96) < 1e-9 && orders[1].crop.height == 961 && orders[1].crop.x == 0)
     }
 
     @Test("A row inherits version, size and freshness from what it was made of")

@@ -181,8 +181,8 @@ struct HeaderTests {
         let turned = try facts(Samples.avif(width: 40, height: 30, turns: 1, hasAlpha: true))
         #expect(turned.size == PixelSize(width: 30, height: 40) && turned.hasAlpha && turned.orientation == 1)
         // A clean aperture is what is shown, turned with it.
-        let cut = try facts(Samples.avif(width: 40, height: 30, turns: 1, aperture: (width: 21, height: 11)))
-        #expect(cut.size == PixelSize(width: 11, height: 21))
+        let crop = try facts(Samples.avif(width: 40, height: 30, turns: 1, aperture: (width: 21, height: 11)))
+        #expect(crop.size == PixelSize(width: 11, height: 21))
         let upright = try facts(Samples.avif(width: 40, height: 30, turns: 2))
         #expect(upright.size == PixelSize(width: 40, height: 30) && !upright.hasAlpha)
         #expect(throws: RenderFailure.tooManyPixels(PixelSize(width: 9000, height: 9000), limit: 50_000_000)) {

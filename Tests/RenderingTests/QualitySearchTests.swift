@@ -32,7 +32,7 @@ struct QualitySearchTests {
         extras.byteBudget = budget
         var output = RenderOutput(
             format: .jpeg, quality: asked, effort: 0, size: PixelSize(width: 1, height: 1),
-            cut: Region(x: 0, y: 0, width: 1, height: 1))
+            crop: Region(x: 0, y: 0, width: 1, height: 1))
         output.spec = VariantSpec(width: 1, height: 1, quality: asked, format: .jpeg, extras: extras)
         output.ceiling = ceiling
         var encodes = 0
@@ -49,7 +49,7 @@ struct QualitySearchTests {
     func lossless() {
         var output = RenderOutput(
             format: .png, quality: 0, effort: 0, size: PixelSize(width: 1, height: 1),
-            cut: Region(x: 0, y: 0, width: 1, height: 1))
+            crop: Region(x: 0, y: 0, width: 1, height: 1))
         output.ceiling = 1
         #expect(QualitySearch(output, of: .png).run { _ in [1, 2, 3] }?.bytes == [1, 2, 3])
     }

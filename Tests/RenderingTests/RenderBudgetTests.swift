@@ -46,7 +46,7 @@ struct RenderBudgetTests {
                 outputs: sides.map { side, _ in
                     RenderOutput(
                         format: .webp, quality: 80, effort: 2, size: PixelSize(width: side, height: side),
-                        cut: Region(whole: facts.size))
+                        crop: Region(whole: facts.size))
                 })
             for (index, side) in sides.enumerated() { request.outputs[index].isAnimated = side.isAnimated }
             return request.memoryEstimate
@@ -78,7 +78,7 @@ struct RenderBudgetTests {
         let request = RenderRequest(
             facts: PictureFacts(format: .jpeg, size: size, orientation: 1, frames: 1, hasAlpha: false), isReuse: false,
             deadlineMilliseconds: 1000,
-            outputs: [RenderOutput(format: format, quality: 80, effort: 1, size: size, cut: Region(whole: size))])
+            outputs: [RenderOutput(format: format, quality: 80, effort: 1, size: size, crop: Region(whole: size))])
         #expect(request.memoryEstimate > measured)
     }
 }

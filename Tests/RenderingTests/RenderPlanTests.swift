@@ -34,7 +34,7 @@ struct RenderPlanTests {
     @Test("One narrow cut keeps the whole decode large")
     func narrowCut() {
         var request = request(PixelSize(width: 8_000, height: 8_000), [(100, 100), (100, 100)])
-        request.outputs[1].cut = Region(x: 4_000, y: 10, width: 200, height: 8_000)
+        request.outputs[1].crop = Region(x: 4_000, y: 10, width: 200, height: 8_000)
         #expect(RenderPlan(request).shrink == 1)
     }
 
@@ -52,9 +52,9 @@ struct RenderPlanTests {
     func cuts() {
         let size = PixelSize(width: 1_000, height: 1_000)
         var request = request(size, [(400, 400), (100, 100), (100, 100)], format: .png)
-        request.outputs[0].cut = Region(x: 0, y: 0, width: 500, height: 500)
-        request.outputs[1].cut = Region(x: 100, y: 200, width: 300, height: 300)
-        request.outputs[2].cut = Region(x: 300, y: 300, width: 300, height: 300)
+        request.outputs[0].crop = Region(x: 0, y: 0, width: 500, height: 500)
+        request.outputs[1].crop = Region(x: 100, y: 200, width: 300, height: 300)
+        request.outputs[2].crop = Region(x: 300, y: 300, width: 300, height: 300)
         let steps = RenderPlan(request).steps
         #expect(steps.map(\.base) == [.decoded, .output(0), .decoded])
         #expect(steps[1].across == RenderPlan.Span(start: 80, count: 240, exactStart: 80, exactLength: 240))
@@ -71,7 +71,7 @@ struct RenderPlanTests {
         ])
     func middle(x: Double, width: Double, output: Int, start: Int, count: Int) {
         var request = request(PixelSize(width: 1_000, height: 10), [(output, 10)], format: .png)
-        request.outputs[0].cut = Region(x: x, y: 0, width: width, height: 10)
+        request.outputs[0].crop = Region(x: x, y: 0, width: width, height: 10)
         let span = RenderPlan(request).steps[0].across
         #expect(span == RenderPlan.Span(start: start, count: count, exactStart: x, exactLength: width))
     }
@@ -94,7 +94,7 @@ struct RenderPlanTests {
             request.facts = PictureFacts(format: .jpeg, size: size, orientation: number(8), frames: 1, hasAlpha: false)
             for i in request.outputs.indices {
                 let (x, y) = (Double(number(size.width)) - 0.7, Double(number(size.height)) - 0.7)
-                request.outputs[i].cut = Region(
+                request.outputs[i].crop = Region(
                     x: x, y: y, width: 0.2 + Double(size.width) - x, height: 0.2 + Double(size.height) - y)
             }
             let plan = RenderPlan(request)
@@ -121,7 +121,7 @@ struct RenderPlanTests {
             outputs: sizes.map { width, height in
                 RenderOutput(
                     format: .webp, quality: 80, effort: 2, size: PixelSize(width: width, height: height),
-                    cut: Region(whole: size))
+                    crop: Region(whole: size))
             })
     }
 }

@@ -27,7 +27,7 @@ struct WebPContainerTests {
     func untouched() {
         let animation = Samples.riff(canvas(2) + Samples.chunk("ANMF", [1, 2]))
         #expect(WebPContainer.bare(animation) == animation)
-        let cut = Array(Samples.riff(canvas(0x0c) + image).dropLast(2))
-        #expect(WebPContainer.bare(cut) == cut)
+        let crop = Array(Samples.riff(canvas(0x0c) + image).dropLast(2))
+        #expect(WebPContainer.bare(crop) == crop)
     }
 }

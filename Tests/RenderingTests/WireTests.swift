@@ -15,7 +15,7 @@ struct WireTests {
         outputs: (1...RenderRequest.outputLimit).map { i in
             RenderOutput(
                 format: .jpeg, quality: i, effort: i % 7, size: PixelSize(width: i, height: 2 * i),
-                cut: Region(x: Double(i) / 3, y: 0.1, width: 100.7, height: Double(i)))
+                crop: Region(x: Double(i) / 3, y: 0.1, width: 100.7, height: Double(i)))
         })
 
     @Test("A request of 64 outputs comes back as it was, within one message")
@@ -38,7 +38,7 @@ struct WireTests {
         #expect(!request.outputs[1].isPlain && !request.outputs[2].isPlain && request.outputs[5].isPlain)
         var output = RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)
         (output.frames, output.quality) = (12, 41)
-        output.cut = Region(x: 1.5, y: 2, width: 3, height: 4)
+        output.crop = Region(x: 1.5, y: 2, width: 3, height: 4)
         (output.placeholder.thumbHash, output.placeholder.colour) = ([1, 2, 250], RGB(9, 8, 7))
         #expect(RenderReply(message: RenderReply.rendered([output]).message) == .rendered([output]))
     }
@@ -73,7 +73,7 @@ struct WireTests {
     @Test("A number that no field has is not believed, whichever side says it")
     func numbers() {
         var output = RenderedOutput(size: PixelSize(width: 3, height: 4), bytes: 99, hasAlpha: true)
-        (output.frames, output.quality, output.cut) = (12, 41, Region(x: 1, y: 2, width: 3, height: 4))
+        (output.frames, output.quality, output.crop) = (12, 41, Region(x: 1, y: 2, width: 3, height: 4))
         let reply = RenderReply.rendered([output, output]).message
         var believed = 0
         for number in [Int64.min, -1, 0, 1, 1 << 31, 1 << 52, .max] {
@@ -86,7 +86,7 @@ struct WireTests {
                 for output in outputs {
                     #expect((1...1 << 40).contains(output.bytes) && (1...1 << 20).contains(output.frames))
                     #expect(output.size.pixels > 0 && output.quality.map { (0...100).contains($0) } ?? true)
-                    #expect(output.cut.map { (0.5...Double(1 << 31)).contains($0.width) } ?? true)
+                    #expect(output.crop.map { (0.5...Double(1 << 31)).contains($0.width) } ?? true)
                 }
             }
             let request = Self.request.message

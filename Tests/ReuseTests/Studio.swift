@@ -89,7 +89,7 @@ struct ReuseCase: Sendable {
     /// What the donor and the source are each asked for, to be compared: the wanted variant, and the same without loss.
     var fromDonor: [RenderOrder] { [order, lossless(order)] }
     func fromSource(_ placement: Placement) -> [RenderOrder] {
-        let order = RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+        let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         return [order, lossless(order)]
     }
 
@@ -97,13 +97,13 @@ struct ReuseCase: Sendable {
         let spec = VariantSpec(
             width: spec.width, height: spec.height, mode: spec.mode, format: .png, enlarge: spec.enlarge,
             axis: spec.axis)
-        return RenderOrder(spec: spec, output: order.output, cut: order.cut)
+        return RenderOrder(spec: spec, output: order.output, crop: order.crop)
     }
 
     /// Cells of the loss table, a few together: the donor's class, the wanted format, and whether the ratio is small,
     /// middling or large.
     var cell: String {
-        let ratio = DonorRule.ratio(of: order.cut, to: order.output)
+        let ratio = DonorRule.ratio(of: order.crop, to: order.output)
         let quality = [95, 90, 80].first { $0 <= donor.spec.quality } ?? 0
         return
             "\(donor.spec.format.rawValue) \(quality) to \(spec.format.rawValue), \(ratio <= 1.5 ? "up to 1.5" : ratio <= 3 ? "up to 3" : "above 3")"

@@ -126,14 +126,14 @@ struct PlacementTests {
             ("160y160", (51, 0, 300, 300), (200, 200), nil),
             ("80x80", (50, 0, 300, 300), (200, 200), nil),
         ] as [(String, (Double, Double, Double, Double), (Int, Int), (Double, Double, Double, Double)?)])
-    func cut(
+    func crop(
         spec: String, shown: (Double, Double, Double, Double), size: (Int, Int),
-        cut: (Double, Double, Double, Double)?
+        crop: (Double, Double, Double, Double)?
     ) {
         let placement = TestSupport.spec(spec + ".jpg").placement(of: PixelSize(width: 400, height: 300))
         let shown = Region(x: shown.0, y: shown.1, width: shown.2, height: shown.3)
         #expect(
-            placement.cut(from: PixelSize(width: size.0, height: size.1), showing: shown)
-                == cut.map { Region(x: $0.0, y: $0.1, width: $0.2, height: $0.3) })
+            placement.crop(from: PixelSize(width: size.0, height: size.1), showing: shown)
+                == crop.map { Region(x: $0.0, y: $0.1, width: $0.2, height: $0.3) })
     }
 }

@@ -64,7 +64,7 @@ private struct Plate: Sendable {
         let drawn = try OpenFile(anonymous: "drawn")
         try PlainPNG.write(Scene(width: size.width, height: size.height, seed: seed), to: drawn)
         let picture = try pool.inspect(drawn)
-        let order = RenderOrder(spec: spec, output: size, cut: Region(whole: size))
+        let order = RenderOrder(spec: spec, output: size, crop: Region(whole: size))
         let made = try await pool.render(picture, [order], lane: .slow, isReuse: false)
         try Data(made[0].content.bytes()).write(to: folder.appending(path: name), options: .atomic)
     }

@@ -19,7 +19,7 @@ extension RenderReply {
                 part.add(Wire.Tag.hasAlpha, output.hasAlpha)
                 part.add(Wire.Tag.frames, output.frames)
                 if let quality = output.quality { part.add(Wire.Tag.quality, quality) }
-                if let cut = output.cut { part.add(cut) }
+                if let crop = output.crop { part.add(crop) }
                 part.add(Wire.Tag.placeholder, output.placeholder.thumbHash)
                 if let colour = output.placeholder.colour {
                     part.add(Wire.Tag.colour, [colour.red, colour.green, colour.blue])
@@ -80,7 +80,7 @@ extension RenderedOutput {
         self.init(size: size, bytes: bytes, hasAlpha: hasAlpha)
         frames = fields.int(Wire.Tag.frames, in: Wire.frames) ?? 1
         quality = fields.int(Wire.Tag.quality, in: Wire.quality)
-        cut = Region(fields)
+        crop = Region(fields)
         placeholder.thumbHash = Array(fields.all(Wire.Tag.placeholder).last?.prefix(ThumbHash.byteLimit) ?? [])
         if let bytes = fields.all(Wire.Tag.colour).last.map(Array.init), bytes.count == 3 {
             placeholder.colour = RGB(bytes[0], bytes[1], bytes[2])

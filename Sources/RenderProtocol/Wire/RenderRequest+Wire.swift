@@ -125,7 +125,7 @@ extension RenderOutput {
         fields.add(Wire.Tag.effort, effort)
         fields.add(Wire.Tag.width, size.width)
         fields.add(Wire.Tag.height, size.height)
-        fields.add(cut)
+        fields.add(crop)
         if let spec { fields.add(Wire.Tag.spec, spec.description) }
         if isAnimated { fields.add(Wire.Tag.isAnimated, true) }
         if isProgressive { fields.add(Wire.Tag.isProgressive, true) }
@@ -137,9 +137,9 @@ extension RenderOutput {
         guard let format = fields.text(Wire.Tag.format).flatMap({ ImageFormat(rawValue: $0) }),
             let quality = fields.int(Wire.Tag.quality, in: Wire.quality),
             let effort = fields.int(Wire.Tag.effort, in: Wire.effort),
-            let size = PixelSize(fields), let cut = Region(fields)
+            let size = PixelSize(fields), let crop = Region(fields)
         else { return nil }
-        self.init(format: format, quality: quality, effort: effort, size: size, cut: cut)
+        self.init(format: format, quality: quality, effort: effort, size: size, crop: crop)
         if let text = fields.text(Wire.Tag.spec) {
             var text = text
             guard let spec = text.withUTF8({ VariantSpec(written: $0) }) else { return nil }
@@ -162,10 +162,10 @@ extension Region {
 }
 
 extension FieldWriter {
-    mutating func add(_ cut: Region) {
-        add(Wire.Tag.cutX, cut.x)
-        add(Wire.Tag.cutY, cut.y)
-        add(Wire.Tag.cutWidth, cut.width)
-        add(Wire.Tag.cutHeight, cut.height)
+    mutating func add(_ crop: Region) {
+        add(Wire.Tag.cutX, crop.x)
+        add(Wire.Tag.cutY, crop.y)
+        add(Wire.Tag.cutWidth, crop.width)
+        add(Wire.Tag.cutHeight, crop.height)
     }
 }

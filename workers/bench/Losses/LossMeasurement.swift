@@ -44,7 +44,7 @@ struct LossMeasurement {
                     let children = wanted.indices.filter { !wanted[$0].format.isLossless || donor.format.isLossless }
                     let whole = Region(whole: picture.facts.size)
                     let orders = children.map { i in
-                        RenderOrder(spec: wanted[i], output: wanted[i].placement(of: size).output, cut: whole)
+                        RenderOrder(spec: wanted[i], output: wanted[i].placement(of: size).output, crop: whole)
                     }
                     for (i, file) in zip(children, try await files(picture, orders, as: "reused", isReuse: true)) {
                         let cell = Cell(side: side, donor: donor, wanted: LossFormat.wanted[i], ratio: ratio)
@@ -58,7 +58,7 @@ struct LossMeasurement {
 
     private func order(_ spec: VariantSpec, of size: PixelSize) -> RenderOrder {
         let placement = spec.placement(of: size)
-        return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+        return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
     }
 
     private func files(

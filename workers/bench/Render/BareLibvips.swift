@@ -28,7 +28,7 @@ enum BareLibvips {
                 for format in formats {
                     let output = RenderOutput(
                         format: format, quality: quality, effort: RenderEffort().effort(for: format, on: .fast),
-                        size: raster.size, cut: Region(whole: raster.size))
+                        size: raster.size, crop: Region(whole: raster.size))
                     files.append(try raster.encoded(as: output))
                 }
             }

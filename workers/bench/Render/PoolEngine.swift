@@ -67,7 +67,7 @@ struct PoolEngine: BenchmarkEngine {
         }
         let orders = specs.map { spec in
             let placement = spec.placement(of: picture.facts.size)
-            return RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+            return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
         return try await pool.render(picture, orders, lane: .fast, isReuse: false)
     }

@@ -65,7 +65,7 @@ struct Scorer {
             let picture = try pool.inspect(try OpenFile(reading: url.path))
             let spec = VariantSpec(width: 1280, height: 1280, format: .png)
             let placement = spec.placement(of: picture.facts.size)
-            let order = RenderOrder(spec: spec, output: placement.output, cut: placement.region)
+            let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)
             let variants = try await pool.render(picture, [order], lane: .slow, isReuse: true)
             try Data(variants[0].content.bytes()).write(to: URL(filePath: path(url)))
         }

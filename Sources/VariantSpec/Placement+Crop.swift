@@ -3,7 +3,7 @@ extension Placement {
     /// all that is wanted.
     ///
     /// Fractions are kept: the renderer takes the nearest whole pixels and resizes them to `output` exactly.
-    package func cut(from picture: PixelSize, showing shown: Region) -> Region? {
+    package func crop(from picture: PixelSize, showing shown: Region) -> Region? {
         guard shown.covers(region) else { return nil }
         let (scaleX, scaleY) = (Double(picture.width) / shown.width, Double(picture.height) / shown.height)
         let width = min(region.width * scaleX, Double(picture.width))
