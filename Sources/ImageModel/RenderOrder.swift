@@ -7,5 +7,7 @@ package struct RenderOrder: Sendable, Hashable {
     package let output: PixelSize
     /// What of the input to show, in the input's pixels after orientation.
     package let crop: Region
-    package init(spec: VariantSpec, output: PixelSize, crop: Region) { (self.spec, self.output, self.crop) = (spec, output, crop) }
+    package init(spec: VariantSpec, output: PixelSize, crop: Region) {
+        (self.spec, self.output, self.crop) = (spec, output, crop)
+    }
 }

@@ -41,7 +41,8 @@ package final class KafkaLog: Log {
             throw .topics(
                 problems: problems,
                 remedy: KafkaTopics.isAnyMissing(topics, configuration)
-                    ? "Run mezzotint topics create, or ask who keeps the cluster." : "No worker starts before they are alike.")
+                    ? "Run mezzotint topics create, or ask who keeps the cluster."
+                    : "No worker starts before they are alike.")
         }
         partitionCount = anchor.partitions
         clusterID = try questions.clusterID()
@@ -106,7 +107,9 @@ package final class KafkaLog: Log {
         return try await outside.partitionOffsets(places)
     }
 
-    package func sights(at points: [LogPoint]) async -> [Result<LogSight, LogFailure>] { await outside.sights(at: points) }
+    package func sights(at points: [LogPoint]) async -> [Result<LogSight, LogFailure>] {
+        await outside.sights(at: points)
+    }
 
     package func read(
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
@@ -178,7 +181,8 @@ private actor Outside {
         let bounds = try questions.bounds(places)
         return places.indices.map {
             PartitionOffsets(
-                topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0], committed: committedOffsets[$0])
+                topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0],
+                committed: committedOffsets[$0])
         }
     }
 

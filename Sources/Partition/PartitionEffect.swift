@@ -1,5 +1,5 @@
-package import Failures
 package import Canonical
+package import Failures
 package import ImageModel
 package import Records
 

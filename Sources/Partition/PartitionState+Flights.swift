@@ -203,7 +203,8 @@ extension PartitionState {
             settle(
                 .dead(
                     DeadLetter(
-                        of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
+                        of: pending.record, id: pending.job.id, cause: failure, attempts: attempts,
+                        url: pending.job.url,
                         at: now),
                     pending.outcome(.dead, variants: variants, failure: failure, at: now)))
         }

@@ -37,8 +37,9 @@ extension PartitionState {
     }
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
-    mutating func begin(_ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect])
-    {
+    mutating func begin(
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect]
+    ) {
         if let variants = recentAnswers.unchanged(pending.job, snapshot, at: now) {
             effects.append(.settle(pending.record, .outcome(pending.outcome(.unchanged, variants: variants, at: now))))
             return

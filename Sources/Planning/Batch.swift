@@ -15,7 +15,9 @@ package struct Batch: Sendable, Hashable {
         }
     }
 
-    init(_ donor: Donor, first order: RenderOrder) { (renderSource, orders) = (RenderSource(donor: donor.row), [order]) }
+    init(_ donor: Donor, first order: RenderOrder) {
+        (renderSource, orders) = (RenderSource(donor: donor.row), [order])
+    }
 
     /// The orders that must be made: a small source gives the same picture for several specs.
     package var distinct: [RenderOrder] {
@@ -28,7 +30,8 @@ package struct Batch: Sendable, Hashable {
 extension RenderOrder {
     /// Whether the other's file would be this one's, byte for byte.
     package func isSamePicture(as other: RenderOrder) -> Bool {
-        output == other.output && crop == other.crop && spec.format == other.spec.format && spec.quality == other.spec.quality
+        output == other.output && crop == other.crop && spec.format == other.spec.format
+            && spec.quality == other.spec.quality
             && spec.extras == other.spec.extras
     }
 }

@@ -27,7 +27,9 @@ package struct Donor: Sendable, Hashable {
         guard DonorRule.keepsAlpha(row.spec.format, for: spec, sourceHasAlpha: question.sourceHasAlpha) else {
             throw .alpha
         }
-        guard let loss = question.rules.losses.loss(from: row.specAsWritten, to: spec, ratio: ratio) else { throw .unmeasured }
+        guard let loss = question.rules.losses.loss(from: row.specAsWritten, to: spec, ratio: ratio) else {
+            throw .unmeasured
+        }
         guard loss <= question.rules.lossBudget else { throw .loss }
         (self.row, self.crop, self.loss) = (row, crop, loss)
     }

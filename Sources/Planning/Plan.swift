@@ -50,7 +50,8 @@ package struct Plan: Sendable, Hashable {
         var batches: [Batch] = []
         for spec in missing {
             guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }
-            let order = RenderOrder(spec: spec, output: spec.placement(of: donor.row.sourceSize).output, crop: donor.crop)
+            let order = RenderOrder(
+                spec: spec, output: spec.placement(of: donor.row.sourceSize).output, crop: donor.crop)
             if let known = batches.firstIndex(where: { $0.renderSource.input == .donor(donor.row) }) {
                 batches[known].orders.append(order)
             } else {

@@ -47,7 +47,8 @@ package protocol Log: Sendable {
         -> [Record]
 
     /// The newest record of each key that begins with `prefix`, tombstones left out.
-    func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure) -> [Record]
+    func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
+        -> [Record]
 
     /// What the log shows at each of these places; each has a result of its own.
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]

@@ -46,11 +46,11 @@ package struct DeadLetter: Sendable, Hashable {
             (key, wholeKey) = (Array(key[..<RecordLimits.keptKeyPrefix]) + Array(whole.digest.hex.utf8), whole)
         }
         traceparent = record.traceparent
-        if value.count > RecordLimits.jobBytes { crop() }
+        if value.count > RecordLimits.jobBytes { cut() }
     }
 
     /// Keeps only the beginning of the body.
-    package mutating func crop() {
+    package mutating func cut() {
         guard whole == nil, body.count > RecordLimits.keptPrefix else { return }
         whole = Whole(of: body)
         body = Array(body[..<RecordLimits.keptPrefix])

@@ -75,12 +75,12 @@ package enum EventHeader {
         name == traceparent || name == "content-type" || name.hasPrefix("ce_") || name.hasPrefix("mz_")
     }
 
-    static func message(_ text: String) -> RecordHeader { RecordHeader(message, text.crop(to: messageLimit)) }
+    static func message(_ text: String) -> RecordHeader { RecordHeader(message, text.cut(to: messageLimit)) }
 }
 
 extension String {
     /// At a scalar's end, and with a sign that something is left out.
-    func crop(to limit: Int) -> String {
+    func cut(to limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)
         while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }

@@ -69,7 +69,7 @@ extension JSONWriter {
         key("failure")
         beginObject()
         field("code", failure.code)
-        field("message", failure.message.crop(to: RecordLimits.messageBytes))
+        field("message", failure.message.cut(to: RecordLimits.messageBytes))
         endObject()
     }
 }

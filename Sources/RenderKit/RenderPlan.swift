@@ -90,7 +90,8 @@ package struct RenderPlan: Sendable, Hashable {
                     across: Span(
                         own.crop.x - base.crop.x, own.crop.width, base.scaleX, of: base.size.width, to: own.size.width),
                     down: Span(
-                        own.crop.y - base.crop.y, own.crop.height, base.scaleY, of: base.size.height, to: own.size.height),
+                        own.crop.y - base.crop.y, own.crop.height, base.scaleY, of: base.size.height,
+                        to: own.size.height),
                     size: own.size, isKept: orientation != .upright))
         }
         for i in steps.indices {

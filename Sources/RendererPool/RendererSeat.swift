@@ -87,7 +87,8 @@ final class RendererSeat: Sendable {
                 let end = leave(&child)
                 switch error {
                 case .deadline: throw .deadline(milliseconds: configuration.deadlineMilliseconds)
-                case .died where end == .status(Int(RenderReply.memoryStatus)): throw .outOfMemory(nil, reason: "it ended for want of it")
+                case .died where end == .status(Int(RenderReply.memoryStatus)):
+                    throw .outOfMemory(nil, reason: "it ended for want of it")
                 case .died: throw .crashed(reason: end?.description ?? "it was gone")
                 case .misspoke(let what): throw .crashed(reason: what)
                 case .memory(let spec, let reason): throw .outOfMemory(spec, reason: reason)

@@ -20,7 +20,10 @@ extension Raster {
         let bands = [colour.red, colour.green, colour.blue].map(Double.init)
         // Grey stays grey on grey.
         let isGrey = colourBands == 1
-        if isGrey, Set(bands).count > 1 { return try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }.flattened(on: colour) }
+        if isGrey, Set(bands).count > 1 {
+            return try map { image, out in mz_vips_colourspace(image, VIPS_INTERPRETATION_sRGB, out) }.flattened(
+                on: colour)
+        }
         var level = isGrey ? [bands[0]] : bands
         return try map { image, out in mz_vips_flatten(image, &level, Int32(level.count), out) }
     }

@@ -59,7 +59,8 @@ extension Raster {
             width: min(size.width, max(1, Int((shown.width * across).rounded()))),
             height: min(size.height, max(1, Int((shown.height * down).rounded()))))
         let picture = try cropped(
-            x: min(Int(shown.x * across), size.width - part.width), y: min(Int(shown.y * down), size.height - part.height),
+            x: min(Int(shown.x * across), size.width - part.width),
+            y: min(Int(shown.y * down), size.height - part.height),
             part)
         let wanted = PixelSize(
             width: min(part.width, max(1, Int(region.width * across))),

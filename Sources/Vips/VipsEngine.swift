@@ -87,11 +87,15 @@ package struct VipsEngine: RenderEngine {
             let held = try reading { () throws(RasterFailure) in isHeld ? try raster.inMemory() : raster }
             // Steps go from large to small: the last of those that show the same is the cheapest to look at.
             if isHeld {
-                placeholders[PlaceholderKey(output, of: request.facts)] = keepsProfile ? held.placeholderInOwnColours() : held.placeholder()
+                placeholders[PlaceholderKey(output, of: request.facts)] =
+                    keepsProfile ? held.placeholderInOwnColours() : held.placeholder()
             }
             results[index] = try encode(held, output, index, of: request.facts.format, mayRepeat: isHeld)
         }
-        for index in results.keys { results[index]?.output.placeholder = placeholders[PlaceholderKey(request.outputs[index], of: request.facts)] ?? Placeholder() }
+        for index in results.keys {
+            results[index]?.output.placeholder =
+                placeholders[PlaceholderKey(request.outputs[index], of: request.facts)] ?? Placeholder()
+        }
         return results
     }
 

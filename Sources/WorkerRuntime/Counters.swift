@@ -34,15 +34,16 @@ package struct Counters: Sendable, Equatable {
     private func jobs(_ kind: OutcomeKind) -> Int { jobs(kind, on: .fast) + jobs(kind, on: .slow) }
 
     private static func place(_ kind: OutcomeKind, _ lane: Lane) -> Int {
-        let kind = switch kind {
-        case .stored: 0
-        case .reused: 1
-        case .unchanged: 2
-        case .failed: 3
-        case .expired: 4
-        case .cancelled: 5
-        case .dead: 6
-        }
+        let kind =
+            switch kind {
+            case .stored: 0
+            case .reused: 1
+            case .unchanged: 2
+            case .failed: 3
+            case .expired: 4
+            case .cancelled: 5
+            case .dead: 6
+            }
         return lane == .fast ? kind : kind + OutcomeKind.allCases.count
     }
 

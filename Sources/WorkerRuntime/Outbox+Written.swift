@@ -102,7 +102,7 @@ extension Outbox.Answer {
 extension DeadLetter {
     fileprivate func small(key: [UInt8]? = nil) -> DeadLetter {
         var letter = self
-        letter.crop()
+        letter.cut()
         letter.key = key ?? self.key
         return letter
     }

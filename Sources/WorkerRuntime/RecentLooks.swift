@@ -30,7 +30,8 @@ struct RecentLooks {
 
     /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
-        for pending: PendingJob, at now: Int64, isGone: (String, Int) -> Bool, read: () throws(IndexFailure) -> SourceSnapshot
+        for pending: PendingJob, at now: Int64, isGone: (String, Int) -> Bool,
+        read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
         let source = pending.job.source
         var look: Look

@@ -134,7 +134,11 @@ extension Worker {
     private func restated(_ owner: Ownership, _ late: [RecordKey: Int64], _ results: [AppendResult]) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.isRestating = false
-        if let failure = results.lazy.compactMap(\.failure).first { counters.countFailure(failure.code) } else { owned.forgetStale(late) }
+        if let failure = results.lazy.compactMap(\.failure).first {
+            counters.countFailure(failure.code)
+        } else {
+            owned.forgetStale(late)
+        }
     }
 
     /// The newest word on each key that counts, the mark last: it takes the place of the one by which the others were

@@ -176,7 +176,8 @@ extension Worker {
     }
 
     private func progressRow(_ topics: [Topic: TopicProgress], _ owned: OwnedPartition) -> NewRecord {
-        ProgressRow(partition: owned.id, topics: topics, store: owned.store, at: now).newRecord().announced(in: owned.epoch)
+        ProgressRow(partition: owned.id, topics: topics, store: owned.store, at: now).newRecord().announced(
+            in: owned.epoch)
     }
 }
 

@@ -97,7 +97,8 @@ extension Worker {
             picture = body.picture
         } else {
             // Other bytes under the name may still decode, to another picture than the source's.
-            guard let file = try await ports.store.open(input.location, if: { batch.renderSource.isStored(as: $0) }) else {
+            guard let file = try await ports.store.open(input.location, if: { batch.renderSource.isStored(as: $0) })
+            else {
                 return try await removed(input)
             }
             switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
@@ -146,7 +147,9 @@ extension Worker {
         }
         let originals = blobs.count
         if let renderSource = batch?.renderSource {
-            blobs += rendered.map { NewBlob($0.content, as: BlobName(renderSource.source, renderSource.version, $0.spec)) }
+            blobs += rendered.map {
+                NewBlob($0.content, as: BlobName(renderSource.source, renderSource.version, $0.spec))
+            }
         }
         let stored = try await ports.store.put(blobs)
         if originals > 0 { source?.original = stored[0].location }

@@ -1,8 +1,8 @@
 internal import Failures
-internal import Records
 internal import ImageModel
 internal import Partition
 internal import Ports
+internal import Records
 internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.

@@ -196,7 +196,9 @@ package actor Worker {
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = monotonicNanoseconds > deadline
-        guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten) else { return }
+        guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten) else {
+            return
+        }
         if isLate {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",

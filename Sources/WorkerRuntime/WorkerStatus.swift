@@ -44,9 +44,10 @@ extension Worker {
             restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in
-                Dictionary(uniqueKeysWithValues: Topic.consumed.compactMap { topic in
-                    owned.state.oldestTime(topic).map { (topic, $0) }
-                })
+                Dictionary(
+                    uniqueKeysWithValues: Topic.consumed.compactMap { topic in
+                        owned.state.oldestTime(topic).map { (topic, $0) }
+                    })
             },
             finishedAhead: records { $0.finishedAhead($1) },
             answers: owned.reduce(0) { owned, partition in

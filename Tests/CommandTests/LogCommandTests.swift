@@ -179,8 +179,8 @@ struct LogCommandTests {
         let shown = try run("dead", "show", "job-1").output
         #expect(shown.contains("jobs.fast-2-1") && shown.hasSuffix("{\"url\":\"http://a.example/b.jpg\"}\n"))
 
-        let crop = try run("dead", "show", "job-2", "--json").output
-        #expect(crop.contains("\"keyBytes\":5000,\"keySha256\":\""))
+        let cut = try run("dead", "show", "job-2", "--json").output
+        #expect(cut.contains("\"keyBytes\":5000,\"keySha256\":\""))
         #expect(try run("dead", "show", "job-2").output.contains("256 of 5000 bytes"))
         #expect(
             try run("dead", "show", "job-1", "--json").output.contains(

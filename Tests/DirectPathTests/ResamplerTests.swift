@@ -48,7 +48,8 @@ struct ResamplerTests {
     private static func results(width: Int, slack: Int = Canvas.slack, avx2: Bool) -> [[UInt8]] {
         let base = Base(PixelSize(width: width, height: 5), slack: slack)
         defer { base.release() }
-        return [(1, 1), (max(1, width / 3), 2), (width, 5), (max(1, width - 1), 3), (width + 7, 9)].flatMap { across, down in
+        return [(1, 1), (max(1, width / 3), 2), (width, 5), (max(1, width - 1), 3), (width + 7, 9)].flatMap {
+            across, down in
             [(0, Orientation.upright), (0.3, .mirrored), (0.4, .quarterTurn)].map { crop, orientation in
                 base.resized(
                     to: PixelSize(width: across, height: down), crop: crop, orientation, avx2: avx2)
@@ -75,7 +76,8 @@ struct ResamplerTests {
     func same() {
         for width in 1...140 {
             #expect(
-                Self.results(width: width, slack: 4096, avx2: true) == Self.results(width: width, slack: 4096, avx2: false),
+                Self.results(width: width, slack: 4096, avx2: true)
+                    == Self.results(width: width, slack: 4096, avx2: false),
                 "\(width)")
         }
     }

@@ -79,7 +79,8 @@ struct RecentAnswersTests {
                 topic: .jobsFast, partition: PartitionID(0), offset: Int64(number), timestamp: 0, key: [], value: [],
                 headers: [])
             var effects: [PartitionEffect] = []
-            state.reduce(.found(PendingJob(job: Self.job(wanted, of: source), record: record), look), at: now, into: &effects)
+            state.reduce(
+                .found(PendingJob(job: Self.job(wanted, of: source), record: record), look), at: now, into: &effects)
             let plan = Plan(wanted, snapshot: look, now: now, rules: ReuseRules())
             if case .settle(_, .outcome(let outcome)) = effects.first {
                 #expect(outcome.variants.compactMap(\.row) == plan.unchanged && plan.unchanged.count == wanted.count)

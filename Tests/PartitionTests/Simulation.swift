@@ -70,7 +70,8 @@ struct Simulation {
     private mutating func append(_ pending: PendingJob) {
         jobs.append(
             (
-                pending.record.topic, pending.job, pending.record, pending.attempts, pending.firstSeen, pending.notBefore,
+                pending.record.topic, pending.job, pending.record, pending.attempts, pending.firstSeen,
+                pending.notBefore,
                 pending.heldSince
             ))
     }

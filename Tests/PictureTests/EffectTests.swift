@@ -56,7 +56,9 @@ struct EffectTests {
     func trim() async throws {
         var pixels = Sources.flat([255, 255, 255], width: 120, height: 90)
         for y in 20..<60 {
-            for x in 30..<110 { pixels.bytes.replaceSubrange((y * 120 + x) * 3..<(y * 120 + x) * 3 + 3, with: [0, 90, 0]) }
+            for x in 30..<110 {
+                pixels.bytes.replaceSubrange((y * 120 + x) * 3..<(y * 120 + x) * 3 + 3, with: [0, 90, 0])
+            }
         }
         let file = try Workshop.file(pixels.png)
         let whole = try await Workshop.make("full-trim.png", of: file)
@@ -70,7 +72,8 @@ struct EffectTests {
         #expect(blank.size == PixelSize(width: 60, height: 40))
     }
 
-    @Test("Smart keeps what draws the eye, in every orientation's pixels, and says where that was", arguments: [1, 6, 3])
+    @Test(
+        "Smart keeps what draws the eye, in every orientation's pixels, and says where that was", arguments: [1, 6, 3])
     func smart(orientation: Int) async throws {
         // Dull, with one lively spot in the right.
         var pixels = Sources.flat([120, 120, 120], width: 300, height: 100)
@@ -154,7 +157,9 @@ struct EffectTests {
 
     @Test("Where a format holds no alpha, a transparent picture looks as it does on its background")
     func flatLooks() async throws {
-        let half = Pixels(width: 300, height: 200, channels: 4, bytes: (0..<300 * 200).flatMap { [200, 30, 30, $0 % 300 < 150 ? 255 : 0] })
+        let half = Pixels(
+            width: 300, height: 200, channels: 4,
+            bytes: (0..<300 * 200).flatMap { [200, 30, 30, $0 % 300 < 150 ? 255 : 0] })
         let file = try Workshop.file(half.png)
         let made = try await Workshop.render(file) { facts in
             ["240x240.webp", "60x60.jpg"].map {

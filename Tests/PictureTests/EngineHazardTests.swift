@@ -68,7 +68,8 @@ struct EngineHazardTests {
     /// A decoder gives its rows once: without `keepsDecoded` a second output finds none, and no renderer gets warm.
     ///
     /// Black at q95 takes 197 kB, since each of its blocks has two bits: 150 are had by a search alone, which needs it held.
-    @Test("A picture too large to be held comes out upright, once for each output, within its bytes", arguments: [1, 6])
+    @Test(
+        "A picture too large to be held comes out upright, once for each output, within its bytes", arguments: [1, 6])
     func streamed(orientation: Int) async throws {
         let exif = Pixels.chunk("eXIf", Sources.tiff(orientation: orientation))
         // Its top row is grey: 140, and as much as the pixel before.

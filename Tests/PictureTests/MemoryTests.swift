@@ -39,11 +39,15 @@ struct MemoryTests {
     @Test(
         "Whichever library is refused memory, the verdict is memory, and what comes out is what comes out with plenty",
         arguments: [
-            Hunger(source: "full-q100.jpg", spec: "full-q100.jpg", mebibytes: [52, 68, 72, 76, 78, 80, 82], says: "(case 10)"),
+            Hunger(
+                source: "full-q100.jpg", spec: "full-q100.jpg", mebibytes: [52, 68, 72, 76, 78, 80, 82],
+                says: "(case 10)"),
             Hunger(source: "full-q100.jpg", spec: "full.webp", mebibytes: [60, 66, 68, 70, 72]),
             Hunger(source: "full-q100.jpg", spec: "full.png", mebibytes: [56, 68, 74, 78, 80]),
             Hunger(source: "full-q100.jpg", spec: "full.avif", mebibytes: [56, 72, 80, 88, 96, 104]),
-            Hunger(source: "full-q100.jpg", spec: "full.jpg", engine: .libvips, mebibytes: [40, 60, 68, 72], says: "out of memory"),
+            Hunger(
+                source: "full-q100.jpg", spec: "full.jpg", engine: .libvips, mebibytes: [40, 60, 68, 72],
+                says: "out of memory"),
             Hunger(source: "full.png", spec: "full.webp", mebibytes: [44, 60, 72]),
             Hunger(source: "full.webp", spec: "full.png", mebibytes: [44, 76, 84, 92, 96]),
             Hunger(source: "full.gif", spec: "full.gif", mebibytes: [60, 72, 80, 88, 100, 112, 116]),
@@ -93,12 +97,15 @@ struct MemoryTests {
         let large = try Workshop.file(try await Workshop.make("full-q100.jpg", of: noise).content.bytes())
         let facts = try pool.inspect(large).facts
         let orders = try ["20x20.webp", "full.avif"].map { try Workshop.order($0, of: facts.size) }
-        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.render(large, in: pool) { _ in orders } }
+        let failure = await #expect(throws: RenderFailure.self) {
+            try await Workshop.render(large, in: pool) { _ in orders }
+        }
         guard case .outOfMemory(let spec, _) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
-        #expect(spec == orders[1].spec && failure?.verdict == .fail && pool.losses == 2, "\(failure?.description ?? "")")
+        #expect(
+            spec == orders[1].spec && failure?.verdict == .fail && pool.losses == 2, "\(failure?.description ?? "")")
         #expect(try await Workshop.render(large, in: pool) { _ in [orders[0]] }.count == 1)
         await pool.stop()
     }
@@ -110,7 +117,8 @@ struct MemoryTests {
         let program = Built.program("mezzotint-renderer").path
         let pool = RendererPool(
             RendererConfiguration(
-                program: try folder.program("#!/bin/sh\nulimit -d 300000\nulimit -n 20\nulimit -f 9000\nexec '\(program)' \"$@\""), count: 1))
+                program: try folder.program(
+                    "#!/bin/sh\nulimit -d 300000\nulimit -n 20\nulimit -f 9000\nexec '\(program)' \"$@\""), count: 1))
         try await pool.ready()
         let limits = try String(contentsOfFile: "/proc/\(pool.processes[0].pid)/limits", encoding: .utf8)
         #expect(limits.contains("Max data size             307200000"))
@@ -158,7 +166,8 @@ struct MemoryTests {
         await pool.stop()
         let tight = Self.pool(mebibytes: 150)
         #expect(
-            try await Workshop.make("full.jpg", of: try Workshop.file(try made.content.bytes()), in: tight).size.width == 4_000)
+            try await Workshop.make("full.jpg", of: try Workshop.file(try made.content.bytes()), in: tight).size.width
+                == 4_000)
         await tight.stop()
     }
 

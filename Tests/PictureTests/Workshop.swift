@@ -1,8 +1,8 @@
-import RenderProtocol
 internal import Foundation
 internal import ImageModel
 internal import Ports
 internal import Posix
+import RenderProtocol
 internal import RendererPool
 internal import TestPixels
 internal import TestSupport

@@ -32,7 +32,7 @@ struct HEIFContainerTests {
     }
 
     @Test("One that is cut anywhere comes back as it was")
-    func crop() {
+    func cut() {
         for count in real.indices { #expect(HEIFContainer.bare(Array(real[..<count])) == Array(real[..<count])) }
     }
 

@@ -50,7 +50,8 @@ struct LookTests {
                 pixels.append(isTransparent && x >= 16 ? 0 : 255)
             }
         }
-        let drawing = try #require(ThumbHash.drawing(of: ThumbHash.bytes(rgba: pixels, width: 32, height: 24), side: 16))
+        let drawing = try #require(
+            ThumbHash.drawing(of: ThumbHash.bytes(rgba: pixels, width: 32, height: 24), side: 16))
         // Landscape, by sevenths or fifths.
         #expect(drawing.width == 16 && (11...13).contains(drawing.height))
         for (x, y) in [(2, 2), (5, 9), (12, 3), (13, 10)] {

@@ -40,7 +40,9 @@ struct Studio: Sendable {
     mutating func store(_ specs: [VariantSpec]) async throws {
         let plan = FetchedPlan(specs, snapshot: SourceSnapshot(source: source, variants: rows), fetched: source)
         guard let batch = plan.batch else { return }
-        for variant in try await Studio.pool.render(picture, batch.orders, lane: .fast, isReuse: batch.renderSource.isDonor) {
+        for variant in try await Studio.pool.render(
+            picture, batch.orders, lane: .fast, isReuse: batch.renderSource.isDonor)
+        {
             blobs[variant.spec] = variant.content
             rows.append(
                 batch.renderSource.row(

@@ -6,7 +6,7 @@ internal import Records
 /// What goes wrong. A seed has some of them, so that others show what they do alone.
 enum Fault: Int, CaseIterable {
     case kill, terminate, pause, rebalance, loseDisk, oldDisk, otherDisk, clock
-    case crop, full, away, slow, failReads, compact, truncate, recreate, retain, expireOffsets, reset
+    case cut, full, away, slow, failReads, compact, truncate, recreate, retain, expireOffsets, reset
     case fillStore, failStore, slowStore, removeBlob, tearBlob, index
     case failOrigin, stallOrigin, changeOrigin, renderer
 
@@ -53,7 +53,7 @@ extension World {
             if !running.isEmpty { inject(fault, on: chance.pick(running), until) }
         case .rebalance: group.rebalance()
         case .clock: jump(chance.pick(machines))
-        case .crop: cluster.cutUntil = until
+        case .cut: cluster.cutUntil = until
         case .full: cluster.fullUntil = until
         case .slow:
             count(.logSlow)

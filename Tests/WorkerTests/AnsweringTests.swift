@@ -31,7 +31,11 @@ struct AnsweringTests {
         let gate = Gate()
         let moving = MovingLog(log) { records in
             let answers = records.filter { $0.topic == .outcomes }
-            if answers.contains(where: { $0.partition == slow }) { await gate.wait() } else if !answers.isEmpty { gate.open() }
+            if answers.contains(where: { $0.partition == slow }) {
+                await gate.wait()
+            } else if !answers.isEmpty {
+                gate.open()
+            }
             return nil
         }
         try await bench.work(log: log, moving: moving)
@@ -45,7 +49,8 @@ struct AnsweringTests {
         // No jobs: each is answered by a dead letter and an outcome.
         let bodies = ["one", "two", "three"]
         try await bench.append(
-            bodies.map { NewRecord(topic: .jobsFast, partition: PartitionID(0), key: [], value: Array($0.utf8)) }, to: log)
+            bodies.map { NewRecord(topic: .jobsFast, partition: PartitionID(0), key: [], value: Array($0.utf8)) },
+            to: log)
         let batches = Mutex<[[Topic]]>([])
         let moving = MovingLog(
             log,

@@ -19,12 +19,12 @@ struct DamagedBlobTests {
 
     /// What happens to a file; all but the last change its length.
     enum Damage: CaseIterable {
-        case emptied, crop, lengthened, overwritten
+        case emptied, cut, lengthened, overwritten
 
         func bytes(_ bytes: Data) -> Data {
             switch self {
             case .emptied: Data()
-            case .crop: bytes.prefix(bytes.count / 2)
+            case .cut: bytes.prefix(bytes.count / 2)
             case .lengthened: bytes + [0]
             case .overwritten: Data(repeating: 0x5A, count: bytes.count)
             }
@@ -62,7 +62,7 @@ struct DamagedBlobTests {
     @Test(
         "A length that is not the stored one is found at the look-up, and the file is made again",
         arguments: [
-            Damage.emptied, .crop, .lengthened,
+            Damage.emptied, .cut, .lengthened,
         ])
     func lookUp(damage: Damage) async throws {
         _ = try await work([wanted])

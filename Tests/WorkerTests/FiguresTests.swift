@@ -165,7 +165,10 @@ private final class FullIndexes: VariantIndexes {
 
     func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let (index, rebuilt) = try inner.open(partition)
-        let left = spared.withLock { $0 -= 1; return $0 }
+        let left = spared.withLock {
+            $0 -= 1
+            return $0
+        }
         return (left >= 0 ? index : FullIndex(index, full), rebuilt)
     }
 }

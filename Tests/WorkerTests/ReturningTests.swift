@@ -43,7 +43,11 @@ struct ReturningTests {
         let source = try bench.rules.source(of: bench.url("/a.png")).key
         let partition = source.partition(of: log.partitionCount)
         try await bench.append(
-            [NewRecord(topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))],
+            [
+                NewRecord(
+                    topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes,
+                    value: Array("no job".utf8))
+            ],
             to: log)
         let letters = Mutex(0)
         let moving = MovingLog(log) { records in
@@ -74,14 +78,22 @@ struct ReturningTests {
         let partition = source.partition(of: log.partitionCount)
         // Answered without a fetch, once the job before it has asked for its permit.
         try await bench.append(
-            [NewRecord(topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))],
+            [
+                NewRecord(
+                    topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes,
+                    value: Array("no job".utf8))
+            ],
             to: log)
         let (told, moved, ended) = (Gate(), Gate(), Gate())
         let letters = Mutex(0)
         let moving = MovingLog(log) { records in
             guard records.contains(where: { $0.topic == .dead }) else { return nil }
             // Each ownership answers it: the first does not hear any more that it is there.
-            let isFirst = letters.withLock { $0 += 1; return $0 } == 1
+            let isFirst =
+                letters.withLock {
+                    $0 += 1
+                    return $0
+                } == 1
             (isFirst ? told : ended).open()
             if isFirst { await moved.wait() }
             return nil

@@ -1,7 +1,7 @@
-import Records
 import EmbeddedLog
 import Foundation
 import ImageModel
+import Records
 import TestPixels
 import TestSupport
 import Testing

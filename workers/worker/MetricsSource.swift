@@ -114,7 +114,10 @@ final class MetricsSource: Sendable {
         case .permits: return PermitKind.allCases.map { Sample(status.permits[$0]?.all ?? 0, "\($0)") }
         case .permitsInUse: return PermitKind.allCases.map { Sample(status.permits[$0]?.used ?? 0, "\($0)") }
         case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
-        case .lagSeconds: return lags.map { Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)") }
+        case .lagSeconds:
+            return lags.map {
+                Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)")
+            }
         case .rendererLosses: return [Sample(renderers.losses)]
         case .rendererMemory: return [Sample(renderers.processes.reduce(0) { $0 + ($1.memory?.now ?? 0) })]
         case .processCPU: return [Sample(Double(ProcessMemory.ownCPUNanoseconds) / 1e9)]

@@ -39,7 +39,8 @@ struct Progress {
     private static func text(_ jobs: Int, _ variants: Int, _ saved: Int, _ left: Int64, _ seconds: Double) -> String {
         let rate = Double(jobs) / max(seconds, 0.001)
         let time = rate > 0 ? "\(Int(Double(left) / rate)) s left" : "waiting"
-        return "\(jobs) jobs, \(variants) variants, \(Figure.text(Double(variants) / max(seconds, 0.001), digits: 1))/s, "
+        return
+            "\(jobs) jobs, \(variants) variants, \(Figure.text(Double(variants) / max(seconds, 0.001), digits: 1))/s, "
             + "\(saved) fetches saved, \(left) to do, \(time)"
     }
 

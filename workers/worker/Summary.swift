@@ -11,7 +11,8 @@ struct Summary {
         let counters = status.counters
         rows = [
             ("jobs", "\(counters.jobs)"), ("stored", "\(counters.stored)"), ("reused", "\(counters.reused)"),
-            ("unchanged", "\(counters.unchanged)"), ("failed", "\(counters.failed)"), ("expired", "\(counters.expired)"),
+            ("unchanged", "\(counters.unchanged)"), ("failed", "\(counters.failed)"),
+            ("expired", "\(counters.expired)"),
             ("cancelled", "\(counters.cancelled)"), ("dead", "\(counters.dead)"), ("fetches", "\(counters.fetches)"),
             ("fetchedBytes", "\(counters.fetchedBytes)"), ("renders", "\(counters.renders)"),
             ("restoredRows", "\(status.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),

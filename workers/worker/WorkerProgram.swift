@@ -14,11 +14,14 @@ internal import WorkerRuntime
 struct WorkerProgram {
     static let command = Command(
         "mezzotint-worker", abstract: "Fetch, render and store what jobs ask for, until told to stop.",
-        examples: ["mezzotint-worker --config config/embedded.yaml", "mezzotint-worker --set data=/srv/mezzotint --until-idle"],
+        examples: [
+            "mezzotint-worker --config config/embedded.yaml", "mezzotint-worker --set data=/srv/mezzotint --until-idle",
+        ],
         options: Option.configuration + [
             Option(
                 flag: "until-idle",
-                help: "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds."
+                help:
+                    "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds."
             ),
             Option(flag: "json", help: "End with one line of JSON instead of a table."),
         ]
