@@ -87,7 +87,7 @@ extension Worker {
         owned.isRestored = true
         owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
         look(at: owned)
-        lookUpPendingJobs(of: owned)
+        resumePendingJobs(of: owned)
         logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
         turnSoon()
         if let text = endRestore() { logger.info("\(text)") }

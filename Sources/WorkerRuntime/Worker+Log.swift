@@ -67,8 +67,7 @@ extension Worker: LogListener {
             if let tier = DelayTier(topic) { try due(tier, owned, limit) } else { try drain(topic, owned, limit) }
         if !records.isEmpty { turnSoon() }
         guard records.count > Self.decodedAtOnce else {
-            for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
-            return
+            return takeUp(records, of: topic, owned)
         }
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.

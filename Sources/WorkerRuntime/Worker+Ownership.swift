@@ -17,7 +17,7 @@ extension Worker {
                 seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
                 firstFlight: assignments << 32)
             var none: [PartitionEffect] = []
-            state.reduce(.folded(start), at: now, into: &none)
+            state.reduce(.folded(start), at: moment, into: &none)
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(at: monotonic))
@@ -99,10 +99,7 @@ extension Worker {
             toldLeaving = now
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }
-        for flight in owned.state.flightIDs where !owned.state.hasBegun(flight) { scheduler.forget(flight) }
-        // The changelog is not read any more until the partition is gone, and nothing more is planned here: what is
-        // announced is answered without waiting for the index.
-        feed(.folded(.max), to: owned)
+        feed(.leaving, to: owned)
         settle()
     }
 
@@ -121,10 +118,9 @@ extension Worker {
         quietSince = nil
         for flight in owned.state.flightIDs {
             fetches[flight]?.cancel()
-            fetched[flight] = nil
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
-        scheduler.endHold(partition)
+        scheduler.closeLog(of: partition)
         keptProgress[partition] = KeptProgress(topics: progress(of: owned), row: owned.index.progress)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {

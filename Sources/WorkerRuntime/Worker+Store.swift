@@ -51,6 +51,6 @@ extension Worker {
         storeAbsence = ports.store.absence
         guard storeAbsence == nil else { return note(absence) }
         logger.info("The store is there again: jobs that waited for it go on.")
-        for owned in partitions.values where owned.isRestored { lookUpPendingJobs(of: owned) }
+        for owned in partitions.values where owned.isRestored { resumePendingJobs(of: owned) }
     }
 }

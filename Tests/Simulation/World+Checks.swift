@@ -98,7 +98,7 @@ extension World {
         for machine in machines {
             guard let process = machine.process, !process.isPaused else { continue }
             lookAtAge(of: process)
-            let figures = process.worker.assumeIsolated { $0.figures }
+            let figures = process.worker.assumeIsolated { $0.status }
             let owned = figures.owned.count
             let limit = owned * (3 * Self.readAhead + 16)
             let unfinished = figures.unfinished.values.reduce(0, +)

@@ -244,7 +244,7 @@ final class World: @unchecked Sendable {
                 continue
             }
             process.worker.assumeIsolated {
-                if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") }
+                if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.status.summary)") }
             }
         }
         return parts.joined(separator: "; ")
