@@ -31,6 +31,10 @@ extension PartitionState {
     /// Of a partition that is leaving nothing begins: what is queued there is another owner's to do.
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
         if isLeaving, flight.course == nil { return }
+        if flight.course == nil, runsAlone(flight) {
+            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.host)
+            return effects.append(.permit(.isolate(request, patience: suspects.patience)))
+        }
         effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.host)))
     }
 
@@ -197,6 +201,7 @@ extension PartitionState {
         guard let flight = flights.removeValue(forKey: id) else { return }
         bySource[flight.source] = nil
         effects.append(.permit(.forget(id)))
+        if flight.course != nil { for pending in flight.pendingJobs { suspects.clear(pending.place) } }
         for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
@@ -232,11 +237,7 @@ extension PartitionState {
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:
-            let letter = DeadLetter(
-                of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
-                at: now.wall)
-            let outcome = pending.outcome(.dead, variants: variants, failure: failure, at: now.wall)
-            effects.append(.work(.answer(pending.record, .dead(letter, outcome))))
+            effects.setAside(pending, variants: variants, failure, attempts: attempts, at: now)
         }
     }
 }

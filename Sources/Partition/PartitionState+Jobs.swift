@@ -9,6 +9,7 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
+        if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
     }
 
@@ -34,6 +35,7 @@ extension PartitionState {
             flight.late.append(pending)
         }
         flights[id] = flight
+        if suspects.runsAlone(pending.place) { isolate(flight, &effects) }
     }
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
@@ -139,6 +141,16 @@ extension [PartitionEffect] {
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
         append(.work(.answer(pending.record, .outcome(outcome))))
+    }
+
+    mutating func setAside(
+        _ pending: PendingJob, variants: VariantOutcomes = [], _ failure: FailureNote, attempts: Int, at now: Moment
+    ) {
+        let letter = DeadLetter(
+            of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
+            at: now.wall)
+        let outcome = pending.outcome(.dead, variants: variants, failure: failure, at: now.wall)
+        append(.work(.answer(pending.record, .dead(letter, outcome))))
     }
 }
 

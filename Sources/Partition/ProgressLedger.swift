@@ -3,11 +3,11 @@ package import Records
 /// When the progress of a partition is written into its changelog again: a row costs an append and a transaction.
 ///
 /// Once a second while something is finished ahead of a committable offset, or jobs wait in memory, since that is done
-/// again otherwise; once a
-/// minute where offsets moved, so that the row's anchors stay within retention. Times are monotonic milliseconds.
+/// again otherwise, and while the row has other suspects than it should; once a minute where offsets moved, so that the
+/// row's anchors stay within retention. Times are monotonic milliseconds.
 package struct ProgressLedger: Sendable {
     /// What the changelog has, as far as it is known here.
-    package private(set) var written: [Topic: TopicProgress]
+    package private(set) var written: ProgressRow?
     private var writtenAt: Int64
     private var nextLook: Int64
     private var isWriting = false
@@ -15,7 +15,7 @@ package struct ProgressLedger: Sendable {
     private static let aheadInterval: Int64 = 1_000
     private static let interval: Int64 = 60_000
 
-    package init(_ written: [Topic: TopicProgress] = [:], at now: Int64) {
+    package init(_ written: ProgressRow?, at now: Int64) {
         (self.written, writtenAt, nextLook) = (written, now, now + Self.aheadInterval)
     }
 
@@ -25,23 +25,43 @@ package struct ProgressLedger: Sendable {
     ///   - isLast: the partition goes: whatever differs is written.
     ///   - current: asked once a second, since a long one is sorted for it.
     package mutating func beginWrite(
-        at now: Int64, isLast: Bool = false, _ current: () -> [Topic: TopicProgress]
-    ) -> [Topic: TopicProgress]? {
+        at now: Int64, isLast: Bool = false, _ current: () -> ProgressRow
+    ) -> ProgressRow? {
         guard !isWriting, isLast || now >= nextLook else { return nil }
         nextLook = now + Self.aheadInterval
         let current = current()
-        guard current != written else { return nil }
-        let isAhead = [current, written].contains { $0.values.contains { !$0.finished.isEmpty || !$0.waits.isEmpty } }
-        guard isLast || now - writtenAt >= (isAhead ? Self.aheadInterval : Self.interval) else { return nil }
+        guard written?.isSame(as: current) != true else { return nil }
+        let isSoon = current.isAhead || written?.isAhead ?? false || written?.hasSameOwners(as: current) != true
+        guard isLast || now - writtenAt >= (isSoon ? Self.aheadInterval : Self.interval) else { return nil }
         isWriting = true
         return current
     }
 
-    package var isIdle: Bool { !isWriting }
-
-    package mutating func wrote(_ progress: [Topic: TopicProgress], at now: Int64) {
-        (written, writtenAt, isWriting) = (progress, now, false)
+    /// A row that is written for more than the progress, at once; it ends as every write does. False while another is on
+    /// its way: a row must not overtake one.
+    package mutating func beginMarker() -> Bool {
+        defer { isWriting = true }
+        return !isWriting
     }
 
+    package var isIdle: Bool { !isWriting }
+
+    package mutating func wrote(_ row: ProgressRow, at now: Int64) { (written, writtenAt, isWriting) = (row, now, false) }
+
     package mutating func failed(at now: Int64) { (writtenAt, isWriting) = (now, false) }
+}
+
+extension ProgressRow {
+    fileprivate var isAhead: Bool { topics.values.contains { !$0.finished.isEmpty || !$0.waits.isEmpty } }
+
+    /// Whenever they were written.
+    package func isSame(as other: ProgressRow) -> Bool {
+        var row = self
+        row.at = other.at
+        return row == other
+    }
+
+    fileprivate func hasSameOwners(as other: ProgressRow) -> Bool {
+        isClean == other.isClean && deaths == other.deaths && suspects == other.suspects
+    }
 }

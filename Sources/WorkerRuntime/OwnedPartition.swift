@@ -53,6 +53,12 @@ final class OwnedPartition {
     var ledger: ProgressLedger
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
+    /// What was there before this owner's first row.
+    private(set) var left: ProgressRow?
+    private var hasTakenOver = false
+    /// When its jobs could first run, monotonic milliseconds.
+    var restoredAt: Int64 = 0
+    var naming = Naming()
     /// By topic: each has its own while a slice of it is being decoded.
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
@@ -66,6 +72,13 @@ final class OwnedPartition {
         (self.id, self.epoch, self.index, self.state, self.kept, self.ledger) = (id, epoch, index, state, kept, ledger)
         (changelogStart, restoreEnd) = (changelog.lowerBound, changelog.upperBound)
         folded = index.position ?? 0
+    }
+
+    /// What earlier owners left, before a row of this one takes its place.
+    func takeOver() {
+        guard !hasTakenOver else { return }
+        (hasTakenOver, left) = (true, index.progress)
+        state.suspects = Suspects(after: left, isOwn: left != nil && left == kept?.row)
     }
 
     func noteStale(_ key: RecordKey, at offset: Int64) { stale[key] = offset }

@@ -85,7 +85,9 @@ extension Worker {
         guard isRead || owned.folded >= end else { return }
         guard owned.mark == .set else { return beginMark(owned) }
         owned.isRestored = true
-        owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
+        owned.ledger = ProgressLedger(owned.index.progress, at: monotonic)
+        owned.restoredAt = monotonic
+        tellSuspects(of: owned)
         look(at: owned)
         resumePendingJobs(of: owned)
         logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
@@ -115,7 +117,9 @@ extension Worker {
     /// Compaction keeps what came last, though nobody folds it: so of each key that an earlier owner wrote too late, what
     /// holds is appended once more.
     func restate(_ owned: OwnedPartition) {
-        guard owned.isRestored, !owned.isRestating, !owned.stale.isEmpty, !owned.isLeaving else { return }
+        guard owned.isRestored, !owned.isRestating, !owned.stale.isEmpty, !owned.isLeaving, owned.ledger.isIdle else {
+            return
+        }
         // What is worked on now says its own soon; it is looked at again after that.
         let waits = owned.stale.keys.contains { $0.source.map(owned.state.isInFlight) ?? false }
         // The mark by which the others are known stays until they are said again.
@@ -162,7 +166,7 @@ extension Worker {
         case .epoch, .job: return epochRow(of: owned, isClean: false)
         case .progress:
             let empty = ProgressRow(partition: owned.id, topics: [:], store: owned.store, at: now)
-            record = (owned.index.progress ?? empty).newRecord()
+            record = (owned.ledger.written ?? owned.index.progress ?? empty).newRecord()
         case .source(let source):
             let row = try owned.index.snapshot(of: source).source
             record = row?.newRecord(partition: owned.id) ?? SourceRow.drop(source, partition: owned.id)

@@ -20,7 +20,7 @@ extension Worker {
             state.reduce(.folded(start), at: moment, into: &none)
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
-                kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(at: monotonic))
+                kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
             partitions[partition] = owned
             restore.begin(owned.rowsLeft, at: now)
             // Nothing to read means that nothing is said to be readable.
@@ -45,9 +45,9 @@ extension Worker {
     private func mark(_ partition: PartitionID, _ epoch: Int64) async {
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
         while let owned = marking(partition, epoch) {
-            let binding = await bindStore(of: owned)
+            let isBound = await bindStore(of: owned)
             guard marking(partition, epoch) === owned else { continue }
-            guard let binding else {
+            guard isBound else {
                 await ports.time.sleep(for: .milliseconds(500))
                 continue
             }
@@ -56,8 +56,10 @@ extension Worker {
                 owned.mark = .none
                 return
             }
+            owned.takeOver()
+            let progress = progressRow(owned.left?.topics ?? [:], owned, naming: []).newRecord(in: owned.epoch)
             let results = await ports.log.append(
-                rows + binding + [epochRow(of: owned, isClean: false)], as: owned.ownership)
+                rows + [progress, epochRow(of: owned, isClean: false)], as: owned.ownership)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
                 owned.forgetStale(late)
                 (owned.mark, owned.restoreEnd) = (.set, max(owned.restoreEnd, offset + 1))
@@ -121,7 +123,8 @@ extension Worker {
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
         scheduler.closeLog(of: partition)
-        keptProgress[partition] = KeptProgress(topics: progress(of: owned), row: owned.index.progress)
+        keptProgress[partition] = KeptProgress(
+            topics: progress(of: owned), row: owned.ledger.written ?? owned.left ?? owned.index.progress)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
             restore.leave(owned.rowsLeft)

@@ -61,6 +61,7 @@ extension Worker {
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
+            owned.state.suspects.forget(topic)
         } else {
             // The log's own reading began at the group's offset.
             if start.position != committed ?? sight.bounds.lowerBound {
@@ -123,25 +124,36 @@ extension Worker {
     /// Writes the progress row if it is due; true if that began.
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
-        guard canTellProgress(of: owned),
-            let topics = owned.ledger.beginWrite(at: monotonic, isLast: isLast, { progress(of: owned) })
-        else { return false }
-        tasks.yield { [ports, owner = owned.ownership, row = progressRow(topics, owned)] in
-            let result = await ports.log.append([row], as: owner)
-            await self.wroteProgress(topics, owner, result.lazy.compactMap(\.failure).first)
+        guard owned.isRestored, isLast || canTellProgress(of: owned) else { return false }
+        let written = owned.ledger.written
+        let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
+            newestRow(of: owned, after: written, isLast: isLast)
         }
+        guard let row else { return false }
+        write(row, of: owned)
         return true
     }
 
-    private func wroteProgress(_ topics: [Topic: TopicProgress], _ owner: Ownership, _ failure: LogFailure?) {
+    func write(_ row: ProgressRow, of owned: OwnedPartition) {
+        tasks.yield { [ports, owner = owned.ownership] in
+            let failure = await ports.log.append([row.newRecord(in: owner.epoch)], as: owner).first?.failure
+            // Not again at once: a log that is full refuses as fast as it is asked.
+            if failure != nil { await ports.time.sleep(for: .milliseconds(500)) }
+            await self.wroteProgress(row, owner, failure)
+        }
+    }
+
+    private func wroteProgress(_ row: ProgressRow, _ owner: Ownership, _ failure: LogFailure?) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         if let failure {
             counters.countFailure(failure.code)
             owned.ledger.failed(at: monotonic)
+            giveUpNaming(owned, FailureNote(failure))
             // It goes without: its successor does again what was finished ahead.
             if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty { return giveUp(owned.id) }
         } else {
-            owned.ledger.wrote(topics, at: monotonic)
+            owned.ledger.wrote(row, at: monotonic)
+            named(by: row, owned)
         }
         settle()
     }
@@ -162,10 +174,15 @@ extension Worker {
 
     /// For the end of a drain; nil if there is nothing new to say.
     func lastProgressRow(of owned: OwnedPartition) -> NewRecord? {
-        guard canTellProgress(of: owned),
-            let topics = owned.ledger.beginWrite(at: monotonic, isLast: true, { progress(of: owned) })
-        else { return nil }
-        return progressRow(topics, owned)
+        guard owned.isRestored else { return nil }
+        let row = newestRow(of: owned, after: owned.ledger.written, isLast: true)
+        return owned.ledger.written?.isSame(as: row) == true ? nil : row.newRecord(in: owned.epoch)
+    }
+
+    /// All that there is to tell now.
+    private func newestRow(of owned: OwnedPartition, after written: ProgressRow?, isLast: Bool) -> ProgressRow {
+        let topics = canTellProgress(of: owned) ? progress(of: owned) : written?.topics ?? [:]
+        return progressRow(topics, owned, isLast: isLast, naming: owned.state.namedStill)
     }
 
     /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a
@@ -175,9 +192,16 @@ extension Worker {
             && Topic.worked.allSatisfy { owned.isOpen($0) && ports.consumer.committed($0, owned.id) != nil }
     }
 
-    private func progressRow(_ topics: [Topic: TopicProgress], _ owned: OwnedPartition) -> NewRecord {
-        ProgressRow(partition: owned.id, topics: topics, store: owned.store, at: now).newRecord().announced(
-            in: owned.epoch)
+    func progressRow(
+        _ topics: [Topic: TopicProgress], _ owned: OwnedPartition, isLast: Bool = false, naming places: Set<RecordPlace>
+    ) -> ProgressRow {
+        // A worker that was told to stop may be killed before it has, and no job is to blame.
+        let isClean = isLast || !phase.isRunning
+        let suspects = owned.state.suspects
+        let isAlone = scheduler.solitude.flight?.partition == owned.id
+        return ProgressRow(
+            partition: owned.id, topics: topics, store: owned.store, isClean: isClean, deaths: suspects.deaths,
+            suspects: suspects.rows(naming: places, isAlone: isAlone), at: now)
     }
 }
 
@@ -201,7 +225,7 @@ extension OwnedPartition {
 
     /// What earlier owners left of a topic.
     func inherited(_ topic: Topic) -> TopicProgress? {
-        let topics = kept.flatMap { $0.row == index.progress ? $0.topics : nil } ?? index.progress?.topics
+        let topics = kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics
         return topics?[topic]
     }
 
@@ -213,4 +237,8 @@ extension OwnedPartition {
         guard incarnation > 0 else { return }
         for place in records.indices { records[place].incarnation = incarnation }
     }
+}
+
+extension ProgressRow {
+    func newRecord(in epoch: Int64) -> NewRecord { newRecord().announced(in: epoch) }
 }

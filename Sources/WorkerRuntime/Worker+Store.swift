@@ -7,8 +7,8 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// What the partition's mark says of the store, if anything; nil while its jobs must wait for another store.
-    func bindStore(of owned: OwnedPartition) async -> [NewRecord]? {
+    /// Which store the partition's mark says; false while its jobs must wait for another store.
+    func bindStore(of owned: OwnedPartition) async -> Bool {
         do {
             let sight = try await ports.store.sight()
             let rows = owned.index.progress?.store
@@ -20,21 +20,18 @@ extension Worker {
             }
             let store = try await ports.store.adopt()
             owned.store = store
-            guard store != rows else { return [] }
-            if let rows {
+            if let rows, store != rows {
                 logger.notice(
                     "The rows of a partition are bound to another store now, as store.adopt says.",
                     ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
             }
-            var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
-            (row.store, row.at) = (store, now)
-            return [row.newRecord().announced(in: owned.epoch)]
+            return true
         } catch let failure as StoreFailure {
             note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { rebuild(owned, failure) } else { note(failure) }
         } catch {}
-        return nil
+        return false
     }
 
     /// Whether a wanted file is gone. Where the store itself is, that says nothing of the file.

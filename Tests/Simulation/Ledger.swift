@@ -110,6 +110,7 @@ final class Ledger {
         answeredAt[Int(partition.number)] = world.now
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
+        world.killers.answered(id, report)
         if fate.first == nil {
             fate.first = record
             unanswered -= 1

@@ -18,4 +18,6 @@ package enum Plant: String, Sendable, CaseIterable {
     case loseBlob = "lose-blob"
     /// An owner finds an older progress row than the newest.
     case stalePosition = "stale-position"
+    /// An owner does not read what the last one had begun.
+    case trustNoMarker = "trust-no-marker"
 }

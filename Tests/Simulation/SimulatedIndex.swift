@@ -62,7 +62,9 @@ final class SimulatedIndex: VariantIndex {
 
     var checkpoint: IndexCheckpoint? { file.checkpoint }
     var progress: ProgressRow? {
-        process.world.plants(.stalePosition) ? process.machine.disk.older[partition]?.progress : file.progress
+        var row = process.world.plants(.stalePosition) ? process.machine.disk.older[partition]?.progress : file.progress
+        if process.world.plants(.trustNoMarker) { row?.suspects = [] }
+        return row
     }
 
     func isEmpty() throws(IndexFailure) -> Bool {

@@ -54,6 +54,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         ) { done in
             let host = number % Origins.hostCount
             let source = world.origins.sources[number]
+            world.killers.meet(number, .fetch, process)
             world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1)
             if world.origins.stallsUntil[host] > world.now {
                 world.count(.originStalled)
@@ -117,6 +118,7 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
         defer { flight.map { world.flights.end($0) } }
         let gone = Result<[RenderedVariant], RenderFailure>.failure(.unavailable(reason: "killed"))
         return try await process.ask(or: gone) { done in
+            world.killers.meet(number, .render, process)
             world.note("render", Int64(process.number), Int64(number), Int64(orders.count), isReuse ? 1 : 0)
             world.count(isReuse ? .reuse : .render)
             let rendererFails = world.rendererFailsUntil > world.now

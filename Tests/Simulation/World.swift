@@ -43,6 +43,8 @@ final class World: @unchecked Sendable {
     private(set) lazy var group = Group(self)
     private(set) lazy var ledger = Ledger(self)
     private(set) lazy var flights = Flights(self)
+    private(set) lazy var killers = Killers(self, seed: seed)
+    private let seed: UInt64
     let shelf = Shelf()
     let origins: Origins
     let machines: [Machine]
@@ -54,7 +56,7 @@ final class World: @unchecked Sendable {
 
     init(seed: UInt64, plant: Plant?, print: ((String) -> Void)?) {
         var chance = Chance(seed: seed)
-        (self.plant, trace) = (plant, Trace(print: print))
+        (self.seed, self.plant, trace) = (seed, plant, Trace(print: print))
         faults = Fault.some(by: &chance)
         floods = chance.isOne(in: 4)
         origins = Origins(catalogue, &chance)
@@ -171,6 +173,7 @@ final class World: @unchecked Sendable {
     func run(steps limit: Int) {
         for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
         publishSoon()
+        killers.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()
