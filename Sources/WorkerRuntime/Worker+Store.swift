@@ -7,7 +7,7 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// What the partition's mark says of the store, if anything; nil while its jobs must wait for another store.
+    /// What goes before the partition's fence to say which store its rows are bound to, if anything; nil while its jobs must wait for another store.
     func bindStore(of owned: OwnedPartition) async -> [NewRecord]? {
         do {
             let sight = try await ports.store.sight()
