@@ -86,8 +86,8 @@ extension PartitionState {
         recentAnswers.tick(now.wall)
         endWaits(now, &effects)
         for topic in [Topic.jobsFast, .jobsSlow] {
-            guard let mark = committable[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
-            moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)
+            guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else { continue }
+            moveAside(RecordPlace(topic, offset, incarnation: offsets.incarnation), now, &effects)
         }
     }
 

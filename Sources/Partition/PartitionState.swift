@@ -58,8 +58,8 @@ package struct PartitionState: Sendable {
 
     /// What is finished of a topic, less what only the log knows; nil if it was not begun.
     package func progress(_ topic: Topic) -> TopicProgress? {
-        guard let mark = committable[topic], let next = mark.value else { return nil }
-        return TopicProgress(next: next, finished: mark.finishedOffsets, waits: waits(topic, from: next))
+        guard let offsets = committable[topic], let next = offsets.value else { return nil }
+        return TopicProgress(next: next, finished: offsets.finishedOffsets, waits: waits(topic, from: next))
     }
 
     /// Of jobs that wait in memory or were there, what their records do not tell, by offset.

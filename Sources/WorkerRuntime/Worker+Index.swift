@@ -35,10 +35,10 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         do {
             owned.index.close()
-            if !owned.isRestored { restore.leave(owned.rowsLeft) }
+            if !owned.isRestored { restore.leave(owned.lifecycle.rowsLeft) }
             owned.restart(try ports.indexes.open(owned.id).index)
-            restore.begin(owned.rowsLeft, at: now)
-            try ports.consumer.rewind(.variants, owned.id, to: owned.changelogStart)
+            restore.begin(owned.lifecycle.rowsLeft, at: now)
+            try ports.consumer.rewind(.variants, owned.id, to: owned.lifecycle.changelogStart)
             owned.readable.insert(.variants)
             turnSoon()
         } catch let failure as any StageFailure {

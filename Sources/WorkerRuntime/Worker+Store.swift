@@ -7,7 +7,7 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// Which store the partition's mark says; false while its jobs must wait for another store.
+    /// Which store the partition's rows are bound to, as its fence says; false while its jobs must wait for another store.
     func bindStore(of owned: OwnedPartition) async -> Bool {
         do {
             let sight = try await ports.store.sight()

@@ -182,8 +182,8 @@ package actor Worker {
         for owned in partitions.values {
             feed(.tick, to: owned)
             owned.looks.tick(now)
-            restate(owned)
-            // An index that could not be asked for what the mark needs is asked again, though nothing comes to be folded.
+            republish(owned)
+            // An index that could not be asked for what the fence needs is asked again, though nothing comes to be folded.
             noteRestored(owned)
             look(at: owned)
             if !owned.isLeaving { writeProgress(of: owned) }
@@ -204,9 +204,9 @@ package actor Worker {
                 ["underWay": .int(Int64(underWay))])
         }
         phase = .ended(nil)
-        // It takes the mark's place, by which rows that came too late are known: not before what holds is said again.
+        // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
         let last = partitions.values.filter { !$0.isLeaving }.map { owned in
-            let isClean = !isLate && owned.isRestored && owned.stale.isEmpty
+            let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean
             let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }
