@@ -28,10 +28,19 @@ extension PartitionState {
 
     /// The row is durable.
     package mutating func name(by row: ProgressRow) {
-        let begun = row.suspects.filter { $0.begun != nil }
-        suspects.name(
-            Set(begun.map { RecordPlace($0.topic, $0.offset, incarnation: incarnation($0.topic)) }),
-            isAlone: begun.contains { $0.begun == .alone })
+        suspects.name(names(in: row), isAlone: row.suspects.contains { $0.begun == .alone })
+    }
+
+    /// The row is on its way: what it does not name must be named again before it begins again.
+    package mutating func forgetNames(but row: ProgressRow) {
+        if !suspects.named.isEmpty {
+            suspects.name(suspects.named.intersection(names(in: row)), isAlone: suspects.isAlone)
+        }
+    }
+
+    private func names(in row: ProgressRow) -> Set<RecordPlace> {
+        let begun = row.suspects.lazy.filter { $0.begun != nil }
+        return Set(begun.map { RecordPlace($0.topic, $0.offset, incarnation: self.incarnation($0.topic)) })
     }
 
     /// Asks again in the right way: a suspect joined a flight that had not begun.

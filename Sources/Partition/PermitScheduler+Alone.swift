@@ -13,9 +13,9 @@ extension PermitScheduler {
         solitude.add(asked, due: due)
     }
 
-    /// nil: others may begin. While this machine cannot do its part, single flights are tried anyway.
+    /// nil: others may begin. While this machine cannot do its part, one of those is the probe, if there is any.
     mutating func aloneGrants(at now: Moment) -> [Grant]? {
-        guard solitude.isClosed || (solitude.isWanted && machine.isClosed) else { return nil }
+        guard solitude.isClosed || (solitude.isWanted && (machine.isClosed || seats.isEmpty)) else { return nil }
         let isUnderWay = seats.values.contains(where: \.isUnderWay)
         if let next = solitude.step(at: now.monotonic, isUnderWay: isUnderWay, isIdle: seats.isEmpty) { request(next) }
         guard solitude.isClosed else { return nil }

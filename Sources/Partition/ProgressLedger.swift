@@ -19,6 +19,11 @@ package struct ProgressLedger: Sendable {
         (self.written, writtenAt, nextLook) = (written, now, now + Self.aheadInterval)
     }
 
+    /// The index has told what the changelog has. A row may be on its way since before it was found damaged.
+    package mutating func restored(_ written: ProgressRow?, at now: Int64) {
+        (self.written, writtenAt, nextLook) = (written, now, now + Self.aheadInterval)
+    }
+
     /// Whether to write the progress now; a write that began ends with `wrote` or `failed`.
     ///
     /// - Parameters:

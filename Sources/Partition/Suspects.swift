@@ -14,7 +14,7 @@ package struct Suspects: Sendable, Hashable {
     package private(set) var deaths = 0
     /// Owners that died while the record was under way, or may have been.
     private var counts: [RecordPlace: Int] = [:]
-    /// What the newest durable row has as under way.
+    /// What the newest durable row has as under way, and one that is on its way too.
     package private(set) var named: Set<RecordPlace> = []
     /// Whether that row says that nothing else is.
     package private(set) var isAlone = false

@@ -55,7 +55,8 @@ final class OwnedPartition {
     func takeOver() {
         guard !hasTakenOver else { return }
         (hasTakenOver, left) = (true, index.progress)
-        state.suspects = Suspects(after: left, isOwn: left != nil && left == kept?.row)
+        let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
+        state.suspects = Suspects(after: left, isOwn: isOwn)
     }
 
     var isRestored: Bool { lifecycle.isRestored }

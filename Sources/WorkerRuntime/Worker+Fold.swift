@@ -87,7 +87,7 @@ extension Worker {
         case .fence(let attempt):
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
-            owned.ledger = ProgressLedger(owned.index.progress, at: monotonic)
+            owned.ledger.restored(owned.index.progress, at: monotonic)
             owned.restoredAt = monotonic
             tellSuspects(of: owned)
             look(at: owned)

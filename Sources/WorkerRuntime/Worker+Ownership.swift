@@ -112,7 +112,8 @@ extension Worker {
         }
         scheduler.closeLog(of: partition)
         keptProgress[partition] = KeptProgress(
-            topics: progress(of: owned), row: owned.ledger.written ?? owned.left ?? owned.index.progress)
+            topics: progress(of: owned), row: owned.ledger.written ?? owned.left ?? owned.index.progress,
+            isOwn: owned.ledger.written != nil)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
             restore.leave(owned.lifecycle.rowsLeft)

@@ -135,6 +135,7 @@ extension Worker {
     }
 
     func write(_ row: ProgressRow, of owned: OwnedPartition) {
+        owned.state.forgetNames(but: row)
         tasks.yield { [ports, owner = owned.ownership] in
             let failure = await ports.log.append([row.newRecord(in: owner.epoch)], as: owner).first?.failure
             // Not again at once: a log that is full refuses as fast as it is asked.
@@ -209,6 +210,8 @@ extension Worker {
 struct KeptProgress {
     let topics: [Topic: TopicProgress]
     let row: ProgressRow?
+    /// Whether this worker wrote that.
+    let isOwn: Bool
 }
 
 /// One topic of one partition, to be looked at in the log.

@@ -81,6 +81,8 @@ struct ProgressLedgerTests {
         isBegun = ledger.beginMarker()
         #expect(!isBegun)
         #expect(ledger.beginWrite(at: 5_000, isLast: true) { Self.moved } == nil)
+        ledger.restored(Self.quiet, at: 1)
+        #expect(!ledger.isIdle)
         ledger.wrote(Self.naming, at: 1)
         isBegun = ledger.beginMarker()
         #expect(isBegun)
