@@ -4,40 +4,45 @@ package import Records
 ///
 /// Once a second while something is finished ahead of a committable offset, or jobs wait in memory, since that is done
 /// again otherwise, and while the row has other suspects than it should; once a minute where offsets moved, so that the
-/// row's anchors stay within retention. Times are monotonic milliseconds.
+/// row's anchors stay within retention. While owners die in a row, ten times a second: suspects that wait hold the
+/// committable offset back, and an owner that lives shortly would do again all that is behind it. Times are monotonic
+/// milliseconds.
 package struct ProgressLedger: Sendable {
     /// What the changelog has, as far as it is known here.
     package private(set) var written: ProgressRow?
     private var writtenAt: Int64
-    private var nextLook: Int64
+    private var lookedAt: Int64
     private var isWriting = false
 
     private static let aheadInterval: Int64 = 1_000
+    private static let trialInterval: Int64 = 100
     private static let interval: Int64 = 60_000
 
     package init(_ written: ProgressRow?, at now: Int64) {
-        (self.written, writtenAt, nextLook) = (written, now, now + Self.aheadInterval)
+        (self.written, writtenAt, lookedAt) = (written, now, now)
     }
 
     /// The index has told what the changelog has. A row may be on its way since before it was found damaged.
     package mutating func restored(_ written: ProgressRow?, at now: Int64) {
-        (self.written, writtenAt, nextLook) = (written, now, now + Self.aheadInterval)
+        (self.written, writtenAt, lookedAt) = (written, now, now)
     }
 
     /// Whether to write the progress now; a write that began ends with `wrote` or `failed`.
     ///
     /// - Parameters:
     ///   - isLast: the partition goes: whatever differs is written.
-    ///   - current: asked once a second, since a long one is sorted for it.
+    ///   - isTrial: owners died in a row.
+    ///   - current: asked no more often, since a long one is sorted for it.
     package mutating func beginWrite(
-        at now: Int64, isLast: Bool = false, _ current: () -> ProgressRow
+        at now: Int64, isLast: Bool = false, isTrial: Bool = false, _ current: () -> ProgressRow
     ) -> ProgressRow? {
-        guard !isWriting, isLast || now >= nextLook else { return nil }
-        nextLook = now + Self.aheadInterval
+        let aheadInterval = isTrial ? Self.trialInterval : Self.aheadInterval
+        guard !isWriting, isLast || now - lookedAt >= aheadInterval else { return nil }
+        lookedAt = now
         let current = current()
         guard written?.isSame(as: current) != true else { return nil }
         let isSoon = current.isAhead || written?.isAhead ?? false || written?.hasSameOwners(as: current) != true
-        guard isLast || now - writtenAt >= (isSoon ? Self.aheadInterval : Self.interval) else { return nil }
+        guard isLast || now - writtenAt >= (isSoon ? aheadInterval : Self.interval) else { return nil }
         isWriting = true
         return current
     }
@@ -51,7 +56,9 @@ package struct ProgressLedger: Sendable {
 
     package var isIdle: Bool { !isWriting }
 
-    package mutating func wrote(_ row: ProgressRow, at now: Int64) { (written, writtenAt, isWriting) = (row, now, false) }
+    package mutating func wrote(_ row: ProgressRow, at now: Int64) {
+        (written, writtenAt, isWriting) = (row, now, false)
+    }
 
     package mutating func failed(at now: Int64) { (writtenAt, isWriting) = (now, false) }
 }

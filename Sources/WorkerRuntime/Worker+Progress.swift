@@ -126,7 +126,8 @@ extension Worker {
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
         guard owned.isRestored, isLast || canTellProgress(of: owned) else { return false }
         let written = owned.ledger.written
-        let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
+        let isTrial = owned.state.suspects.isNaming
+        let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast, isTrial: isTrial) {
             newestRow(of: owned, after: written, isLast: isLast)
         }
         guard let row else { return false }
@@ -182,8 +183,12 @@ extension Worker {
 
     /// All that there is to tell now.
     private func newestRow(of owned: OwnedPartition, after written: ProgressRow?, isLast: Bool) -> ProgressRow {
-        let topics = canTellProgress(of: owned) ? progress(of: owned) : written?.topics ?? [:]
-        return progressRow(topics, owned, isLast: isLast, naming: owned.state.namedStill)
+        progressRow(topics(of: owned, after: written), owned, isLast: isLast, naming: owned.state.namedStill)
+    }
+
+    /// The newest progress that can be told.
+    func topics(of owned: OwnedPartition, after written: ProgressRow?) -> [Topic: TopicProgress] {
+        canTellProgress(of: owned) ? progress(of: owned) : written?.topics ?? [:]
     }
 
     /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a

@@ -24,7 +24,9 @@ struct SolitudeTests {
         return solitude
     }
 
-    @Test("Its wait over, a suspect waits for what is under way, and nothing begins beside it or before its row is replaced")
+    @Test(
+        "Its wait over, a suspect waits for what is under way, and nothing begins beside it or before its row is replaced"
+    )
     func turn() {
         var solitude = closed(a, b)
         var next = solitude.step(at: 5_100, isUnderWay: false, isIdle: false)?.flight

@@ -25,7 +25,9 @@ final class Killers {
     }
 
     /// Of the source that only this killer's job asks for.
-    private static func number(of source: Int) -> Int? { source < Origins.sourceCount ? nil : source - Origins.sourceCount }
+    private static func number(of source: Int) -> Int? {
+        source < Origins.sourceCount ? nil : source - Origins.sourceCount
+    }
 
     func publishSoon() {
         for killer in stages.indices {
@@ -44,7 +46,9 @@ final class Killers {
 
     /// A process works on a source: a killer's ends it soon.
     func meet(_ source: Int, _ stage: Flights.Stage, _ process: SimulatedProcess) {
-        guard let killer = Self.number(of: source), stages.indices.contains(killer), stages[killer] == stage else { return }
+        guard let killer = Self.number(of: source), stages.indices.contains(killer), stages[killer] == stage else {
+            return
+        }
         world.after(chance.within(0...4_000)) { [self] in
             guard !process.isDead, !process.hasEnded else { return }
             let partition = world.catalogue.sources[source].partition
