@@ -4,9 +4,7 @@ package import Records
 ///
 /// Once a second while something is finished ahead of a committable offset, or jobs wait in memory, since that is done
 /// again otherwise, and while the row has other suspects than it should; once a minute where offsets moved, so that the
-/// row's anchors stay within retention. While owners die in a row, ten times a second: suspects that wait hold the
-/// committable offset back, and an owner that lives shortly would do again all that is behind it. Times are monotonic
-/// milliseconds.
+/// row's anchors stay within retention. Times are monotonic milliseconds.
 package struct ProgressLedger: Sendable {
     /// What the changelog has, as far as it is known here.
     package private(set) var written: ProgressRow?
@@ -15,8 +13,9 @@ package struct ProgressLedger: Sendable {
     private var isWriting = false
 
     private static let aheadInterval: Int64 = 1_000
-    private static let trialInterval: Int64 = 100
     private static let interval: Int64 = 60_000
+    /// The next owner reads the answers that no row tells of: with so many, a row is written though nothing is ahead.
+    private static let answersUntold: Int64 = 10_000
 
     package init(_ written: ProgressRow?, at now: Int64) {
         (self.written, writtenAt, lookedAt) = (written, now, now)
@@ -31,20 +30,22 @@ package struct ProgressLedger: Sendable {
     ///
     /// - Parameters:
     ///   - isLast: the partition goes: whatever differs is written.
-    ///   - isTrial: owners died in a row.
-    ///   - current: asked no more often, since a long one is sorted for it.
+    ///   - current: asked once a second, since a long one is sorted for it.
     package mutating func beginWrite(
-        at now: Int64, isLast: Bool = false, isTrial: Bool = false, _ current: () -> ProgressRow
+        at now: Int64, isLast: Bool = false, _ current: () -> ProgressRow
     ) -> ProgressRow? {
-        let aheadInterval = isTrial ? Self.trialInterval : Self.aheadInterval
-        guard !isWriting, isLast || now - lookedAt >= aheadInterval else { return nil }
+        guard !isWriting, isLast || now - lookedAt >= Self.aheadInterval else { return nil }
         lookedAt = now
         let current = current()
         guard written?.isSame(as: current) != true else { return nil }
-        let isSoon = current.isAhead || written?.isAhead ?? false || written?.hasSameOwners(as: current) != true
-        guard isLast || now - writtenAt >= (isSoon ? aheadInterval : Self.interval) else { return nil }
+        guard isLast || now - writtenAt >= (isSoon(current) ? Self.aheadInterval : Self.interval) else { return nil }
         isWriting = true
         return current
+    }
+
+    private func isSoon(_ current: ProgressRow) -> Bool {
+        guard let written, written.hasSameOwners(as: current) else { return true }
+        return current.isAhead || written.isAhead || current.answerCount - written.answerCount >= Self.answersUntold
     }
 
     /// A row that is written for more than the progress, at once; it ends as every write does. False while another is on
@@ -65,6 +66,9 @@ package struct ProgressLedger: Sendable {
 
 extension ProgressRow {
     fileprivate var isAhead: Bool { topics.values.contains { !$0.finished.isEmpty || !$0.waits.isEmpty } }
+
+    /// A number that grows with each.
+    fileprivate var answerCount: Int64 { answers?.values.reduce(0, +) ?? 0 }
 
     /// Whenever they were written.
     package func isSame(as other: ProgressRow) -> Bool {

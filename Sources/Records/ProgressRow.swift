@@ -16,14 +16,17 @@ package struct ProgressRow: Sendable, Hashable {
     package var deaths: Int
     /// Records that owners may have died of.
     package var suspects: [Suspect]
+    /// The row tells of every answer before these offsets of its partition's `outcomes`, `dead` and delay topics. nil in
+    /// rows of earlier programs.
+    package var answers: [Topic: Int64]?
     /// Milliseconds since 1970.
     package var at: Int64
 
     package init(
-        partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil, isClean: Bool? = nil,
-        deaths: Int = 0, suspects: [Suspect] = [], at: Int64
+        partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
+        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [], at: Int64
     ) {
-        (self.partition, self.topics, self.store, self.at) = (partition, topics, store, at)
+        (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
         (self.isClean, self.deaths, self.suspects) = (isClean, deaths, suspects)
     }
 
@@ -54,6 +57,16 @@ package struct ProgressRow: Sendable, Hashable {
             for suspect in suspects { json.suspect(suspect) }
             json.endArray()
         }
+        if let answers {
+            json.key("answers")
+            json.beginObject()
+            for topic in Topic.allCases {
+                guard let end = answers[topic] else { continue }
+                json.key(named: topic.rawValue)
+                json.integer(end)
+            }
+            json.endObject()
+        }
         json.field("at", at)
         json.endObject()
         return json.bytes
@@ -70,6 +83,7 @@ package struct ProgressRow: Sendable, Hashable {
             var topics: [Topic: TopicProgress]?
             var store: StoreIdentity?
             var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
+            var answers: [Topic: Int64]?
             var at: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -90,13 +104,14 @@ package struct ProgressRow: Sendable, Hashable {
                 case "clean": isClean = try reader.boolean()
                 case "deaths": deaths = try reader.deaths()
                 case "suspects": suspects = try reader.suspects()
+                case "answers": answers = try reader.answerEnds()
                 case "at": at = try reader.integer()
                 default: try reader.skip()
                 }
             }
             return ProgressRow(
-                partition: partition, topics: try topics.field("topics"), store: store, isClean: isClean,
-                deaths: deaths, suspects: suspects, at: try at.field("at"))
+                partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
+                isClean: isClean, deaths: deaths, suspects: suspects, at: try at.field("at"))
         }
     }
 }
@@ -157,6 +172,15 @@ extension JSONReader {
         return TopicProgress(
             next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), waits: waits,
             anchor: anchor)
+    }
+
+    fileprivate mutating func answerEnds() throws(JSONFailure) -> [Topic: Int64] {
+        var ends: [Topic: Int64] = [:]
+        try openObject()
+        while let name = try nextKey() {
+            if let topic = Topic(rawValue: name.text) { ends[topic] = try logOffset() } else { try skip() }
+        }
+        return ends
     }
 
     private mutating func waits() throws(JSONFailure) -> [TopicProgress.Wait] {

@@ -90,7 +90,11 @@ extension Worker {
             owned.ledger.restored(owned.index.progress, at: monotonic)
             owned.restoredAt = monotonic
             tellSuspects(of: owned)
-            look(at: owned)
+            if owned.answers == nil {
+                tasks.yield { [owner = owned.ownership] in await self.recoverAnswers(owner) }
+            } else {
+                look(at: owned)
+            }
             resumePendingJobs(of: owned)
             logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
             turnSoon()

@@ -9,7 +9,7 @@ internal import Telemetry
 extension Worker {
     /// Asks what the log shows of the topics whose time it is.
     func look(at owned: OwnedPartition) {
-        guard owned.isRestored, !owned.isLeaving else { return }
+        guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return }
         for topic in Topic.worked where owned.watches[topic]?.beginLook(at: monotonic) == true {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.inherited(topic) : progress(topic, owned)
@@ -57,7 +57,8 @@ extension Worker {
         }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
-            after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp, proof: proof)
+            after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
+            answered: owned.answers?.take(topic) ?? [:], proof: proof)
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -70,7 +71,8 @@ extension Worker {
             // Lag is told from committed offsets, so there is one from the beginning.
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
-        owned.state.begin(topic, at: start.position, finished: start.finished, waits: start.waits)
+        owned.state.begin(
+            topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits)
         owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
@@ -126,8 +128,7 @@ extension Worker {
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
         guard owned.isRestored, isLast || canTellProgress(of: owned) else { return false }
         let written = owned.ledger.written
-        let isTrial = owned.state.suspects.isNaming
-        let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast, isTrial: isTrial) {
+        let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
             newestRow(of: owned, after: written, isLast: isLast)
         }
         guard let row else { return false }
@@ -183,12 +184,12 @@ extension Worker {
 
     /// All that there is to tell now.
     private func newestRow(of owned: OwnedPartition, after written: ProgressRow?, isLast: Bool) -> ProgressRow {
-        progressRow(topics(of: owned, after: written), owned, isLast: isLast, naming: owned.state.namedStill)
-    }
-
-    /// The newest progress that can be told.
-    func topics(of owned: OwnedPartition, after written: ProgressRow?) -> [Topic: TopicProgress] {
-        canTellProgress(of: owned) ? progress(of: owned) : written?.topics ?? [:]
+        let newest =
+            canTellProgress(of: owned)
+            ? ProgressRow(
+                partition: owned.id, topics: progress(of: owned),
+                answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now) : written
+        return marked(newest, owned, isLast: isLast, naming: owned.state.namedStill)
     }
 
     /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a
@@ -198,16 +199,17 @@ extension Worker {
             && Topic.worked.allSatisfy { owned.isOpen($0) && ports.consumer.committed($0, owned.id) != nil }
     }
 
-    func progressRow(
-        _ topics: [Topic: TopicProgress], _ owned: OwnedPartition, isLast: Bool = false, naming places: Set<RecordPlace>
+    /// The row, with what is known of its owner and of suspects now.
+    func marked(
+        _ row: ProgressRow?, _ owned: OwnedPartition, isLast: Bool = false, naming places: Set<RecordPlace>
     ) -> ProgressRow {
-        // A worker that was told to stop may be killed before it has, and no job is to blame.
-        let isClean = isLast || !phase.isRunning
+        var row = row ?? ProgressRow(partition: owned.id, topics: [:], at: now)
         let suspects = owned.state.suspects
         let isAlone = scheduler.solitude.flight?.partition == owned.id
-        return ProgressRow(
-            partition: owned.id, topics: topics, store: owned.store, isClean: isClean, deaths: suspects.deaths,
-            suspects: suspects.rows(naming: places, isAlone: isAlone), at: now)
+        // A worker that was told to stop may be killed before it has, and no job is to blame.
+        (row.store, row.isClean, row.at) = (owned.store, isLast || !phase.isRunning, now)
+        (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
+        return row
     }
 }
 

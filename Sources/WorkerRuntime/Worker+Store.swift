@@ -7,8 +7,9 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// Which store the partition's rows are bound to, as its fence says; false while its jobs must wait for another store.
-    func bindStore(of owned: OwnedPartition) async -> Bool {
+    /// What a partition's first progress row tells of answers and progress: as before; nil while its jobs must wait for
+    /// another store.
+    func firstProgressRow(of owned: OwnedPartition) async -> ProgressRow? {
         do {
             let sight = try await ports.store.sight()
             let rows = owned.index.progress?.store
@@ -25,13 +26,17 @@ extension Worker {
                     "The rows of a partition are bound to another store now, as store.adopt says.",
                     ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
             }
-            return true
+            var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
+            if row.answers == nil { row.answers = try await answers(of: owned.id, after: [:]).ends }
+            return row
         } catch let failure as StoreFailure {
+            note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        } catch let failure as LogFailure {
             note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as IndexFailure {
             if case .corrupt = failure { rebuild(owned, failure) } else { note(failure) }
         } catch {}
-        return false
+        return nil
     }
 
     /// Whether a wanted file is gone. Where the store itself is, that says nothing of the file.

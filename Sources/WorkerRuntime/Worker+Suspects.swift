@@ -50,7 +50,7 @@ extension Worker {
         owned.naming.underWay = owned.naming.waiting
         owned.naming.waiting = []
         let places = owned.state.names(with: owned.naming.underWay.map(\.flight))
-        write(progressRow(topics(of: owned, after: owned.ledger.written), owned, naming: places), of: owned)
+        write(marked(owned.ledger.written, owned, naming: places), of: owned)
     }
 
     /// The row is durable: what it names begins.

@@ -25,14 +25,11 @@ struct ProgressLedgerTests {
     private struct Case: CustomTestStringConvertible {
         let written, current: ProgressRow
         let now: Int64
-        let isLast, isTrial, isWritten: Bool
+        let isLast, isWritten: Bool
 
-        init(
-            _ written: ProgressRow, _ current: ProgressRow, at now: Int64, isLast: Bool = false, isTrial: Bool = false,
-            _ isWritten: Bool
-        ) {
+        init(_ written: ProgressRow, _ current: ProgressRow, at now: Int64, isLast: Bool = false, _ isWritten: Bool) {
             (self.written, self.current, self.now) = (written, current, now)
-            (self.isLast, self.isTrial, self.isWritten) = (isLast, isTrial, isWritten)
+            (self.isLast, self.isWritten) = (isLast, isWritten)
         }
 
         var testDescription: String { "\(written.json.count) to \(current.json.count) bytes at \(now)" }
@@ -48,9 +45,6 @@ struct ProgressLedgerTests {
             Case(quiet, moved, at: 1, isLast: true, true),
             Case(quiet, ahead, at: 999, false),
             Case(quiet, ahead, at: 1_000, true),
-            // A short life after another must not do all of it again.
-            Case(quiet, ahead, at: 99, isTrial: true, false),
-            Case(quiet, ahead, at: 100, isTrial: true, true),
             // What is finished without a gap by now is told as soon.
             Case(ahead, moved, at: 1_000, true),
             // A last row says that its owner left in good order.
@@ -63,7 +57,7 @@ struct ProgressLedgerTests {
         ])
     private func due(_ given: Case) {
         var ledger = ProgressLedger(given.written, at: 0)
-        let row = ledger.beginWrite(at: given.now, isLast: given.isLast, isTrial: given.isTrial) { given.current }
+        let row = ledger.beginWrite(at: given.now, isLast: given.isLast) { given.current }
         #expect((row != nil) == given.isWritten)
     }
 

@@ -62,7 +62,7 @@ struct RecordsRowTests {
                         .init(offset: 11, attempts: 0, notBefore: 5, heldSince: 4),
                     ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
-            ], isClean: false, deaths: 2,
+            ], answers: [.outcomes: 12, .dead: 0, .retry10s: 4], isClean: false, deaths: 2,
             suspects: [
                 .init(.jobsFast, 8, deaths: 1, begun: .beside), .init(.retry1h, 4, deaths: 2, begun: .alone),
                 .init(.jobsSlow, 0, deaths: 2),
