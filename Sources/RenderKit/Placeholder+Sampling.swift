@@ -9,7 +9,7 @@ extension Placeholder {
             return
         }
         let sample = Sample(pixels, width, height, channels)
-        placeholder = ThumbHash.bytes(rgba: sample.rgba, width: sample.width, height: sample.height)
+        thumbHash = ThumbHash.bytes(rgba: sample.rgba, width: sample.width, height: sample.height)
         colour = sample.dominant
     }
 }

@@ -61,7 +61,7 @@ extension Worker {
             guard damaged.isEmpty else { return try await forget(damaged.map(RenderSource.Input.donor), of: flight) }
             var (rendered, facts): ([RenderedVariant], SourceFacts?) = ([], nil)
             if let batch = task.batch {
-                switch try await render(batch, body, task.lane) {
+                switch try await render(batch, body, task.lane, of: flight) {
                 case .made(let variants, let seen): (rendered, facts) = (variants, seen)
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)
@@ -88,7 +88,7 @@ extension Worker {
     }
 
     private nonisolated func render(
-        _ batch: Batch, _ body: (source: FetchedSource, picture: Picture)?, _ lane: Lane
+        _ batch: Batch, _ body: (source: FetchedSource, picture: Picture)?, _ lane: Lane, of flight: FlightID
     ) async throws -> Rendered {
         let input = batch.renderSource.input
         let picture: Picture
@@ -110,6 +110,8 @@ extension Worker {
             case .failure: return try await removed(input)
             }
         }
+        // To open what is stored takes time, and the partition may have come back with a flight of its own.
+        _ = try await owner(of: flight)
         do {
             let orders = batch.distinct
             let made = try await ports.renderer.render(picture, orders, lane: lane, isReuse: batch.renderSource.isDonor)
@@ -205,15 +207,20 @@ extension Worker {
     }
 
     private nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
-        guard let owner = await ownership(of: flight) else {
-            throw .unavailable(reason: "partition \(flight.partition) has another owner")
-        }
+        let owner = try await owner(of: flight)
         var position: Int64 = 0
         for result in await ports.log.append(records.map { $0.announced(in: owner.epoch) }, as: owner) {
             if let failure = result.failure { throw failure }
             position = max(position, (result.offset ?? -1) + 1)
         }
         return position
+    }
+
+    private nonisolated func owner(of flight: FlightID) async throws(LogFailure) -> Ownership {
+        guard let owner = await ownership(of: flight) else {
+            throw .unavailable(reason: "partition \(flight.partition) has another owner")
+        }
+        return owner
     }
 
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.

@@ -67,6 +67,7 @@ final class Cluster {
         _ isHeld: @escaping () -> Bool, until givenUp: Int64, _ answer: @escaping ([AppendResult]) -> Void
     ) {
         func refuse(_ failure: LogFailure) {
+            if records.contains(where: \.isProgress) { world.count(.progressRefused) }
             world.after(latency) { answer(records.map { _ in .refused(failure) }) }
         }
         // What a process had sent when it was killed lands or does not.
@@ -106,7 +107,8 @@ final class Cluster {
                 return .refused(.tooLarge(topic: log.topic, bytes: record.byteCount, limit: Self.recordLimit))
             }
             if loses(record) { return .acknowledged(log.end) }
-            return .acknowledged(world.ledger.land(record, in: log, epoch: owner?.epoch, by: process))
+            let offset = world.ledger.land(record, in: log, epoch: owner?.epoch, by: process)
+            return .acknowledged(world.plants(.answerEarly) && log.topic == .variants ? 0 : offset)
         }
         announce(log)
         if isCut {
@@ -135,4 +137,8 @@ final class Cluster {
     func announce(_ log: TopicLog) {
         for machine in world.machines { machine.process?.consumer.hear(log) }
     }
+}
+
+extension NewRecord {
+    var isProgress: Bool { if topic == .variants, case .progress? = RecordKey(key) { true } else { false } }
 }

@@ -93,7 +93,8 @@ final class Ledger {
         guard let fate = byID[id] else { return attempt }
         world.count(code == "retry.slow" ? .movedAside : attempt > fate.attempts ? .retried : .waited)
         if attempt >= World.attempts { world.fail(.attempts, "\(id) is to be tried for the \(attempt + 1). time") }
-        if world.isHarmless, attempt > fate.attempts + 1 || attempt < fate.attempts {
+        // Those whose jobs wait in memory are seen in progress rows alone.
+        if world.isHarmless, attempt < fate.attempts {
             world.fail(.attempts, "\(id) had \(fate.attempts) attempts, and now \(attempt)")
         }
         fate.attempts = max(fate.attempts, attempt)

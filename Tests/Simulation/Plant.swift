@@ -18,4 +18,10 @@ package enum Plant: String, Sendable, CaseIterable {
     case loseBlob = "lose-blob"
     /// An owner finds an older progress row than the newest.
     case stalePosition = "stale-position"
+    /// Every slow flight is taken for one that has waited too long.
+    case slowFirst = "slow-first"
+    /// None ever is.
+    case loseAged = "lose-aged"
+    /// The changelog says that rows were appended before they are, so that jobs are answered before the fold.
+    case answerEarly = "answer-early"
 }

@@ -17,8 +17,10 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     /// Offsets to be committed, and those that are known to be.
     private var pending: [Int: Int64] = [:]
     private var known: [Int: Int64] = [:]
-    private var isCommitting = false
+    private var commitsUnderWay = 0
     private var isCommitDue = false
+    /// Waits for the last commits.
+    private var whenCommitted: (() -> Void)?
     /// Counts the group's decisions that it heard.
     private var decision = 0
     /// What it heard while it was paused.
@@ -30,6 +32,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         case owning([PartitionID])
         case revoking([PartitionID], waiting: Set<PartitionID>)
         case committing
+        /// Leaves the group once its last commits are made.
+        case stopping
         case stopped
     }
 
@@ -97,7 +101,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
             world.count(.revoked)
             for partition in held { listener?.revoked(partition, deadline: deadline) }
             if held.isEmpty { finishRevocation() }
-        case .revoking, .committing, .stopped: break
+        case .revoking, .committing, .stopping, .stopped: break
         case .idle, .preparing:
             decision += 1
             giveUp()
@@ -115,22 +119,20 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     private func finishRevocation() {
         guard case .revoking = phase else { return }
         phase = .committing
-        let number = decision
-        flush()
-        world.after(world.chance.within(5_000...60_000)) { [self] in
-            tell {
-                guard number == self.decision, case .committing = self.phase else { return }
-                self.decision += 1
-                self.giveUp()
-                self.world.group.ready(self.process)
-            }
+        commitLast(within: 1_000_000) { [self] in
+            decision += 1
+            giveUp()
+            world.group.ready(process)
         }
     }
 
     /// The group has gone on without this process.
     func lose() {
-        if case .stopped = phase { return }
-        decision += 1
+        switch phase {
+        case .stopping: return endCommits()
+        case .stopped: return
+        default: decision += 1
+        }
         let held = epochs.keys.sorted()
         if !held.isEmpty { world.count(.lost) }
         tellLost(held)
@@ -145,6 +147,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     private func giveUp() {
         (epochs, readers, pending, known) = ([:], [:], [:], [:])
+        (commitsUnderWay, whenCommitted) = (0, nil)
         if case .stopped = phase { return }
         phase = .idle
     }
@@ -291,31 +294,50 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         world.after(world.chance.within(50_000...300_000)) { [self] in
             tell {
                 self.isCommitDue = false
-                self.flush()
+                self.commitPending()
             }
         }
     }
 
-    /// One commit at a time; what comes meanwhile goes with the next.
-    private func flush() {
+    /// One commit at a time; what comes meanwhile goes with the next, and once partitions go, with the last.
+    private func commitPending() {
+        if commitsUnderWay == 0, case .owning = phase { commitNow() }
+    }
+
+    private func commitLast(within limit: Int64, _ body: @escaping () -> Void) {
+        whenCommitted = body
+        commitNow()
+        let number = decision
+        world.after(commitsUnderWay == 0 ? world.chance.within(100...5_000) : limit) { [self] in
+            tell { if number == self.decision { self.endCommits() } }
+        }
+    }
+
+    private func endCommits() {
+        guard let body = whenCommitted else { return }
+        whenCommitted = nil
+        body()
+    }
+
+    private func commitNow() {
         guard !pending.isEmpty else { return }
-        if isCommitting, case .owning = phase { return }
         let offsets = pending.sorted { $0.key < $1.key }
         pending = [:]
-        isCommitting = true
+        commitsUnderWay += 1
         let (generation, number) = (generation, decision)
         world.after(world.cluster.latency) { [self] in
             let isTaken = world.group.commit(offsets.map { ($0.key, $0.value) }, by: process, generation)
             world.after(world.cluster.latency) {
                 self.tell {
-                    self.isCommitting = false
-                    guard number == self.decision else { return self.flush() }
+                    guard number == self.decision else { return }
+                    self.commitsUnderWay -= 1
                     for (place, offset) in offsets where self.readers[place] != nil {
                         if isTaken { self.known[place] = offset }
                         // What failed goes with the next.
                         if !isTaken, self.pending[place] == nil { self.pending[place] = offset }
                     }
-                    self.flush()
+                    if self.commitsUnderWay == 0 { self.endCommits() }
+                    self.commitPending()
                 }
             }
         }
@@ -336,6 +358,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         guard case .revoking(let held, var waiting) = phase else { return }
         waiting.remove(partition)
         epochs[partition] = nil
+        // Its owner cannot tell how far it came before its first offsets are durable.
+        if Topic.worked.contains(where: { committed($0, partition) == nil }) { world.count(.leftEarly) }
         phase = .revoking(held, waiting: waiting)
         if waiting.isEmpty { finishRevocation() }
     }
@@ -346,14 +370,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     func stop() async {
         if process.isDead { return }
-        flush()
-        await process.ask(or: ()) { done in
-            world.after(world.chance.within(50_000...200_000)) { done(()) }
-        }
+        if case .preparing = phase { decision += 1 }
+        (phase, listener) = (.stopping, nil)
+        await process.ask(or: ()) { done in commitLast(within: 10_000_000) { done(()) } }
         if process.isDead { return }
-        (phase, listener) = (.stopped, nil)
+        phase = .stopped
         decision += 1
-        (epochs, readers, pending, known) = ([:], [:], [:], [:])
+        giveUp()
         world.group.leave(process)
     }
 

@@ -98,14 +98,14 @@ extension World {
         for machine in machines {
             guard let process = machine.process, !process.isPaused else { continue }
             lookAtAge(of: process)
-            let figures = process.worker.assumeIsolated { $0.figures }
-            let owned = figures.owned.count
+            let status = process.worker.assumeIsolated { $0.status }
+            let owned = status.owned.count
             let limit = owned * (3 * Self.readAhead + 16)
-            let unfinished = figures.unfinished.values.reduce(0, +)
-            if unfinished > limit + owned * Self.readAhead || figures.answers > owned * 4 * (Self.readAhead + 1) {
+            let unfinished = status.unfinished.values.reduce(0, +)
+            if unfinished > limit + owned * Self.readAhead || status.answers > owned * 4 * (Self.readAhead + 1) {
                 fail(
                     .memory,
-                    "worker \(process.number): \(unfinished) records, \(figures.answers) answers in \(owned) partitions"
+                    "worker \(process.number): \(unfinished) records, \(status.answers) answers in \(owned) partitions"
                 )
             }
         }

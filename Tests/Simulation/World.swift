@@ -110,6 +110,7 @@ final class World: @unchecked Sendable {
     var isHarmless: Bool { Self.harms.allSatisfy { counts[$0] == 0 } }
     private static let harms: [Happening] = [
         .killed, .paused, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
+        .progressRefused, .leftEarly,
         .resetEarliest, .resetLatest, .recreated, .truncated, .retained, .commitLost, .diskLost, .diskOlder,
     ]
 
@@ -159,9 +160,10 @@ final class World: @unchecked Sendable {
     }
     static let readAhead = 12
     var permits: PermitRules {
-        floods
-            ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait)
-            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
+        let slowWait = plants(.slowFirst) ? 0 : plants(.loseAged) ? .max : Self.slowWait
+        return floods
+            ? PermitRules(fetch: 3, render: 1, slowWait: slowWait)
+            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: slowWait)
     }
     /// Milliseconds.
     static let slowWait: Int64 = 4_000
@@ -244,7 +246,7 @@ final class World: @unchecked Sendable {
                 continue
             }
             process.worker.assumeIsolated {
-                if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.figures.summary)") }
+                if !$0.isQuiet { parts.append("worker \(process.number) is not quiet: \($0.status.summary)") }
             }
         }
         return parts.joined(separator: "; ")
