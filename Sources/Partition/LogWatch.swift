@@ -33,6 +33,9 @@ package struct LogWatch: Sendable {
     /// Where to look; nil before there was a record. One that was not verified yet is better than none.
     package var anchor: LogAnchor? { verified ?? latest }
 
+    /// The last record that was received, where that is not the anchor.
+    package var last: LogAnchor? { latest == anchor ? nil : latest }
+
     /// Whether the record at the anchor is to be read: a log without a new record shows by its end that it is another one,
     /// and to read costs the brokers more.
     package var readsAnchor: Bool { isSuspected || candidate != verified }

@@ -50,10 +50,12 @@ struct LogWatchTests {
             #expect(looks && watch.isOpen)
         }
         #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.last == nil)
         // It came after the look began: another log may have come between.
         watch.receive(9, appended: 900, at: 1_101)
         watch.found(at: 1_102)
         #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.last == LogAnchor(offset: 9, timestamp: 900), "for the next owner, beside the anchor")
         do {
             let looks = watch.beginLook(at: 16_101)
             #expect(!looks)

@@ -67,7 +67,10 @@ final class Cluster {
         _ isHeld: @escaping () -> Bool, until givenUp: Int64, _ answer: @escaping ([AppendResult]) -> Void
     ) {
         func refuse(_ failure: LogFailure) {
-            if records.contains(where: \.isProgress) { world.count(.progressRefused) }
+            if records.contains(where: \.isProgress) {
+                world.count(.progressRefused)
+                process.consumer.hinder()
+            }
             world.after(latency) { answer(records.map { _ in .refused(failure) }) }
         }
         // What a process had sent when it was killed lands or does not.
@@ -97,6 +100,7 @@ final class Cluster {
         let isCut = cutUntil > world.now && world.chance.isOne(in: 2)
         if isCut, world.chance.isOne(in: 2) {
             world.count(.appendLost)
+            process.consumer.hinder()
             return world.after(latency) {
                 answer(records.map { _ in .unknown(.unavailable(reason: "the connection was cut")) })
             }
@@ -113,6 +117,8 @@ final class Cluster {
         announce(log)
         if isCut {
             world.count(.appendUnknown)
+            process.consumer.hinder()
+            world.ledger.doubt(records)
             world.after(latency) {
                 answer(results.map { $0.offset == nil ? $0 : .unknown(.unavailable(reason: "the connection was cut")) })
             }

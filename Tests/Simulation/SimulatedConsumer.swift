@@ -17,7 +17,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     /// Offsets to be committed, and those that are known to be.
     private var pending: [Int: Int64] = [:]
     private var known: [Int: Int64] = [:]
-    private var commitsUnderWay = 0
+    private var commits = 0
+    private var commitsUnderWay: Set<Int> = []
     private var isCommitDue = false
     /// Waits for the last commits.
     private var whenCommitted: (() -> Void)?
@@ -36,6 +37,9 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         case stopping
         case stopped
     }
+
+    /// Its ownerships of this generation.
+    private var ownerships: [Ownerships.Key] = []
 
     /// How far one place was read.
     private struct Reader {
@@ -147,7 +151,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     private func giveUp() {
         (epochs, readers, pending, known) = ([:], [:], [:], [:])
-        (commitsUnderWay, whenCommitted) = (0, nil)
+        (commitsUnderWay, whenCommitted) = ([], nil)
         if case .stopped = phase { return }
         phase = .idle
     }
@@ -190,11 +194,15 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     ) {
         self.generation = generation
         phase = .owning(partitions)
+        ownerships = []
         for partition in partitions {
             let changelog = world.cluster.log(.variants, partition)
             let range = bounds[changelog.place] ?? 0..<0
             let epoch = range.upperBound << 20 + Int64(generation)
             epochs[partition] = epoch
+            world.ownerships.begin(
+                Ownerships.Key(partition: partition, epoch: epoch), committed: committed.compactMapValues { $0 })
+            ownerships.append(Ownerships.Key(partition: partition, epoch: epoch))
             world.count(.assigned)
             world.note("assigned", Int64(process.number), Int64(partition.number), epoch)
             for topic in Topic.consumed {
@@ -237,6 +245,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
             if reader.position > log.end {
                 reader.hasGoneBack = true
                 world.count(.wentBack)
+            } else {
+                world.ledger.excuseReplaced(in: log, below: reader.position)
             }
         }
         // Retention went past it.
@@ -253,10 +263,12 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         let log = world.cluster.log(topic, partition)
         guard !process.isDead, var reader = readers[log.place] else { return [] }
         if reader.hasGoneBack {
+            hinder()
             throw .recreated(topic: topic, partition: partition, .wentBack(from: reader.position, to: log.start))
         }
         if world.readFailsUntil > world.now, world.chance.isOne(in: 3) {
             world.count(.readFailed)
+            hinder()
             throw .unavailable(reason: "reading failed")
         }
         var records = log.records(from: reader.position, below: reader.arrived, limit: limit)
@@ -301,42 +313,48 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     /// One commit at a time; what comes meanwhile goes with the next, and once partitions go, with the last.
     private func commitPending() {
-        if commitsUnderWay == 0, case .owning = phase { commitNow() }
+        if commitsUnderWay.isEmpty, case .owning = phase { commitNow() }
     }
 
     private func commitLast(within limit: Int64, _ body: @escaping () -> Void) {
         whenCommitted = body
         commitNow()
         let number = decision
-        world.after(commitsUnderWay == 0 ? world.chance.within(100...5_000) : limit) { [self] in
+        world.after(commitsUnderWay.isEmpty ? world.chance.within(100...5_000) : limit) { [self] in
             tell { if number == self.decision { self.endCommits() } }
         }
     }
 
+    /// What it finished may be done again: something went wrong in this generation.
+    func hinder() { world.ownerships.hinder(ownerships) }
+
     private func endCommits() {
         guard let body = whenCommitted else { return }
+        if !commitsUnderWay.isEmpty { hinder() }
         whenCommitted = nil
         body()
     }
 
     private func commitNow() {
         guard !pending.isEmpty else { return }
+        world.note("commit", Int64(process.number), Int64(pending.count))
         let offsets = pending.sorted { $0.key < $1.key }
         pending = [:]
-        commitsUnderWay += 1
-        let (generation, number) = (generation, decision)
+        commits += 1
+        commitsUnderWay.insert(commits)
+        let (generation, number) = (generation, commits)
         world.after(world.cluster.latency) { [self] in
             let isTaken = world.group.commit(offsets.map { ($0.key, $0.value) }, by: process, generation)
             world.after(world.cluster.latency) {
                 self.tell {
-                    guard number == self.decision else { return }
-                    self.commitsUnderWay -= 1
+                    guard self.commitsUnderWay.remove(number) != nil else { return }
+                    if !isTaken { self.hinder() }
                     for (place, offset) in offsets where self.readers[place] != nil {
                         if isTaken { self.known[place] = offset }
                         // What failed goes with the next.
                         if !isTaken, self.pending[place] == nil { self.pending[place] = offset }
                     }
-                    if self.commitsUnderWay == 0 { self.endCommits() }
+                    if self.commitsUnderWay.isEmpty { self.endCommits() }
                     self.commitPending()
                 }
             }
@@ -357,9 +375,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     func release(_ partition: PartitionID) {
         guard case .revoking(let held, var waiting) = phase else { return }
         waiting.remove(partition)
-        epochs[partition] = nil
         // Its owner cannot tell how far it came before its first offsets are durable.
-        if Topic.worked.contains(where: { committed($0, partition) == nil }) { world.count(.leftEarly) }
+        if Topic.worked.contains(where: { committed($0, partition) == nil }) {
+            world.count(.leftEarly)
+        } else if let epoch = epochs[partition] {
+            world.ownerships.leave(Ownerships.Key(partition: partition, epoch: epoch))
+        }
+        epochs[partition] = nil
         phase = .revoking(held, waiting: waiting)
         if waiting.isEmpty { finishRevocation() }
     }

@@ -70,7 +70,10 @@ final class SimulatedProcess: @unchecked Sendable {
     /// SIGTERM.
     func drain() { worker.assumeIsolated { $0.drain() } }
 
-    func pause() { isPaused = true }
+    func pause() {
+        isPaused = true
+        consumer.hinder()
+    }
 
     func wake() {
         isPaused = false

@@ -31,7 +31,7 @@ extension World {
             if now - since > Self.stillness {
                 fail(
                     .progress,
-                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", "))")
+                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)")
             }
         }
     }
@@ -113,15 +113,20 @@ extension World {
 
     /// All is answered, and no worker has anything to do.
     func checkEnd() {
-        for partition in Cluster.partitions {
-            // A zombie may not have heard yet.
-            let owners = machines.compactMap(\.process).filter {
-                group.isMember($0) && $0.consumer.owned.contains(partition)
-            }
-            if owners.count != 1 { fail(.waits, "partition \(partition) has \(owners.count) owners") }
+        for partition in Cluster.partitions where owners(of: partition) != 1 {
+            fail(.waits, "partition \(partition) has \(owners(of: partition)) owners")
         }
         checkChangelogs()
     }
+
+    /// Those whom the group knows: a zombie may not have heard yet.
+    private func owners(of partition: PartitionID) -> Int {
+        machines.count { machine in
+            machine.process.map { group.isMember($0) && $0.consumer.owned.contains(partition) } ?? false
+        }
+    }
+
+    var isAllOwned: Bool { Cluster.partitions.allSatisfy { owners(of: $0) > 0 } }
 
     /// What readers of the changelog see is what its owners say, and stands in the store.
     private func checkChangelogs() {

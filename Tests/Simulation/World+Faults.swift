@@ -162,6 +162,7 @@ extension World {
         let isEarliest = chance.isOne(in: 2)
         count(isEarliest ? .resetEarliest : .resetLatest)
         let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        ownerships.reset(log)
         note("reset", Int64(log.place), isEarliest ? 1 : 0)
         if !isEarliest {
             ledger.excuse(log.entries)

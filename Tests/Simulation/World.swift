@@ -43,6 +43,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var group = Group(self)
     private(set) lazy var ledger = Ledger(self)
     private(set) lazy var flights = Flights(self)
+    private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
     let origins: Origins
     let machines: [Machine]
@@ -211,7 +212,7 @@ final class World: @unchecked Sendable {
     /// Every job is answered, every offset committed, and no worker has anything to do.
     var isDone: Bool {
         ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
-            && areWorkersQuiet
+            && areWorkersQuiet && isAllOwned
     }
 
     private var isCommitted: Bool {
@@ -240,6 +241,7 @@ final class World: @unchecked Sendable {
                 parts.append("\(log.topic.rawValue)-\(log.partition) is committed to \(committed) of \(log.end)")
             }
         }
+        if !isAllOwned { parts.append("a partition has no owner: \(group.summary)") }
         for machine in machines {
             guard let process = machine.process else {
                 parts.append("machine \(machine.number) has no worker")
