@@ -64,7 +64,7 @@ let package = Package(
         room("Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText"]),
         room("Planning", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
         room(
-            "Partition", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Planning"]),
+            "Partition", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Planning", "Ports"]),
 
         // What the runtime needs of the world, and what fills it.
         room("Ports", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Posix"]),
@@ -200,7 +200,10 @@ let package = Package(
         tests("Origin", needs: ["Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests(
             "Partition",
-            needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Digest"]),
+            needs: [
+                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Digest", "Ports",
+                "Posix",
+            ]),
         tests(
             "Picture",
             needs: [

@@ -1,16 +1,42 @@
 internal import Canonical
 internal import ImageModel
+internal import Ports
 internal import Records
 internal import VariantSpec
 
 /// One source being worked on now; jobs wait on it until its rows are folded.
 struct Flight: Sendable {
-    enum Stage: Sendable, Equatable {
-        case waiting(PermitKind)
-        case fetching
-        case rendering
-        /// Nothing more to make; answers follow once the index holds every row before this position.
-        case folding(Int64)
+    /// Each stage carries what it needs and no other has: a flight that never had a permit was fetched by nobody, and one
+    /// that renders has its task.
+    ///
+    /// queued → fetching → waiting(render) → rendering → announcing → folding; what is stored already needs no fetch, and
+    /// what one task leaves over waits for another permit.
+    enum Stage: Sendable {
+        /// No permit yet.
+        case queued(PermitKind)
+        /// Between two permits.
+        case waiting(PermitKind, Course)
+        case fetching(Course)
+        case rendering(RenderTask, Course)
+        /// Pixels are made: they are stored, and their rows appended.
+        case announcing(RenderTask, Course)
+        /// Nothing more to make: answers follow once the index holds every row before this position.
+        case folding(Int64, Course)
+    }
+
+    /// What a flight has come to since its first permit.
+    struct Course: Sendable {
+        /// Monotonic milliseconds.
+        let began: Int64
+        /// The source as this flight fetched it.
+        var fetched: Fetched?
+        /// After the last row that it announced.
+        var position: Int64 = 0
+    }
+
+    struct Fetched: Sendable {
+        let row: SourceRow
+        let picture: FetchedPicture
     }
 
     let id: FlightID
@@ -27,16 +53,10 @@ struct Flight: Sendable {
     var lane: Lane
     /// When its oldest job came, milliseconds since 1970.
     var since: Int64
-    /// When it got its first permit.
-    var started: Int64?
     var stage: Stage
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
-    /// The source as this flight fetched it.
-    var fetched: SourceRow?
     var results: [VariantSpec: VariantOutcome] = [:]
-    /// After the last row that this flight announced.
-    var position: Int64 = 0
 
     /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {
@@ -46,11 +66,32 @@ struct Flight: Sendable {
 
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 
+    /// nil before the first permit.
+    var course: Course? {
+        switch stage {
+        case .queued: nil
+        case .waiting(_, let course), .fetching(let course), .rendering(_, let course), .announcing(_, let course),
+            .folding(_, let course):
+            course
+        }
+    }
+
+    /// The source as it was fetched, if it was.
+    var fetched: SourceRow? { course?.fetched?.row }
+
     /// Whether a job may still be added: the source has not been decoded for this flight's variants.
     var isOpen: Bool {
         switch stage {
-        case .waiting, .fetching: true
-        case .rendering, .folding: false
+        case .queued, .waiting, .fetching: true
+        case .rendering, .announcing, .folding: false
+        }
+    }
+
+    /// Whether a fetch, or a render and what follows it, runs for it.
+    var isAtWork: Bool {
+        switch stage {
+        case .fetching, .rendering, .announcing: true
+        case .queued, .waiting, .folding: false
         }
     }
 }

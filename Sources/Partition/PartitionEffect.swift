@@ -3,26 +3,42 @@ package import Failures
 package import ImageModel
 package import Records
 
-/// What the runtime must do for a partition.
+/// What a partition's event leads to. `PartitionState.run` performs the first two; the runtime performs the work.
 ///
 /// Large and rare cases are `indirect`: the others are moved by the hundred thousand.
 package enum PartitionEffect: Sendable {
+    /// What is stored for the job's source decides what becomes of it.
     case lookUp(PendingJob)
+    case permit(PermitChange)
+    case work(PartitionWork)
+}
+
+/// What a flight tells the permits of its worker.
+package enum PermitChange: Sendable {
     case request(PermitKind, FlightID, Lane, since: Int64, OriginHost)
     case release(PermitKind, FlightID)
     case move(FlightID, Lane, since: Int64)
-    /// The flight ended by this machine's fault, not by its job's.
-    case halt(FlightID)
-    /// The flight ended since its partition's log did not take its rows.
-    case hold(FlightID)
+    /// The flight ended by this machine's fault, or by its partition's log, and not by its job's.
+    case fail(FlightID, PermitScheduler.Obstacle)
     /// The flight's work is stored and announced.
     case pass(FlightID)
-    /// The flight is over: drop its permits and its files.
+    /// The flight is over.
     case forget(FlightID)
+}
+
+/// What is left for the runtime to do.
+package enum PartitionWork: Sendable {
     case fetch(FlightID, url: String, Lane)
     indirect case render(FlightID, RenderTask)
+    /// What is stored cannot be told now: the job is looked up again once it can.
+    case await(PendingJob)
     /// The job is tried again later, for this reason.
     case putOff(PendingJob, FailureNote)
-    case settle(Record, Disposition)
+    /// The disposition is appended; `acknowledged` follows.
+    case answer(Record, Disposition)
+    /// Every record of the topic below the offset is finished.
     case commit(Topic, Int64)
+    /// People should know: a circuit breaker opened, or closed.
+    case opened(PermitScheduler.Obstacle)
+    case closed(PermitScheduler.Obstacle)
 }

@@ -1,5 +1,6 @@
 package import Failures
 package import ImageModel
+package import Ports
 package import Records
 package import VariantSpec
 
@@ -11,14 +12,17 @@ package enum PartitionEvent: Sendable {
     case arrived(PendingJob)
     /// A record was taken up that is no job, or none any more: it is answered and that is all.
     indirect case answered(Record, Disposition)
+    /// A job that waited for the index can be looked up.
+    case resumed(PendingJob)
     /// What the index holds for a pending job's source, in answer to `lookUp`.
     case found(PendingJob, SourceSnapshot)
     case granted(PermitKind, FlightID)
-    indirect case fetched(FlightID, FetchedFacts)
+    indirect case fetched(FlightID, FetchedPicture)
     /// Pixels are made; storing them goes on.
     case rendered(FlightID)
-    /// What a task made is stored, and in the changelog before `position`; `source` with the place of its original.
-    indirect case announced(FlightID, RenderTask, source: SourceRow?, rows: [VariantRow], position: Int64)
+    /// What the flight's task made is stored, and in the changelog before `position`; `original` is where the source is
+    /// kept, if it is.
+    indirect case announced(FlightID, original: String?, rows: [VariantRow], position: Int64)
     /// Blobs are gone or damaged: they were dropped from the index.
     indirect case blobsGone(FlightID, locations: [String])
     /// One variant cannot be written; the others can.
@@ -26,12 +30,25 @@ package enum PartitionEvent: Sendable {
     indirect case failed(FlightID, FailureNote)
     /// Its partition's log did not take what the flight announced.
     indirect case unannounced(FlightID, FailureNote)
-    /// A flight of another partition was stored and announced: this machine does its part.
-    case passed
     /// The index holds every row before this changelog position.
     case folded(Int64)
+    /// The partition goes to another owner: nothing new begins, and answers wait for the index no more, which is not read
+    /// any further.
+    case leaving
     /// What was appended for these records is acknowledged.
-    case settled([RecordPlace])
+    case acknowledged([RecordPlace])
     /// Time has passed.
     case tick
+}
+
+extension PartitionEvent {
+    /// The flight that it is about, if it is about one.
+    package var flight: FlightID? {
+        switch self {
+        case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _),
+            .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
+            id
+        case .arrived, .answered, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
+        }
+    }
 }

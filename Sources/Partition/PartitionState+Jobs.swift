@@ -7,7 +7,7 @@ internal import VariantSpec
 
 /// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
-    mutating func arrive(_ pending: PendingJob, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
         resume(pending, now, &effects)
     }
@@ -19,7 +19,7 @@ extension PartitionState {
         let since = min(flight.since, pending.firstSeen)
         if pending.job.lane == .fast, flight.lane == .slow {
             flight.lane = .fast
-            effects.append(.move(id, .fast, since: since))
+            effects.append(.permit(.move(id, .fast, since: since)))
         }
         flight.since = since
         if flight.isOpen {
@@ -38,39 +38,39 @@ extension PartitionState {
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
     mutating func begin(
-        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Int64, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        if let variants = recentAnswers.unchanged(pending.job, snapshot, at: now) {
-            effects.append(.settle(pending.record, .outcome(pending.outcome(.unchanged, variants: variants, at: now))))
+        if let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
+            effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
         let asked = pending
-        let pending = choosing(asked, by: snapshot, at: now)
-        let plan = Plan(pending.job.variants, snapshot: snapshot, now: now, rules: rules.reuse)
+        let pending = choosing(asked, by: snapshot, at: now.wall)
+        let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
         if plan.isUnchanged {
             // What `auto` became depends on more than rows.
             let variants =
                 pending === asked
-                ? recentAnswers.note(unchanged: plan.unchanged, of: pending.job, snapshot, at: now, rules.reuse)
+                ? recentAnswers.note(unchanged: plan.unchanged, of: pending.job, snapshot, at: now.wall, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
-            effects.append(.settle(pending.record, .outcome(pending.outcome(.unchanged, variants: variants, at: now))))
+            effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
         // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
-        if pending.isExpired(at: now) {
-            effects.append(.settle(pending.record, .outcome(pending.outcome(.expired, at: now))))
+        if pending.isExpired(at: now.wall) {
+            effects.answer(pending, .expired, at: now)
             return
         }
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }
         let id = nextFlight()
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
         let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url))
-        flights[id] = Flight(
+        let flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: host, pendingJobs: [pending],
-            lane: pending.job.lane,
-            since: since, stage: .waiting(kind), snapshot: snapshot)
+            lane: pending.job.lane, since: since, stage: .queued(kind), snapshot: snapshot)
+        flights[id] = flight
         bySource[pending.job.source] = id
-        effects.append(.request(kind, id, pending.job.lane, since: since, host))
+        request(kind, for: flight, &effects)
     }
 
     /// The pending job with the formats chosen that its job left open, if what is known of the source is fresh.
@@ -80,18 +80,18 @@ extension PartitionState {
     }
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
-    mutating func tick(_ now: Int64, _ effects: inout [PartitionEffect]) {
-        recentAnswers.tick(now)
+    mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
+        recentAnswers.tick(now.wall)
         endWaits(now, &effects)
         for topic in [Topic.jobsFast, .jobsSlow] {
-            guard let mark = committable[topic], mark.isHeldBack, let offset = mark.oldestUnfinished else { continue }
-            moveAside(RecordPlace(topic, offset, incarnation: mark.incarnation), now, &effects)
+            guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else { continue }
+            moveAside(RecordPlace(topic, offset, incarnation: offsets.incarnation), now, &effects)
         }
     }
 
-    private mutating func moveAside(_ place: RecordPlace, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    private mutating func moveAside(_ place: RecordPlace, _ now: Moment, _ effects: inout [PartitionEffect]) {
         for (id, flight) in flights {
-            guard let started = flight.started, now - started > rules.holdLimit,
+            guard let course = flight.course, now.monotonic - course.began > rules.holdLimit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
             if case .folding = flight.stage { continue }
@@ -99,9 +99,9 @@ extension PartitionState {
             flights[id]?.pendingJobs.remove(at: index)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             let later = pending.putOff(
-                until: now + rules.retry.base, attempts: pending.attempts, heldSince: pending.heldSince)
-            effects.append(.putOff(later, note))
-            effects.append(.settle(pending.record, .retry(later, DelayTier(within: 0, pending.job.lane), note)))
+                until: now.wall + rules.retry.base, attempts: pending.attempts, heldSince: pending.heldSince)
+            effects.append(.work(.putOff(later, note)))
+            effects.append(.work(.answer(pending.record, .retry(later, DelayTier(within: 0, pending.job.lane), note))))
             return
         }
     }
@@ -129,6 +129,16 @@ extension PendingJob {
         Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,
             failure: failure, attempts: attempts, at: now, traceparent: job.traceparent)
+    }
+}
+
+extension [PartitionEffect] {
+    mutating func answer(
+        _ pending: PendingJob, _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil,
+        at now: Moment
+    ) {
+        let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
+        append(.work(.answer(pending.record, .outcome(outcome))))
     }
 }
 

@@ -15,58 +15,61 @@ extension PartitionState {
     static let heldLimit = DelayTier.hour.wait
 
     /// A job that was received runs, or goes on waiting.
-    mutating func resume(_ pending: PendingJob, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         var pending = pending
         if let left = inherited.removeValue(forKey: pending.place) {
             pending = pending.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
             tried[pending.place] = pending
         }
         let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack
-        guard pending.due > now + slack else { return effects.append(.lookUp(pending)) }
-        if isShort(pending, now) { return waits.add(pending) }
+        guard pending.due > now.wall + slack else { return effects.append(.lookUp(pending)) }
+        if isShort(pending, now) { return waits.add(pending, at: now) }
         goOn(pending, FailureNote(RetryCause.deferred), now, &effects)
     }
 
     /// A job that failed is tried again later.
     mutating func putOff(
-        _ pending: PendingJob, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        effects.append(.putOff(pending, cause))
+        effects.append(.work(.putOff(pending, cause)))
         // A record of a log that was replaced does not come again.
         guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
             tried.count < rules.shortWaits || tried[pending.place] != nil
         else { return goOn(pending, cause, now, &effects) }
         tried[pending.place] = pending
-        waits.add(pending)
+        waits.add(pending, at: now)
     }
 
     /// The machine's fault, not the job's: it costs no attempt.
-    mutating func hold(_ pending: PendingJob, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
-        let since = pending.heldSince ?? now
-        let wait = rules.retry.delay(heldFor: now - since, jitter: jitter())
+    mutating func hold(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        let since = pending.heldSince ?? now.wall
+        let wait = rules.retry.delay(heldFor: now.wall - since, jitter: jitter())
         putOff(
-            pending.putOff(until: now + wait, attempts: pending.attempts, heldSince: since), cause, now, &effects)
+            pending.putOff(until: now.wall + wait, attempts: pending.attempts, heldSince: since), cause, now, &effects)
     }
 
     /// Those whose time has come run. One that holds back too many others goes to a retry topic.
-    mutating func endWaits(_ now: Int64, _ effects: inout [PartitionEffect]) {
+    mutating func endWaits(_ now: Moment, _ effects: inout [PartitionEffect]) {
         while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
-            guard let mark = committable[topic], mark.span > rules.waitSpan, let offset = mark.oldestUnfinished,
-                let pending = waits.remove(RecordPlace(topic, offset, incarnation: mark.incarnation))
+            guard let offsets = committable[topic], offsets.span > rules.waitSpan, let offset = offsets.oldestUnfinished,
+                let pending = waits.remove(RecordPlace(topic, offset, incarnation: offsets.incarnation))
             else { continue }
             goOn(pending, FailureNote(RetryCause.deferred), now, &effects)
         }
     }
 
-    private func isShort(_ pending: PendingJob, _ now: Int64) -> Bool {
-        pending.due - now < DelayTier.shortest && waits.count < rules.shortWaits
+    private func isShort(_ pending: PendingJob, _ now: Moment) -> Bool {
+        pending.due - now.wall < DelayTier.shortest && waits.count < rules.shortWaits
     }
 
-    private func goOn(_ pending: PendingJob, _ cause: FailureNote, _ now: Int64, _ effects: inout [PartitionEffect]) {
+    private func goOn(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]) {
         effects.append(
-            .settle(pending.record, .retry(pending, DelayTier(within: pending.due - now, pending.job.lane), cause)))
+            .work(
+                .answer(
+                    pending.record,
+                    .retry(pending, DelayTier(within: pending.due - now.wall, pending.job.lane), cause))))
     }
 }
 

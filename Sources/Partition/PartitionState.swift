@@ -1,5 +1,6 @@
 package import Canonical
 internal import Failures
+package import ImageModel
 internal import Planning
 package import Records
 internal import VariantSpec
@@ -23,9 +24,12 @@ package struct PartitionState: Sendable {
     /// Flights whose answers wait for the index, by the position they wait for.
     var folding = Heap<Folding>()
     var folded: Int64 = 0
-    /// When a flight's work was last stored and announced: in any partition of this worker, and in this one. Milliseconds
-    /// since 1970.
-    private var passed: (anywhere: Int64, here: Int64) = (0, 0)
+    /// When a flight's work was last stored and announced: by this worker, and in this partition. Milliseconds since 1970.
+    package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
+    /// It goes to another owner.
+    var isLeaving = false
+    /// Reused between events.
+    private var effects: [PartitionEffect] = []
     private var flightCount: Int
     private var random: SplitMix64
 
@@ -52,8 +56,8 @@ package struct PartitionState: Sendable {
 
     /// What is finished of a topic, less what only the log knows; nil if it was not begun.
     package func progress(_ topic: Topic) -> TopicProgress? {
-        guard let mark = committable[topic], let next = mark.value else { return nil }
-        return TopicProgress(next: next, finished: mark.finishedOffsets, waits: waits(topic, from: next))
+        guard let offsets = committable[topic], let next = offsets.value else { return nil }
+        return TopicProgress(next: next, finished: offsets.finishedOffsets, waits: waits(topic, from: next))
     }
 
     /// Of jobs that wait in memory or were there, what their records do not tell, by offset.
@@ -83,46 +87,83 @@ package struct PartitionState: Sendable {
     package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
-    package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.started != nil }
+    package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.course != nil }
     /// Whether a fetch, or a render and what follows it, runs for the flight.
-    package func isAtWork(_ flight: FlightID) -> Bool {
-        flights[flight].map { $0.stage == .fetching || $0.stage == .rendering } ?? false
-    }
+    package func isAtWork(_ flight: FlightID) -> Bool { flights[flight]?.isAtWork ?? false }
     /// Whether a flight that has had a permit is not over.
-    package var isUnderWay: Bool { flights.values.contains { $0.started != nil } }
+    package var isUnderWay: Bool { flights.values.contains { $0.course != nil } }
     package func isInFlight(_ source: SourceKey) -> Bool { bySource[source] != nil }
     package var hasFlights: Bool { !flights.isEmpty }
     package var flightIDs: some Sequence<FlightID> { flights.keys }
 
-    package mutating func reduce(_ event: PartitionEvent, at now: Int64, into effects: inout [PartitionEffect]) {
+    /// An event, and all that follows from it but the work that the runtime does: permits change, and jobs are looked up.
+    ///
+    /// - Parameter lookUp: what is stored for the job's source; nil if that cannot be told now.
+    package mutating func run(
+        _ event: PartitionEvent, at now: Moment, permits: inout PermitScheduler, into work: inout [PartitionWork],
+        lookUp: (PendingJob) -> SourceSnapshot?
+    ) {
+        var effects = effects
+        self.effects = []
+        lastPass.worker = permits.lastPass
+        reduce(event, at: now, into: &effects)
+        var next = 0
+        while next < effects.count {
+            switch effects[next] {
+            case .lookUp(let pending):
+                if let snapshot = lookUp(pending) {
+                    reduce(.found(pending, snapshot), at: now, into: &effects)
+                } else {
+                    work.append(.await(pending))
+                }
+            case .permit(let change): permits.apply(change, at: now, into: &work)
+            case .work(let own): work.append(own)
+            }
+            next += 1
+        }
+        effects.removeAll(keepingCapacity: true)
+        self.effects = effects
+    }
+
+    /// One event's effects, in order.
+    package mutating func reduce(_ event: PartitionEvent, at now: Moment, into effects: inout [PartitionEffect]) {
         switch event {
         case .arrived(let pending): arrive(pending, now, &effects)
         case .answered(let record, let disposition):
-            if receive(record, &effects) { effects.append(.settle(record, disposition)) }
+            if receive(record, &effects) { effects.append(.work(.answer(record, disposition))) }
+        case .resumed(let pending): effects.append(.lookUp(pending))
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id): granted(kind, id, now, &effects)
-        case .fetched(let id, let facts): fetched(id, facts, now, &effects)
-        case .rendered(let id): effects.append(.release(.render, id))
-        case .announced(let id, let task, let source, let rows, let position):
-            announced(id, task, source, rows, position, now, &effects)
+        case .fetched(let id, let picture): fetched(id, picture, now, &effects)
+        case .rendered(let id): rendered(id, &effects)
+        case .announced(let id, let original, let rows, let position):
+            announced(id, original, rows, position, now, &effects)
         case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
-        // A flight of an ownership that is over says nothing of this machine now, nor of the partition.
-        case .failed(let id, let note):
-            guard let flight = flights[id] else { return }
-            if note.verdict == .wait, !flight.isHeldAlone(passed.anywhere) { effects.append(.halt(id)) }
-            end(id, note, now, &effects)
-        case .unannounced(let id, let note):
-            guard let flight = flights[id] else { return }
-            if note.verdict == .wait, !flight.isHeldAlone(passed.here) { effects.append(.hold(id)) }
-            // What other partitions' logs take says nothing of this one's.
-            passed.anywhere = passed.here
-            end(id, note, now, &effects)
-        case .passed: passed.anywhere = now
+        case .failed(let id, let note): fail(id, note, by: .machine, lastPass.worker, now, &effects)
+        // What other partitions' logs take says nothing of this one's.
+        case .unannounced(let id, let note): fail(id, note, by: .log, lastPass.partition, now, &effects)
         case .folded(let position): fold(position, now, &effects)
-        case .settled(let places): settled(places, &effects)
+        case .leaving: leave(now, &effects)
+        case .acknowledged(let places): acknowledged(places, &effects)
         case .tick: tick(now, &effects)
         }
+    }
+
+    /// A flight of an ownership that is over says nothing of this machine now, nor of the partition.
+    private mutating func fail(
+        _ id: FlightID, _ note: FailureNote, by obstacle: PermitScheduler.Obstacle, _ lastPass: Int64, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        guard let flight = flights[id] else { return }
+        if note.verdict == .wait, !flight.isHeldAlone(lastPass) { effects.append(.permit(.fail(id, obstacle))) }
+        end(id, note, lastPass, now, &effects)
+    }
+
+    private mutating func leave(_ now: Moment, _ effects: inout [PartitionEffect]) {
+        isLeaving = true
+        for (id, flight) in flights where flight.course == nil { effects.append(.permit(.forget(id))) }
+        while let done = folding.pop() { end(done.flight, now, &effects) }
     }
 
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
@@ -133,15 +174,10 @@ package struct PartitionState: Sendable {
         }
         // Finished in an earlier ownership, and so is all before it.
         if unfinished(record.topic) == 0, let value = committable(record.topic) {
-            effects.append(.commit(record.topic, value))
+            effects.append(.work(.commit(record.topic, value)))
         }
         return false
     }
-
-    mutating func notePass(at now: Int64) { passed = (now, now) }
-
-    /// When another job was last done here, where the machine's fault holds one back.
-    var lastPass: Int64 { passed.anywhere }
 
     mutating func nextFlight() -> FlightID {
         flightCount += 1
@@ -151,7 +187,7 @@ package struct PartitionState: Sendable {
     /// Between 0 and 1, so that jobs that failed together do not come back together.
     mutating func jitter() -> Double { Double(random.next() >> 11) * 0x1p-53 }
 
-    private mutating func settled(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
+    private mutating func acknowledged(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
         var moved: Set<Topic> = []
         for place in places where !tried.isEmpty || !inherited.isEmpty {
             (tried[place], inherited[place]) = (nil, nil)
@@ -160,7 +196,7 @@ package struct PartitionState: Sendable {
             if committable[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
         }
         for topic in Topic.consumed where moved.contains(topic) {
-            if let value = committable[topic]?.value { effects.append(.commit(topic, value)) }
+            if let value = committable[topic]?.value { effects.append(.work(.commit(topic, value))) }
         }
     }
 }

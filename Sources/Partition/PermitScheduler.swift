@@ -9,9 +9,10 @@ internal import Records
 /// ones, to its fetch and to its render, one at a time, so slow never starves and its lag never freezes.
 ///
 /// One host holds at most half of the fetch permits, in both lanes. A partition whose log does not take what is announced
-/// gets none (`PermitScheduler+Hold`). Flights behind one that must wait for either go on.
+/// gets none (`PermitScheduler+Breakers`). Flights behind one that must wait for either go on.
 package struct PermitScheduler: Sendable {
     typealias Ticket = PermitQueue.Ticket
+    package typealias Grant = (kind: PermitKind, flight: FlightID)
 
     /// What the scheduler knows of a flight that waits for, holds, or is between permits.
     struct Seat: Sendable {
@@ -60,10 +61,12 @@ package struct PermitScheduler: Sendable {
     private var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
     private(set) var isDraining = false
-    /// Set while this machine cannot do its part.
-    var halt: Halt?
-    /// Partitions whose log does not take what is announced.
-    var holds: [PartitionID: Hold] = [:]
+    /// Of this machine's own parts: its store, its renderers.
+    var machine = CircuitBreaker()
+    /// Of partitions whose log does not take what is announced.
+    var logs: [PartitionID: CircuitBreaker] = [:]
+    /// When a flight's work was last stored and announced, milliseconds since 1970.
+    package internal(set) var lastPass: Int64 = 0
     /// Flights that are rendered and whose rows are not in the log, by partition.
     var tails: [PartitionID: Int] = [:]
     /// Those whose rows are on their way there.
@@ -86,7 +89,7 @@ package struct PermitScheduler: Sendable {
     package mutating func drain() {
         isDraining = true
         for (flight, seat) in seats where !seat.isUnderWay { forget(flight) }
-        for partition in Set(holds.keys).union(congested) { lift(.partition(partition)) }
+        for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
 
     /// No flight holds a permit, waits for one, or is between two.
@@ -131,14 +134,14 @@ package struct PermitScheduler: Sendable {
     }
 
     /// Every permit that can be given now, in the order to start.
-    package mutating func grants(at now: Int64) -> [(kind: PermitKind, flight: FlightID)] {
+    package mutating func grants(at now: Moment) -> [Grant] {
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
-        if halt != nil, !isDraining { return probes(at: now) }
-        var granted = holdProbes(at: now)
+        if !machine.isClosed, !isDraining { return machineProbes(at: now) }
+        var granted = logProbes(at: now)
         // Renders first: where sources come faster than they are rendered, each makes room for a fetch.
         for kind in [PermitKind.render, .fetch] {
             while hasRoom(kind, for: .fast) {
-                if let ticket = firstAged(kind, at: now) {
+                if let ticket = firstAged(kind, at: now.wall) {
                     aged[ticket.flight] = ticket
                     granted.append(grant(kind, ticket.flight))
                 } else if let ticket = first(Queue(kind: kind, rank: .fast)) {
@@ -210,7 +213,7 @@ package struct PermitScheduler: Sendable {
     }
 
     /// The flight's ticket is dropped when it is met again.
-    mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> (kind: PermitKind, flight: FlightID) {
+    mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> Grant {
         guard var seat = seats[flight] else { return (kind, flight) }
         if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
         (seat.waits, seat.ticket) = (nil, tickets)

@@ -1,12 +1,13 @@
 package import ImageModel
 package import Planning
+package import Ports
 
 /// What a flight does once it may render: one decode, and what is announced with it.
-package struct RenderTask: Sendable, Hashable {
+package struct RenderTask: Sendable {
     /// nil: everything that was wanted stands already, the fetch only proved it.
     package let batch: Batch?
-    /// To announce before the variants: the source was fetched anew.
-    package let source: SourceRow?
+    /// The source as it was fetched, and its row, to announce before the variants; nil where nothing was fetched.
+    package let fetched: (row: SourceRow, picture: FetchedPicture)?
     /// Stored variants of the very bytes that were fetched: fresh again, without a render.
     package let renewed: [VariantRow]
     package let lane: Lane
@@ -14,5 +15,5 @@ package struct RenderTask: Sendable, Hashable {
     package let traceparent: String?
 
     /// Made without a fetch: counts as reused.
-    package var isReuse: Bool { source == nil }
+    package var isReuse: Bool { fetched == nil }
 }

@@ -8,6 +8,7 @@ struct ShortWaits: Sendable {
     private var number = 0
 
     private struct Entry: Comparable, Sendable {
+        /// Monotonic milliseconds.
         let due: Int64
         let number: Int
         let pending: PendingJob
@@ -18,15 +19,16 @@ struct ShortWaits: Sendable {
     var count: Int { waiting.count }
     func count(_ topic: Topic) -> Int { counts[topic.ordinal] }
 
-    mutating func add(_ pending: PendingJob) {
+    mutating func add(_ pending: PendingJob, at now: Moment) {
         number += 1
-        heap.push(Entry(due: pending.due, number: number, pending: pending))
+        let wait = max(0, pending.due - now.wall)
+        heap.push(Entry(due: now.monotonic + wait, number: number, pending: pending))
         waiting[pending.place] = pending
         counts[pending.place.topic.ordinal] += 1
     }
 
-    mutating func popDue(at now: Int64) -> PendingJob? {
-        while let first = heap.first, first.due <= now, let entry = heap.pop() {
+    mutating func popDue(at now: Moment) -> PendingJob? {
+        while let first = heap.first, first.due <= now.monotonic, let entry = heap.pop() {
             // One that was removed waits for nothing any more.
             if waiting[entry.pending.place] === entry.pending { return remove(entry.pending.place) }
         }

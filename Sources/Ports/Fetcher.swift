@@ -18,6 +18,14 @@ package struct FetchedSource: Sendable {
     package init(body: OpenFile, digest: SHA256Digest) { (self.body, self.digest) = (body, digest) }
 
     package var version: SourceVersion { SourceVersion(digest) }
+    package var bytes: Int { body.length }
+}
+
+/// A source, and what its header says.
+package struct FetchedPicture: Sendable {
+    package let source: FetchedSource
+    package let picture: Picture
+    package init(source: FetchedSource, picture: Picture) { (self.source, self.picture) = (source, picture) }
 }
 
 /// Brings sources from their origins, under the address guard.

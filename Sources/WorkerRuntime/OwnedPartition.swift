@@ -14,32 +14,13 @@ final class OwnedPartition {
     var state: PartitionState
     var looks = RecentLooks()
     var outbox = Outbox()
-    /// Where the changelog began when the partition came.
-    let changelogStart: Int64
-    /// Jobs wait until the index holds every row before this changelog position: first what was there when the partition
-    /// came, then our mark too.
-    var restoreEnd: Int64
-    var mark = Mark.none
-    /// What its rows are bound to, from the mark on.
+    var lifecycle: PartitionLifecycle
+    /// What its rows are bound to, from the fence on.
     var store: StoreIdentity?
-    var isRestored = false
     /// Jobs that were taken up, and wait for a damaged index to be restored.
     var pendingJobs: [PendingJob] = []
-    /// It goes to another owner: nothing new is begun.
-    var isLeaving = false
-    /// Keys that an earlier owner wrote to after its time, with where it last did, until what holds of them is appended
-    /// once more. The index's position stays before the first of these places: whoever goes on from there, after a crash
-    /// too, finds the keys again.
-    private(set) var stale: [RecordKey: Int64] = [:]
-    /// The index holds every row before it, whatever its position.
-    private(set) var folded: Int64
-    /// Changelog records to be taken in before jobs may run: at most, since offsets have gaps.
-    var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
-    var isRestating = false
     /// Rows that were read and that the index has not taken yet.
     var unfolded: RowSlice?
-    /// How often the index was made anew.
-    var rebuilds = 0
     /// The index took nothing the last time.
     var isStuck = false
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
@@ -56,40 +37,30 @@ final class OwnedPartition {
     /// By topic: each has its own while a slice of it is being decoded.
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
-    /// The record that opens our ownership in the changelog.
-    enum Mark { case none, underWay, set }
-
     init(
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>,
         kept: KeptProgress?, ledger: ProgressLedger
     ) {
         (self.id, self.epoch, self.index, self.state, self.kept, self.ledger) = (id, epoch, index, state, kept, ledger)
-        (changelogStart, restoreEnd) = (changelog.lowerBound, changelog.upperBound)
-        folded = index.position ?? 0
+        lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
     }
 
-    func noteStale(_ key: RecordKey, at offset: Int64) { stale[key] = offset }
-
-    /// What holds of these keys is appended once more; not behind a late record that came meanwhile.
-    func forgetStale(_ restated: [RecordKey: Int64]) {
-        for (key, offset) in restated where stale[key] == offset { stale[key] = nil }
-    }
+    var isRestored: Bool { lifecycle.isRestored }
+    var isLeaving: Bool { lifecycle.isLeaving }
 
     /// Rows into the index, which holds all before `end` then.
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo end: Int64, epoch: Int64
     ) throws(IndexFailure) {
-        try index.apply(changes, progress: progress, upTo: min(end, stale.values.min() ?? end), epoch: epoch)
-        folded = end
+        try index.apply(changes, progress: progress, upTo: lifecycle.indexPosition(upTo: end), epoch: epoch)
+        lifecycle.fold(upTo: end)
     }
 
     /// An empty index takes the place of a damaged one.
     func restart(_ index: any VariantIndex) {
-        restoreEnd = max(restoreEnd, folded)
-        (self.index, folded) = (index, 0)
-        (isRestored, isStuck, unfolded) = (false, false, nil)
-        rebuilds += 1
-        if mark == .underWay { mark = .none }
+        self.index = index
+        lifecycle.rebuild()
+        (isStuck, unfolded) = (false, nil)
     }
 
     /// How many more records of a topic may be taken up.

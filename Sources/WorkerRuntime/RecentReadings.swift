@@ -13,7 +13,8 @@ struct RecentReadings: Sendable {
             value.withUnsafeBytes { bytes in
                 var mixed = UInt64(truncatingIfNeeded: bytes.count)
                 for place in stride(from: 0, through: bytes.count - 8, by: 8) {
-                    mixed = (mixed ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) &* 0x9e37_79b9_7f4a_7c15
+                    mixed =
+                        (mixed ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) &* 0x9e37_79b9_7f4a_7c15
                     mixed ^= mixed >> 32
                 }
                 hasher.combine(mixed)

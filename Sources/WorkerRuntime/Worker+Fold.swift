@@ -20,7 +20,7 @@ extension Worker {
             owned.unfolded = RowSlice(records)
             if owned.unfolded != nil { try fold(owned) }
             noteRestored(owned, isAtEnd: records.isEmpty)
-            return restate(owned)
+            return republish(owned)
         }
         var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0)
         var progress: ProgressRow?
@@ -38,7 +38,7 @@ extension Worker {
     /// A restore has two cores to use: one reads rows while the other applies those of another partition.
     private func decode(_ records: [Record], of owned: OwnedPartition) {
         owned.decoding.insert(.variants)
-        tasks.yield { [partition = owned.id, epoch = owned.epoch, rebuilds = owned.rebuilds] in
+        tasks.yield { [partition = owned.id, epoch = owned.epoch, rebuilds = owned.lifecycle.rebuilds] in
             await self.decoded(RowSlice(records), partition, epoch, rebuilds)
         }
     }
@@ -47,7 +47,7 @@ extension Worker {
         guard let owned = partitions[partition], owned.epoch == epoch else { return }
         owned.decoding.remove(.variants)
         // An index that was made anew meanwhile begins with other rows.
-        if owned.rebuilds == rebuilds { owned.unfolded = slice }
+        if owned.lifecycle.rebuilds == rebuilds { owned.unfolded = slice }
         owned.readable.insert(.variants)
         turnSoon()
     }
@@ -65,32 +65,35 @@ extension Worker {
             logger.error("\(failure)", ["code": .string(failure.code)])
             return nil
         }
-        let opened: Int64? = if case .epoch(let mark) = entry { mark.epoch } else { nil }
+        let opened: Int64? = if case .epoch(let fence) = entry { fence.epoch } else { nil }
         guard epochs.counts(written: row.epoch, opened: opened) else {
-            if let key = RecordKey(row.key) { owned.noteStale(key, at: row.offset) }
+            if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
             return nil
         }
         if case .progress(let row) = entry { progress = row }
         return if case .change(let change) = entry { change } else { nil }
     }
 
-    /// Whether the index holds all that was there before this owner began. Jobs may run then.
+    /// The next step of a partition whose index may hold all that was there before this owner: the fence, then its jobs.
     func noteRestored(_ owned: OwnedPartition, isAtEnd: Bool = false) {
         guard !owned.isRestored else { return }
-        let end = owned.restoreEnd
+        let end = owned.lifecycle.restoreEnd
         // Compaction may leave a gap at the end, so where the log says how far reading has come, that counts.
         let isRead =
             owned.unfolded == nil && !owned.decoding.contains(.variants)
             && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
-        guard isRead || owned.folded >= end else { return }
-        guard owned.mark == .set else { return beginMark(owned) }
-        owned.isRestored = true
-        owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
-        look(at: owned)
-        lookUpPendingJobs(of: owned)
-        logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
-        turnSoon()
-        if let text = endRestore() { logger.info("\(text)") }
+        switch owned.lifecycle.advance(isRead: isRead) {
+        case nil: break
+        case .fence(let attempt):
+            tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
+        case .own:
+            owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
+            look(at: owned)
+            resumePendingJobs(of: owned)
+            logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
+            turnSoon()
+            if let text = endRestore() { logger.info("\(text)") }
+        }
     }
 
     /// Ends the progress once nothing restores; what there is to say then.
@@ -112,51 +115,43 @@ extension Worker {
             ])
     }
 
-    /// Compaction keeps what came last, though nobody folds it: so of each key that an earlier owner wrote too late, what
-    /// holds is appended once more.
-    func restate(_ owned: OwnedPartition) {
-        guard owned.isRestored, !owned.isRestating, !owned.stale.isEmpty, !owned.isLeaving else { return }
-        // What is worked on now says its own soon; it is looked at again after that.
-        let waits = owned.stale.keys.contains { $0.source.map(owned.state.isInFlight) ?? false }
-        // The mark by which the others are known stays until they are said again.
-        let late = owned.stale.filter { $0.key.source.map { !owned.state.isInFlight($0) } ?? !waits }
-        guard let rows = standing(late.keys, owned), !rows.isEmpty else { return }
-        owned.isRestating = true
+    /// Of each key that an earlier owner wrote behind the fence, the valid row is appended once more.
+    func republish(_ owned: OwnedPartition) {
+        let keys = owned.lifecycle.keysToRepublish(isInFlight: owned.state.isInFlight)
+        guard !keys.isEmpty, let rows = validRows(of: keys.keys, owned) else { return }
+        owned.lifecycle.beginRepublishing()
         logger.notice(
-            "An earlier owner wrote after its time: what holds is appended once more.",
+            "An earlier owner wrote after its time: the valid rows are published again.",
             ["partition": .string("\(owned.id)"), "rows": .int(Int64(rows.count))])
         tasks.yield { [ports, owner = owned.ownership] in
             let results = await ports.log.append(rows, as: owner)
-            await self.restated(owner, late, results)
+            await self.republished(owner, keys, results)
         }
     }
 
-    private func restated(_ owner: Ownership, _ late: [RecordKey: Int64], _ results: [AppendResult]) {
+    private func republished(_ owner: Ownership, _ keys: [RecordKey: Int64], _ results: [AppendResult]) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
-        owned.isRestating = false
-        if let failure = results.lazy.compactMap(\.failure).first {
-            counters.countFailure(failure.code)
-        } else {
-            owned.forgetStale(late)
-        }
+        let failure = results.lazy.compactMap(\.failure).first
+        if let failure { counters.countFailure(failure.code) }
+        owned.lifecycle.republished(failure == nil ? keys : [:])
     }
 
-    /// The newest word on each key that counts, the mark last: it takes the place of the one by which the others were
-    /// known. nil if the index can't be asked now.
-    func standing(_ keys: some Sequence<RecordKey>, _ owned: OwnedPartition) -> [NewRecord]? {
+    /// The newest row of each key that counts, the epoch row last. nil if the index cannot be asked now.
+    func validRows(of keys: some Sequence<RecordKey>, _ owned: OwnedPartition) -> [NewRecord]? {
         do throws(IndexFailure) {
-            var rows: [NewRecord] = []
-            for key in keys.sorted(by: { $0.source != nil && $1.source == nil }) {
-                rows.append(try standing(key, owned))
+            var (rows, opening): ([NewRecord], [NewRecord]) = ([], [])
+            for key in keys {
+                let row = try validRow(of: key, owned)
+                if case .epoch = key { opening.append(row) } else { rows.append(row) }
             }
-            return rows
+            return rows + opening
         } catch {
             if case .corrupt = error { rebuild(owned, error) } else { note(error) }
             return nil
         }
     }
 
-    private func standing(_ key: RecordKey, _ owned: OwnedPartition) throws(IndexFailure) -> NewRecord {
+    private func validRow(of key: RecordKey, _ owned: OwnedPartition) throws(IndexFailure) -> NewRecord {
         let record: NewRecord
         switch key {
         case .epoch, .job: return epochRow(of: owned, isClean: false)
@@ -171,14 +166,5 @@ extension Worker {
             record = row?.newRecord(partition: owned.id) ?? VariantRow.drop(spec, of: source, partition: owned.id)
         }
         return record.announced(in: owned.epoch)
-    }
-}
-
-extension RecordKey {
-    fileprivate var source: SourceKey? {
-        switch self {
-        case .job(let source), .source(let source), .variant(let source, _): source
-        case .epoch, .progress: nil
-        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Failures
+internal import ImageModel
 internal import Partition
 internal import Ports
 internal import Records
@@ -34,10 +35,10 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         do {
             owned.index.close()
-            if !owned.isRestored { restore.leave(owned.rowsLeft) }
+            if !owned.isRestored { restore.leave(owned.lifecycle.rowsLeft) }
             owned.restart(try ports.indexes.open(owned.id).index)
-            restore.begin(owned.rowsLeft, at: now)
-            try ports.consumer.rewind(.variants, owned.id, to: owned.changelogStart)
+            restore.begin(owned.lifecycle.rowsLeft, at: now)
+            try ports.consumer.rewind(.variants, owned.id, to: owned.lifecycle.changelogStart)
             owned.readable.insert(.variants)
             turnSoon()
         } catch let failure as any StageFailure {
@@ -45,17 +46,34 @@ extension Worker {
         } catch {}
     }
 
-    /// The index is whole again: jobs that waited for it are looked up.
-    func lookUpPendingJobs(of owned: OwnedPartition) {
+    /// The index can tell again: jobs that waited for it are looked up.
+    func resumePendingJobs(of owned: OwnedPartition) {
         let pendingJobs = owned.pendingJobs
         owned.pendingJobs = []
-        for pending in pendingJobs { lookUp(pending, in: owned) }
+        for pending in pendingJobs { feed(.resumed(pending), to: owned) }
     }
 
-    private func lookUp(_ pending: PendingJob, in owned: OwnedPartition) {
-        guard owned.isRestored, let snapshot = snapshot(for: pending, in: owned, at: now) else {
-            return owned.pendingJobs.append(pending)
+    /// What is stored for the pending job's source, less the wanted variants whose blobs are gone: those are made again. nil:
+    /// the index is damaged, and being rebuilt; or the store is away.
+    func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
+        guard storeAbsence == nil else { return nil }
+        do throws(IndexFailure) {
+            let snapshot = try owned.looks.snapshot(for: pending, at: now, isGone: isGone) {
+                () throws(IndexFailure) in
+                try owned.index.snapshot(of: pending.job.source)
+            }
+            guard storeAbsence != nil else { return snapshot }
+            owned.looks.forget(pending.job.source)
+            return nil
+        } catch {
+            if case .corrupt = error {
+                rebuild(owned, error)
+                return nil
+            }
+            counters.countFailure(error.code)
+            // An unreadable index costs work, never a job: everything is planned as if nothing were stored.
+            logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
+            return SourceSnapshot()
         }
-        feed(.found(pending, snapshot), to: owned)
     }
 }

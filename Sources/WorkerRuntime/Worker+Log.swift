@@ -67,8 +67,7 @@ extension Worker: LogListener {
             if let tier = DelayTier(topic) { try due(tier, owned, limit) } else { try drain(topic, owned, limit) }
         if !records.isEmpty { turnSoon() }
         guard records.count > Self.decodedAtOnce else {
-            for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
-            return
+            return takeUp(records, of: topic, owned)
         }
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
@@ -121,7 +120,7 @@ extension Worker: LogListener {
     package var isQuiet: Bool {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
-            $0.isRestored && $0.stale.isEmpty && !$0.isRestating && $0.readable.isEmpty && $0.decoding.isEmpty
+            $0.isRestored && $0.lifecycle.isClean && $0.readable.isEmpty && $0.decoding.isEmpty
                 && $0.state.unfinished == 0 && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen)
                 && $0.ledger.isIdle
         }

@@ -3,7 +3,7 @@ internal import Ports
 internal import Records
 internal import Telemetry
 
-/// Partitions are taken up behind a mark in the changelog, and left in good order where there is time.
+/// Partitions are taken up behind a fence in the changelog (`PartitionLifecycle`), and left in good order where there is time.
 extension Worker {
     /// Returns where the changelog is to be read from.
     func begin(_ partition: PartitionID, _ epoch: Int64, _ changelog: Range<Int64>) -> Int64 {
@@ -17,14 +17,14 @@ extension Worker {
                 seed: configuration.seed &+ UInt64(UInt32(bitPattern: partition.number)) &+ UInt64(bitPattern: epoch),
                 firstFlight: assignments << 32)
             var none: [PartitionEffect] = []
-            state.reduce(.folded(start), at: now, into: &none)
+            state.reduce(.folded(start), at: moment, into: &none)
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(at: monotonic))
             partitions[partition] = owned
-            restore.begin(owned.rowsLeft, at: now)
+            restore.begin(owned.lifecycle.rowsLeft, at: now)
             // Nothing to read means that nothing is said to be readable.
-            if start >= changelog.upperBound { beginMark(owned) }
+            if start >= changelog.upperBound { noteRestored(owned) }
             return start
         } catch {
             end(error)
@@ -32,35 +32,23 @@ extension Worker {
         }
     }
 
-    /// Opens the ownership in the changelog: rows that an earlier owner appends behind the mark are folded by nobody.
-    ///
-    /// After all that was there is folded, and with what holds of rows that came too late already: the mark takes the
-    /// place of those before it, by which they are known.
-    func beginMark(_ owned: OwnedPartition) {
-        guard owned.mark == .none else { return }
-        owned.mark = .underWay
-        tasks.yield { [partition = owned.id, epoch = owned.epoch] in await self.mark(partition, epoch) }
-    }
-
-    private func mark(_ partition: PartitionID, _ epoch: Int64) async {
+    /// Appends the epoch row that opens the ownership, behind the store's identity and the valid rows of ignored keys: it
+    /// takes the place of the epoch row by which those are known.
+    func fence(_ owner: Ownership, _ attempt: Int) async {
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
-        while let owned = marking(partition, epoch) {
+        while let owned = fencing(owner, attempt) {
             let binding = await bindStore(of: owned)
-            guard marking(partition, epoch) === owned else { continue }
+            guard fencing(owner, attempt) === owned else { continue }
             guard let binding else {
                 await ports.time.sleep(for: .milliseconds(500))
                 continue
             }
-            let late = owned.stale
-            guard let rows = standing(late.keys, owned) else {
-                owned.mark = .none
-                return
-            }
-            let results = await ports.log.append(
-                rows + binding + [epochRow(of: owned, isClean: false)], as: owned.ownership)
+            let keys = owned.lifecycle.fencedKeys
+            guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
+            let results = await ports.log.append(rows + binding + [epochRow(of: owned, isClean: false)], as: owner)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
-                owned.forgetStale(late)
-                (owned.mark, owned.restoreEnd) = (.set, max(owned.restoreEnd, offset + 1))
+                guard fencing(owner, attempt) === owned else { return }
+                owned.lifecycle.fenced(at: offset, republished: keys)
                 noteRestored(owned)
                 return settle()
             }
@@ -69,11 +57,11 @@ extension Worker {
         }
     }
 
-    /// The partition, if its mark is still to be appended in this ownership.
-    private func marking(_ partition: PartitionID, _ epoch: Int64) -> OwnedPartition? {
-        guard let owned = partitions[partition], owned.epoch == epoch, owned.mark == .underWay, !phase.isEnded else {
-            return nil
-        }
+    /// The partition, if this fence is still to be appended.
+    private func fencing(_ owner: Ownership, _ attempt: Int) -> OwnedPartition? {
+        guard let owned = partitions[owner.partition], owned.ownership == owner, !phase.isEnded,
+            owned.lifecycle.phase == .fencing(attempt: attempt)
+        else { return nil }
         return owned
     }
 
@@ -93,16 +81,13 @@ extension Worker {
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.
     func leave(_ partition: PartitionID) {
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
-        owned.isLeaving = true
+        owned.lifecycle.leave()
         // Idle ones are gone at once: said for each, it would be dozens of lines.
         if now - (toldLeaving ?? 0) >= 1_000 {
             toldLeaving = now
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }
-        for flight in owned.state.flightIDs where !owned.state.hasBegun(flight) { scheduler.forget(flight) }
-        // The changelog is not read any more until the partition is gone, and nothing more is planned here: what is
-        // announced is answered without waiting for the index.
-        feed(.folded(.max), to: owned)
+        feed(.leaving, to: owned)
         settle()
     }
 
@@ -121,14 +106,13 @@ extension Worker {
         quietSince = nil
         for flight in owned.state.flightIDs {
             fetches[flight]?.cancel()
-            fetched[flight] = nil
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
-        scheduler.endHold(partition)
+        scheduler.closeLog(of: partition)
         keptProgress[partition] = KeptProgress(topics: progress(of: owned), row: owned.index.progress)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
-            restore.leave(owned.rowsLeft)
+            restore.leave(owned.lifecycle.rowsLeft)
             _ = endRestore()
         }
         ports.consumer.release(partition)

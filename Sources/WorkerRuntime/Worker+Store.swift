@@ -7,7 +7,7 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// What the partition's mark says of the store, if anything; nil while its jobs must wait for another store.
+    /// What goes before the partition's fence to say which store its rows are bound to, if anything; nil while its jobs must wait for another store.
     func bindStore(of owned: OwnedPartition) async -> [NewRecord]? {
         do {
             let sight = try await ports.store.sight()
@@ -53,6 +53,6 @@ extension Worker {
         storeAbsence = ports.store.absence
         guard storeAbsence == nil else { return note(absence) }
         logger.info("The store is there again: jobs that waited for it go on.")
-        for owned in partitions.values where owned.isRestored { lookUpPendingJobs(of: owned) }
+        for owned in partitions.values where owned.isRestored { resumePendingJobs(of: owned) }
     }
 }

@@ -8,8 +8,7 @@ package import Telemetry
 
 /// The worker: takes jobs from the partitions it owns and brings each through fetch, render, store and announce.
 ///
-/// It decides nothing: `PartitionState` and `PermitScheduler` do, and this actor performs their effects and feeds the
-/// results back.
+/// It decides nothing: `PartitionState` and `PermitScheduler` do; `JobSteps` performs.
 ///
 /// - Concurrency: runs on the log consumer's thread, so that reading a partition and giving it up cannot race. What
 ///   awaits (fetch, render, store, append) runs in child tasks of `run()`.
@@ -30,8 +29,6 @@ package actor Worker {
     var isLooking = false
     var restore = RestoreProgress()
     package internal(set) var scheduler: PermitScheduler
-    /// Bodies that were fetched and wait for their render permit.
-    var fetched: [FlightID: (source: FetchedSource, picture: Picture)] = [:]
     /// Fetches under way, so that one can be cancelled without the others.
     var fetches: [FlightID: Task<Void, Never>] = [:]
     /// How often a partition was assigned; no two ownerships share the number of a flight.
@@ -54,7 +51,7 @@ package actor Worker {
     nonisolated let ticked: Atomic<Int64>
     private var isTurnDue = false
     /// Reused between turns.
-    var effects: [PartitionEffect] = []
+    private var decided: [PartitionWork] = []
 
     private let work: AsyncStream<@Sendable () async -> Void>
     let tasks: AsyncStream<@Sendable () async -> Void>.Continuation
@@ -133,6 +130,7 @@ package actor Worker {
     private static let storingLimit = 128
 
     nonisolated var now: Int64 { ports.time.wallMilliseconds }
+    nonisolated var moment: Moment { Moment(wall: now, monotonic: monotonic) }
     nonisolated var monotonicNanoseconds: Int64 { ports.time.monotonicNanoseconds }
     /// Milliseconds, for durations.
     nonisolated var monotonic: Int64 { monotonicNanoseconds / 1_000_000 }
@@ -184,8 +182,8 @@ package actor Worker {
         for owned in partitions.values {
             feed(.tick, to: owned)
             owned.looks.tick(now)
-            restate(owned)
-            // An index that could not be asked for what the mark needs is asked again, though nothing comes to be folded.
+            republish(owned)
+            // An index that could not be asked for what the fence needs is asked again, though nothing comes to be folded.
             noteRestored(owned)
             look(at: owned)
             if !owned.isLeaving { writeProgress(of: owned) }
@@ -205,9 +203,9 @@ package actor Worker {
                 ["underWay": .int(Int64(underWay))])
         }
         phase = .ended(nil)
-        // It takes the mark's place, by which rows that came too late are known: not before what holds is said again.
+        // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
         let last = partitions.values.filter { !$0.isLeaving }.map { owned in
-            let isClean = !isLate && owned.isRestored && owned.stale.isEmpty
+            let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean
             let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }
@@ -221,7 +219,7 @@ package actor Worker {
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {
         if !phase.isEnded, !isStoreFull {
-            for (kind, flight) in scheduler.grants(at: now) {
+            for (kind, flight) in scheduler.grants(at: moment) {
                 guard let owned = partitions[flight.partition] else {
                     scheduler.forget(flight)
                     continue
@@ -233,18 +231,16 @@ package actor Worker {
         finishLeaving()
     }
 
+    /// The partition's reducer decides; what it leaves to do is begun.
     func feed(_ event: PartitionEvent, to owned: OwnedPartition) {
-        var effects = effects
-        self.effects = []
-        effects.removeAll(keepingCapacity: true)
-        let now = now
-        owned.state.reduce(event, at: now, into: &effects)
-        var next = 0
-        // A look-up is answered at once, and its answer's effects follow behind.
-        while next < effects.count {
-            perform(effects[next], of: owned, at: now, more: &effects)
-            next += 1
+        var decided = decided
+        self.decided = []
+        let moment = moment
+        owned.state.run(event, at: moment, permits: &scheduler, into: &decided) {
+            lookUp($0, in: owned, at: moment.wall)
         }
-        self.effects = effects
+        for work in decided { perform(work, of: owned, at: moment.wall) }
+        decided.removeAll(keepingCapacity: true)
+        self.decided = decided
     }
 }

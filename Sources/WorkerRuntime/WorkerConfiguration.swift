@@ -24,7 +24,8 @@ package struct WorkerConfiguration: Sendable {
 
     package init(
         partition: PartitionRules, permits: PermitRules, canonical: CanonicalRules, readAhead: Int = 256,
-        originalsLimit: Int = 1 << 20, drain: Duration = .seconds(20), untilIdle: Bool = false, seed: UInt64, owner: String
+        originalsLimit: Int = 1 << 20, drain: Duration = .seconds(20), untilIdle: Bool = false,
+        seed: UInt64, owner: String
     ) {
         (self.partition, self.permits, self.canonical) = (partition, permits, canonical)
         (self.readAhead, self.originalsLimit, self.drain) = (max(1, readAhead), originalsLimit, drain)

@@ -41,7 +41,7 @@ extension Worker {
         let rules = scheduler.rules
         return WorkerStatus(
             counters: counters, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
-            restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.rowsLeft },
+            restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
             oldestTimes: partitions.mapValues { owned in
                 Dictionary(

@@ -6,13 +6,25 @@ struct CommittableOffsetTests {
     @Test("It moves only over what is finished without a gap")
     func contiguous() {
         var mark = CommittableOffset()
-        for offset: Int64 in [0, 1, 2] { let moved = mark.receive(offset); #expect(moved) }
+        for offset: Int64 in [0, 1, 2] {
+            let moved = mark.receive(offset)
+            #expect(moved)
+        }
         #expect(mark.value == 0)
-        do { let moved = mark.finish(1); #expect(!moved) }
+        do {
+            let moved = mark.finish(1)
+            #expect(!moved)
+        }
         #expect(mark.value == 0 && mark.isHeldBack)
-        do { let moved = mark.finish(0); #expect(moved) }
+        do {
+            let moved = mark.finish(0)
+            #expect(moved)
+        }
         #expect(mark.value == 2 && !mark.isHeldBack)
-        do { let moved = mark.finish(2); #expect(moved) }
+        do {
+            let moved = mark.finish(2)
+            #expect(moved)
+        }
         #expect(mark.value == 3 && mark.unfinished == 0)
     }
 
@@ -41,7 +53,10 @@ struct CommittableOffsetTests {
         let isNew = (5...11).map { back.receive(Int64($0)) }
         #expect(isNew == [true, false, false, true, false, true, true])
         #expect(back.value == 5 && back.unfinished == 4 && back.finishedAhead == 3)
-        do { let moved = back.finish(5); #expect(moved) }
+        do {
+            let moved = back.finish(5)
+            #expect(moved)
+        }
         #expect(back.value == 8 && back.finishedOffsets == [9])
     }
 
@@ -49,10 +64,22 @@ struct CommittableOffsetTests {
     func repeats() {
         var mark = CommittableOffset()
         _ = mark.receive(3)
-        do { let moved = mark.receive(3); #expect(!moved) }
-        do { let moved = mark.receive(2); #expect(!moved) }
-        do { let moved = mark.finish(3); #expect(moved) }
-        do { let moved = mark.finish(3); #expect(!moved) }
+        do {
+            let moved = mark.receive(3)
+            #expect(!moved)
+        }
+        do {
+            let moved = mark.receive(2)
+            #expect(!moved)
+        }
+        do {
+            let moved = mark.finish(3)
+            #expect(moved)
+        }
+        do {
+            let moved = mark.finish(3)
+            #expect(!moved)
+        }
         #expect(mark.unfinished == 0)
     }
 

@@ -44,37 +44,33 @@ struct ExtremeTimeTests {
                         job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                         notBefore: topic == .retry ? note.notBefore : 0)))
         }
-        var settled: [Disposition] = []
+        var answers: [Disposition] = []
         var clock = Self.now
         while true {
-            var effects: [PartitionEffect] = []
+            var work: [PartitionWork] = []
             if pending.isEmpty {
                 clock += 40_000
                 pending = scheduler.grants(at: clock).map { .granted($0.kind, $0.flight) }
                 guard !pending.isEmpty || clock < Self.now + 200_000 else { break }
                 pending.append(.tick)
             }
-            state.reduce(pending.removeFirst(), at: clock, into: &effects)
-            for effect in effects {
-                switch effect {
-                case .lookUp(let pending): pending.append(.found(pending, SourceSnapshot()))
-                case .request(let kind, let id, let lane, let since, let host):
-                    scheduler.request(kind, id, lane: lane, since: since, host: host)
-                case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
+            state.run(pending.removeFirst(), at: Moment(clock), permits: &scheduler, into: &work) { _ in
+                SourceSnapshot()
+            }
+            for piece in work {
+                switch piece {
                 case .fetch(let id, _, _):
                     pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
-                case .release(let kind, let id): scheduler.release(kind, id)
-                case .forget(let id): scheduler.forget(id)
-                case .settle(let record, let disposition):
-                    settled.append(disposition)
-                    pending.append(.settled([RecordPlace(record)]))
-                case .putOff, .halt, .hold, .pass, .render, .commit: break
+                case .answer(let record, let disposition):
+                    answers.append(disposition)
+                    pending.append(.acknowledged([RecordPlace(record)]))
+                case .await, .putOff, .render, .commit, .opened, .closed: break
                 }
             }
         }
-        let dead = settled.count { if case .dead(let letter, _) = $0 { letter.attempts == 1_000_001 } else { false } }
+        let dead = answers.count { if case .dead(let letter, _) = $0 { letter.attempts == 1_000_001 } else { false } }
         let isFar = time > Self.now
         // One that is not due for eight thousand years waits, in a retry topic.
-        #expect(dead == (isFar ? 2 : 3), "\(settled)")
+        #expect(dead == (isFar ? 2 : 3), "\(answers)")
     }
 }

@@ -30,9 +30,9 @@ struct HoldTests {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 4))
         for i in 1...6 { permits.request(.fetch, flight(i, Int32(i % 2)), lane: .fast, since: Int64(i)) }
         expect(numbers(&permits), [1, 2, 3, 4, 5, 6])
-        expect(permits.hold(flight(1, 1), at: 0), true)
+        expect(permits.fail(flight(1, 1), by: .log, at: 0), true)
         permits.forget(flight(1, 1))
-        expect(permits.hold(flight(3, 1), at: 10), false)
+        expect(permits.fail(flight(3, 1), by: .log, at: 10), false)
         permits.forget(flight(3, 1))
         for i in 7...10 { permits.request(.fetch, flight(i, Int32(i % 2)), lane: .fast, since: Int64(i)) }
         expect(numbers(&permits, at: 1_000), [8, 10])
@@ -41,7 +41,7 @@ struct HoldTests {
         for (i, kind) in [(5, PermitKind.fetch), (7, .fetch)] { permits.release(kind, flight(i, 1)) }
         for i in [5, 7] { permits.request(.render, flight(i, 1), lane: .fast, since: Int64(i)) }
         expect(numbers(&permits, at: 2_001), [7])
-        expect(permits.hold(flight(7, 1), at: 3_000), false)
+        expect(permits.fail(flight(7, 1), by: .log, at: 3_000), false)
         permits.forget(flight(7, 1))
         expect(numbers(&permits, at: 3_999), [])
         expect(numbers(&permits, at: 4_000), [5])
@@ -64,22 +64,22 @@ struct HoldTests {
         }
         permits.request(.fetch, flight(5, 0), lane: .fast, since: 5)
         expect(numbers(&permits), [])
-        expect(permits.hold(flight(8, 1), at: 0), true)
+        expect(permits.fail(flight(8, 1), by: .log, at: 0), true)
         expect(numbers(&permits), [5])
     }
 
     @Test("A probe that ends by its own fault is followed at once; one of a partition that went is forgotten with it")
     func probes() {
         var permits = PermitScheduler(PermitRules(fetch: 4, render: 1))
-        expect(permits.hold(flight(9, 0), at: 0), true)
+        expect(permits.fail(flight(9, 0), by: .log, at: 0), true)
         for i in 1...3 { permits.request(.fetch, flight(i, 0), lane: .fast, since: Int64(i)) }
         expect(numbers(&permits, at: 1_999), [])
         expect(numbers(&permits, at: 2_000), [1])
         permits.forget(flight(1, 0))
         expect(numbers(&permits, at: 2_001), [2])
-        expect(permits.endHold(PartitionID(0)), true)
+        expect(permits.closeLog(of: PartitionID(0)), true)
         expect(numbers(&permits, at: 2_002), [3])
-        expect(permits.endHold(PartitionID(0)), false)
+        expect(permits.closeLog(of: PartitionID(0)), false)
     }
 
     @Test(
@@ -90,7 +90,7 @@ struct HoldTests {
         for i in 1...9 { permits.request(.fetch, flight(i, 0), lane: .fast, since: Int64(i)) }
         permits.request(.fetch, flight(10, 1), lane: .slow, since: 20)
         expect(numbers(&permits), [1, 2])
-        expect(permits.hold(flight(11, 1), at: 0), true)
+        expect(permits.fail(flight(11, 1), by: .log, at: 0), true)
         permits.forget(flight(1, 0))
         expect(numbers(&permits, at: 2_000), [10])
         permits.forget(flight(2, 0))
@@ -120,7 +120,7 @@ struct HoldTests {
     @Test("While the machine is halted, its probes are of partitions that are not held, if any flight waits there")
     func halted() {
         var permits = PermitScheduler(PermitRules(fetch: 8, render: 1))
-        expect(permits.hold(flight(9, 0), at: 0), true)
+        expect(permits.fail(flight(9, 0), by: .log, at: 0), true)
         expect(permits.fail(flight(8, 1), at: 0), true)
         permits.request(.render, flight(1, 0), lane: .fast, since: 1)
         permits.request(.fetch, flight(2, 1), lane: .fast, since: 2)
@@ -135,7 +135,7 @@ struct HoldTests {
         var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
         for i in 1...3 { permits.request(.fetch, flight(i, 0), lane: .fast, since: Int64(i)) }
         expect(numbers(&permits), [1, 2])
-        expect(permits.hold(flight(9, 0), at: 0), true)
+        expect(permits.fail(flight(9, 0), by: .log, at: 0), true)
         permits.release(.fetch, flight(1, 0))
         permits.request(.render, flight(1, 0), lane: .fast, since: 1)
         expect(numbers(&permits), [])
@@ -152,7 +152,7 @@ struct HoldTests {
         expect(numbers(&permits, at: 2_000), [1, 10, 11, 12])
         permits.forget(flight(10, 1))
         expect(numbers(&permits, at: 2_000), [13])
-        expect(permits.hold(flight(9, 0), at: 2_000), true)
+        expect(permits.fail(flight(9, 0), by: .log, at: 2_000), true)
         permits.forget(flight(11, 1))
         expect(numbers(&permits, at: 2_000), [2])
     }

@@ -38,22 +38,20 @@ extension PartitionStateTests {
         _ = driver.feed(.arrived(driver.pending("three", source, [Self.small], expires: row.third)))
         if kind == .render {
             _ = driver.feed(.granted(.fetch, id))
-            _ = driver.feed(.fetched(id, Self.facts))
+            _ = driver.feed(.fetched(id, Self.picture))
         }
         var effects = driver.feed(.granted(kind, id), at: row.now)
         let told = settled(effects).compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
         #expect(told.map(\.job) == row.expired && told.allSatisfy { $0.kind == .expired })
         if row.wants == 0 {
-            guard case .forget(id)? = effects.first(where: { if case .forget = $0 { true } else { false } }) else {
-                Issue.record("the flight is not over")
-                return
-            }
-            #expect(!driver.state.has(id) && flight(effects) == nil)
+            let isOver = effects.contains { if case .permit(.forget(id)) = $0 { true } else { false } }
+            #expect(isOver && !driver.state.has(id) && flight(effects) == nil)
             return
         }
         // Planned anew, it gives its permit back and asks for another one.
         if !row.expired.isEmpty {
-            guard case .release(kind, id)? = effects.dropLast().last, case .request(kind, id, _, _, _)? = effects.last
+            guard case .permit(.release(kind, id))? = effects.dropLast().last,
+                case .permit(.request(kind, id, _, _, _))? = effects.last
             else {
                 Issue.record("the permit was kept: \(effects)")
                 return
@@ -61,11 +59,11 @@ extension PartitionStateTests {
             effects = driver.feed(.granted(kind, id), at: row.now)
         }
         if kind == .fetch {
-            guard case .fetch? = effects.first else {
+            guard case .work(.fetch)? = effects.first else {
                 Issue.record("no fetch")
                 return
             }
-            _ = driver.feed(.fetched(id, Self.facts), at: row.now)
+            _ = driver.feed(.fetched(id, Self.picture), at: row.now)
             effects = driver.feed(.granted(.render, id), at: row.now)
         }
         #expect(try #require(renderTask(effects)).batch?.orders.count == row.wants)
@@ -80,7 +78,7 @@ extension PartitionStateTests {
         _ = driver.feed(.arrived(driver.pending("failed", source, [Self.small], expires: 50)))
         _ = driver.feed(.arrived(driver.pending("other", source, [VariantSpec(width: 32, height: 32, format: .png)])))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
         let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
         _ = driver.feed(.refusedVariant(id, Self.small, note))
@@ -88,7 +86,7 @@ extension PartitionStateTests {
         #expect(kinds(driver.feed(.granted(.render, id), at: 60)) == [.expired])
         let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 60)))
         _ = driver.feed(.rendered(id), at: 60)
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2), at: 60)
+        _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 2), at: 60)
         #expect(kinds(driver.feed(.folded(2), at: 60)) == [.failed, .stored])
     }
 
@@ -97,7 +95,7 @@ extension PartitionStateTests {
         var driver = Driver()
         let id = try #require(flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: 50)))))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
         _ = driver.feed(.arrived(driver.pending("late", source, [Self.small])))
         _ = driver.feed(.blobsGone(id, locations: ["none"]))
@@ -133,7 +131,7 @@ extension PartitionStateTests {
         let pending = driver.pending("j", source, [Self.large], expires: 50)
         let id = try #require(flight(driver.feed(.arrived(pending), at: 10)))
         _ = driver.feed(.granted(.fetch, id), at: 10)
-        _ = driver.feed(.fetched(id, Self.facts), at: 10)
+        _ = driver.feed(.fetched(id, Self.picture), at: 10)
         let task = try #require(renderTask(driver.feed(.granted(.render, id), at: 10)))
         var replay = Driver()
         replay.stored = SourceSnapshot(source: task.source, variants: rows(task))

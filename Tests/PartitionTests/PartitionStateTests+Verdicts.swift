@@ -14,14 +14,14 @@ extension PartitionStateTests {
         let id = try #require(flight(driver.feed(.arrived(driver.pending("both", source, [Self.large, Self.small])))))
         _ = driver.feed(.arrived(driver.pending("good", source, [Self.large])))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
         let note = FailureNote(code: "render.output", message: "no", verdict: .fail)
         _ = driver.feed(.refusedVariant(id, Self.small, note))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [Self.large])
         _ = driver.feed(.rendered(id))
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+        _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 2))
         #expect(kinds(driver.feed(.folded(2))) == [.failed, .stored])
     }
 
@@ -38,7 +38,7 @@ extension PartitionStateTests {
         var driver = Driver()
         let id = try #require(flight(driver.feed(.arrived(driver.pending("j", source, [Self.large, Self.small])))))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         _ = driver.feed(.granted(.render, id))
         var effects: [PartitionEffect] = []
         for (spec, verdict) in [(Self.large, first), (Self.small, second)] {
@@ -67,7 +67,7 @@ extension PartitionStateTests {
             let pending = driver.pending("j", source, [Self.large, Self.small], topic: round == 0 ? .jobsFast : .retry)
             let id = try #require(flight(driver.feed(.arrived(pending))))
             _ = driver.feed(.granted(.fetch, id))
-            _ = driver.feed(.fetched(id, Self.facts))
+            _ = driver.feed(.fetched(id, Self.picture))
             _ = driver.feed(.granted(.render, id))
             _ = driver.feed(.refusedVariant(id, Self.large, refusal))
             let task = try #require(renderTask(driver.feed(.granted(.render, id))))
@@ -76,7 +76,7 @@ extension PartitionStateTests {
             if round == 0 {
                 #expect(putOff(driver.feed(.failed(id, full))).count == 1, "not \(ends)")
             } else {
-                _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+                _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 2))
                 #expect(kinds(driver.feed(.folded(2))).map(\.rawValue) == [ends])
             }
         }

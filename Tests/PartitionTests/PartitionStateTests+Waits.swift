@@ -35,7 +35,7 @@ extension PartitionStateTests {
             #expect(driver.state.progress(.jobsFast)?.waits.map(\.attempts) == [attempt])
         }
         #expect(kinds(fail(&driver, id, at: 4_000)) == [.dead])
-        _ = driver.feed(.settled([pending.place]), at: 4_001)
+        _ = driver.feed(.acknowledged([pending.place]), at: 4_001)
         #expect(driver.state.progress(.jobsFast) == TopicProgress(next: 1))
     }
 
@@ -121,7 +121,8 @@ extension PartitionStateTests {
             topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 90_000, key: [], value: [], headers: [])
         let job = Job(id: "j", url: "http://o/a", source: source, variants: [Self.large], lane: .slow)
         let pending = PendingJob(job: job, record: record, attempts: 1, firstSeen: 1_000, notBefore: 150_000)
-        guard case .request(_, let id, _, since: 1_000, _)? = driver.feed(.arrived(pending), at: 150_000).first else {
+        guard case .permit(.request(_, let id, _, since: 1_000, _))? = driver.feed(.arrived(pending), at: 150_000).first
+        else {
             Issue.record("it is as old as its record")
             return
         }
@@ -132,8 +133,8 @@ extension PartitionStateTests {
                 headers: []), firstSeen: 500)
         _ = driver.feed(.arrived(other), at: 150_000)
         _ = driver.feed(.granted(.fetch, id), at: 150_000)
-        let asked = driver.feed(.fetched(id, Self.facts), at: 150_000)
-        guard case .request(.render, _, _, since: 500, _)? = asked.last else {
+        let asked = driver.feed(.fetched(id, Self.picture), at: 150_000)
+        guard case .permit(.request(.render, _, _, since: 500, _))? = asked.last else {
             Issue.record("the older job does not count")
             return
         }
@@ -155,7 +156,7 @@ extension PartitionStateTests {
             let id = try #require(flight(asked), "\(rounds)")
             _ = driver.feed(.granted(.fetch, id), at: now)
             let effects = driver.feed(.failed(id, full), at: now)
-            halts += effects.count { if case .halt = $0 { true } else { false } }
+            halts += effects.count { if case .permit(.fail(_, .machine)) = $0 { true } else { false } }
             isDead = kinds(effects) == [.dead]
             guard let later = putOff(effects).first?.pending else { break }
             isKept = true
@@ -174,7 +175,7 @@ extension PartitionStateTests {
                 pending = later
             }
             now = max(now, later.notBefore)
-            if others { _ = driver.feed(.passed, at: now - 1) }
+            if others { driver.lastPass = now - 1 }
         }
         #expect(isDead == others && halts == (others ? 1 : rounds), "\(rounds) rounds, \(halts) halts, \(now) ms")
         #expect(!others || (3_600_000...6 * 3_600_000).contains(now))

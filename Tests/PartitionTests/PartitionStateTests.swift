@@ -4,6 +4,7 @@ import Failures
 import ImageModel
 import Partition
 import Planning
+import Ports
 import Records
 import Testing
 import VariantSpec
@@ -18,6 +19,8 @@ struct PartitionStateTests {
     struct Driver {
         var state: PartitionState
         var stored = SourceSnapshot()
+        /// When another partition of the worker was last done with a job.
+        var lastPass: Int64 = 0
         private var offsets: [Topic: Int64] = [:]
 
         init(
@@ -32,6 +35,7 @@ struct PartitionStateTests {
 
         mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) -> [PartitionEffect] {
             var effects: [PartitionEffect] = []
+            state.lastPass.worker = max(state.lastPass.worker, lastPass)
             state.reduce(event, at: now, into: &effects)
             var next = 0
             while next < effects.count {
@@ -61,12 +65,10 @@ struct PartitionStateTests {
         }
     }
 
-    static let facts = FetchedFacts(
-        version: SourceVersion(word: 7), digest: SHA256.digest(of: []), bytes: 9, format: .jpeg,
-        size: PixelSize(width: 2_000, height: 1_000), hasAlpha: false)
+    static let picture = FetchedPicture()
 
     func settled(_ effects: [PartitionEffect]) -> [Disposition] {
-        effects.compactMap { if case .settle(_, let disposition) = $0 { disposition } else { nil } }
+        effects.compactMap { if case .work(.answer(_, let disposition)) = $0 { disposition } else { nil } }
     }
 
     func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
@@ -80,48 +82,41 @@ struct PartitionStateTests {
 
     /// Jobs that are to be tried again, in memory or through a topic.
     func putOff(_ effects: [PartitionEffect]) -> [(pending: PendingJob, note: FailureNote)] {
-        effects.compactMap { if case .putOff(let pending, let note) = $0 { (pending, note) } else { nil } }
+        effects.compactMap { if case .work(.putOff(let pending, let note)) = $0 { (pending, note) } else { nil } }
     }
 
     func flight(_ effects: [PartitionEffect]) -> FlightID? {
-        for case .request(_, let id, _, _, _) in effects { return id }
+        for case .permit(.request(_, let id, _, _, _)) in effects { return id }
         return nil
     }
 
     func renderTask(_ effects: [PartitionEffect]) -> RenderTask? {
-        for case .render(_, let task) in effects { return task }
+        for case .work(.render(_, let task)) in effects { return task }
         return nil
     }
 
-    func rows(_ task: RenderTask) -> [VariantRow] {
-        (task.batch?.orders ?? []).compactMap {
-            task.batch?.renderSource.row(
-                of: $0.spec, as: Rendition(size: $0.output, hasAlpha: false, quality: 80), facts: nil, bytes: 1,
-                digest: SHA256.digest(of: []), location: "x",
-                at: 0)
-        }
-    }
+    func rows(_ task: RenderTask) -> [VariantRow] { task.rows(at: 0) }
 
     @Test("A job goes through fetch, render, announce and fold, and is answered only then")
     func oneJob() throws {
         var driver = Driver()
         let pending = driver.pending("j", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(pending))))
-        guard case .fetch(_, let url, .fast) = try #require(driver.feed(.granted(.fetch, id)).first) else {
+        guard case .work(.fetch(_, let url, .fast)) = try #require(driver.feed(.granted(.fetch, id)).first) else {
             Issue.record("no fetch")
             return
         }
         #expect(url == "http://o/a")
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [Self.large] && !task.isReuse)
         _ = driver.feed(.rendered(id))
-        let announced = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+        let announced = driver.feed(.announced(id, original: nil, rows: rows(task), position: 2))
         #expect(settled(announced).isEmpty)
         #expect(kinds(driver.feed(.folded(1))).isEmpty)
         #expect(kinds(driver.feed(.folded(2))) == [.stored])
-        let done = driver.feed(.settled([pending.place]))
-        guard case .commit(.jobsFast, 1) = try #require(done.first) else {
+        let done = driver.feed(.acknowledged([pending.place]))
+        guard case .work(.commit(.jobsFast, 1)) = try #require(done.first) else {
             Issue.record("no commit")
             return
         }
@@ -133,9 +128,7 @@ struct PartitionStateTests {
         var driver = Driver()
         let id = try #require(flight(driver.feed(.arrived(driver.pending("one", source, [open, Self.large])))))
         _ = driver.feed(.granted(.fetch, id))
-        let moving = FetchedFacts(
-            version: Self.facts.version, digest: Self.facts.digest, bytes: 9, format: .gif, size: Self.facts.size,
-            hasAlpha: true, frames: 12)
+        let moving = FetchedPicture(format: .gif, hasAlpha: true, frames: 12)
         _ = driver.feed(.fetched(id, moving))
         // One that joins now knows as much.
         _ = driver.feed(.arrived(driver.pending("two", source, [try VariantSpec("90x0.auto")])))
@@ -144,7 +137,7 @@ struct PartitionStateTests {
             task.batch?.orders.map { "\($0.spec)" } == ["640x0-q80.webp", "\(Self.large)", "90x0.gif"]
                 && task.source?.frames == 12)
         _ = driver.feed(.rendered(id))
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 5))
+        _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 5))
         let answers = settled(driver.feed(.folded(5)))
         guard case .outcome(let outcome) = try #require(answers.first) else {
             Issue.record("no outcome")
@@ -161,11 +154,11 @@ struct PartitionStateTests {
         _ = driver.feed(.granted(.fetch, id))
         let second = driver.pending("two", source, [Self.small, Self.large])
         #expect(flight(driver.feed(.arrived(second))) == nil)
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [Self.large, Self.small])
         _ = driver.feed(.rendered(id))
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 3))
+        _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 3))
         #expect(kinds(driver.feed(.folded(3))) == [.stored, .stored])
     }
 
@@ -175,12 +168,12 @@ struct PartitionStateTests {
         let first = driver.pending("one", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(first))))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         let lateJob = driver.pending("two", source, [Self.large])
         #expect(driver.feed(.arrived(lateJob)).isEmpty)
         _ = driver.feed(.rendered(id))
-        _ = driver.feed(.announced(id, task, source: task.source, rows: rows(task), position: 2))
+        _ = driver.feed(.announced(id, original: nil, rows: rows(task), position: 2))
         driver.stored = SourceSnapshot(source: task.source, variants: rows(task))
         #expect(kinds(driver.feed(.folded(2))) == [.stored, .unchanged])
     }
@@ -191,7 +184,7 @@ struct PartitionStateTests {
         let slow = driver.pending("slow", source, [Self.large], lane: .slow)
         let id = try #require(flight(driver.feed(.arrived(slow))))
         let fast = driver.pending("fast", source, [Self.large], lane: .fast)
-        guard case .move(id, .fast, _) = try #require(driver.feed(.arrived(fast)).first) else {
+        guard case .permit(.move(id, .fast, _)) = try #require(driver.feed(.arrived(fast)).first) else {
             Issue.record("the flight stayed slow")
             return
         }
@@ -202,7 +195,7 @@ struct PartitionStateTests {
         var driver = Driver()
         let row = VariantRow(
             source: source, spec: VariantSpec(width: 640, height: 640, quality: 90, format: .jpeg),
-            version: SourceVersion(word: 7), size: PixelSize(width: 640, height: 320), bytes: 1,
+            version: Self.picture.source.version, size: PixelSize(width: 640, height: 320), bytes: 1,
             digest: SHA256.digest(of: []), location: "d", madeFrom: .origin,
             sourceSize: PixelSize(width: 2_000, height: 1_000),
             region: Region(x: 0, y: 0, width: 2_000, height: 1_000), hasAlpha: false, storedAt: 0, expires: 1_000_000)
@@ -210,14 +203,14 @@ struct PartitionStateTests {
         let small = VariantSpec(width: 320, height: 0, format: .jpeg)
         let first = driver.pending("one", source, [small])
         let asked = driver.feed(.arrived(first))
-        guard case .request(.render, let id, _, _, _) = try #require(asked.first) else {
+        guard case .permit(.request(.render, let id, _, _, _)) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
         _ = driver.feed(.arrived(driver.pending("two", source, [Self.large])))
         let granted = driver.feed(.granted(.render, id))
         #expect(renderTask(granted) == nil)
-        guard case .request(.fetch, id, _, _, _) = try #require(granted.last) else {
+        guard case .permit(.request(.fetch, id, _, _, _)) = try #require(granted.last) else {
             Issue.record("no fetch was asked for")
             return
         }
@@ -250,7 +243,7 @@ struct PartitionStateTests {
         driver.stored = SourceSnapshot()
         _ = driver.feed(.blobsGone(id, locations: [donor.location]))
         _ = driver.feed(.granted(.fetch, id))
-        _ = driver.feed(.fetched(id, Self.facts))
+        _ = driver.feed(.fetched(id, Self.picture))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [donor.spec, small])
         // One that cannot be written does not bring the old rows back.
@@ -258,7 +251,7 @@ struct PartitionStateTests {
         _ = driver.feed(.refusedVariant(id, small, note))
         let again = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(again.batch?.orders.map(\.spec) == [donor.spec])
-        #expect(again.batch?.renderSource.version == Self.facts.version)
+        #expect(again.batch?.renderSource.version == Self.picture.source.version)
     }
 
     @Test(
@@ -311,19 +304,21 @@ struct PartitionStateTests {
         var driver = Driver()
         let spec = VariantSpec(width: 1280, height: 1280, quality: 90, format: .jpeg)
         let row = VariantRow(
-            source: source, spec: spec, version: SourceVersion(word: 7), size: PixelSize(width: 1280, height: 640),
+            source: source, spec: spec, version: Self.picture.source.version, size: PixelSize(width: 1280, height: 640),
             bytes: 1, digest: SHA256.digest(of: []), location: "gone", madeFrom: .origin,
             sourceSize: PixelSize(width: 2_000, height: 1_000), region: Region(x: 0, y: 0, width: 2_000, height: 1_000),
             hasAlpha: false, storedAt: 0, expires: 1_000_000)
         driver.stored = SourceSnapshot(variants: [row])
         let asked = driver.feed(
             .arrived(driver.pending("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
-        guard case .request(.render, let id, _, _, _) = try #require(asked.first) else {
+        guard case .permit(.request(.render, let id, _, _, _)) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
         #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
-        guard case .request(.fetch, id, _, _, _) = try #require(driver.feed(.blobsGone(id, locations: ["gone"])).last)
+        guard
+            case .permit(.request(.fetch, id, _, _, _)) = try #require(
+                driver.feed(.blobsGone(id, locations: ["gone"])).last)
         else {
             Issue.record("no fetch was asked for")
             return
@@ -338,7 +333,7 @@ struct PartitionStateTests {
         _ = driver.feed(.granted(.fetch, id), at: 10)
         let other = driver.pending("done", SourceKey(SHA256.digest(of: [1])), [Self.large], expires: 5)
         _ = driver.feed(.arrived(other), at: 10)
-        _ = driver.feed(.settled([other.place]), at: 10)
+        _ = driver.feed(.acknowledged([other.place]), at: 10)
         #expect(driver.feed(.tick, at: 1_010).isEmpty)
         guard case .retry(let later, .tenSeconds, let note)? = settled(driver.feed(.tick, at: 1_011)).first else {
             Issue.record("it was not moved")

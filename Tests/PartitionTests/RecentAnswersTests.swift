@@ -82,7 +82,7 @@ struct RecentAnswersTests {
             state.reduce(
                 .found(PendingJob(job: Self.job(wanted, of: source), record: record), look), at: now, into: &effects)
             let plan = Plan(wanted, snapshot: look, now: now, rules: ReuseRules())
-            if case .settle(_, .outcome(let outcome)) = effects.first {
+            if case .work(.answer(_, .outcome(let outcome))) = effects.first {
                 #expect(outcome.variants.compactMap(\.row) == plan.unchanged && plan.unchanged.count == wanted.count)
                 answered += 1
             } else {

@@ -4,6 +4,7 @@ import Failures
 import ImageModel
 import Partition
 import Planning
+import Ports
 import Records
 import VariantSpec
 
@@ -39,7 +40,7 @@ struct Simulation {
     let rules: PartitionRules
 
     enum Pending {
-        case effect(PartitionEffect)
+        case work(PartitionWork)
         case append(Record, Disposition)
     }
 
@@ -165,36 +166,28 @@ struct Simulation {
     }
 
     private mutating func feed(_ event: PartitionEvent) {
-        var effects: [PartitionEffect] = []
-        state.reduce(event, at: now, into: &effects)
-        var next = 0
-        while next < effects.count {
-            switch effects[next] {
-            case .lookUp(let pending):
-                state.reduce(.found(pending, index[pending.job.source] ?? SourceSnapshot()), at: now, into: &effects)
-            case .request(let kind, let id, let lane, let since, let host):
-                scheduler.request(kind, id, lane: lane, since: since, host: host)
-            case .release(let kind, let id): scheduler.release(kind, id)
-            case .move(let id, let lane, let since): scheduler.move(id, to: lane, since: since)
-            case .halt(let id): _ = scheduler.fail(id, at: now)
-            case .hold(let id): _ = scheduler.hold(id, at: now)
-            case .pass(let id): _ = scheduler.pass(id)
-            case .forget(let id): scheduler.forget(id)
-            case .putOff: break
+        var work: [PartitionWork] = []
+        let index = index
+        state.run(event, at: Moment(now), permits: &scheduler, into: &work) {
+            index[$0.job.source] ?? SourceSnapshot()
+        }
+        for piece in work {
+            switch piece {
             case .commit(let topic, let offset):
                 precondition(offset >= committed[topic, default: 0], "a committable offset went back")
                 committed[topic] = offset
-            case .settle(let record, let disposition): pending.append(.append(record, disposition))
+            case .answer(let record, let disposition): pending.append(.append(record, disposition))
             case .fetch(_, let url, _):
                 let key = Simulation.key(Int(url.split(separator: "/").last ?? "") ?? 0)
                 precondition(fetching.insert(key).inserted, "two fetches of one source at once")
                 let isWanted = jobs.contains { $0.job.source == key && ($0.job.expires ?? .max) > now }
                 precondition(isWanted, "a fetch for jobs that have all expired")
                 fetches[key, default: 0] += 1
-                pending.append(.effect(effects[next]))
-            case .render: pending.append(.effect(effects[next]))
+                pending.append(.work(piece))
+            case .render: pending.append(.work(piece))
+            case .putOff, .opened, .closed: break
+            case .await: preconditionFailure("the index is always there")
             }
-            next += 1
         }
     }
 
@@ -202,8 +195,8 @@ struct Simulation {
         switch pending {
         case .append(let record, let disposition):
             answer(record, disposition)
-            feed(.settled([RecordPlace(record)]))
-        case .effect(.fetch(let id, let url, _)):
+            feed(.acknowledged([RecordPlace(record)]))
+        case .work(.fetch(let id, let url, _)):
             let number = Int(url.split(separator: "/").last ?? "") ?? 0
             fetching.remove(Simulation.key(number))
             // Each tenth source is gone for good, each seventh fails now and then.
@@ -212,33 +205,24 @@ struct Simulation {
             } else if number % 7 == 3, Int.random(in: 0..<3, using: &numbers) > 0 {
                 feed(.failed(id, FailureNote(code: "fetch.connection", message: "cut", verdict: .retry)))
             } else {
-                let digest = SHA256.digest(of: Array(url.utf8))
-                feed(
-                    .fetched(
-                        id,
-                        FetchedFacts(
-                            version: SourceVersion(digest), digest: digest, bytes: 1_000, format: .jpeg,
-                            size: PixelSize(width: 2_000, height: 1_500), hasAlpha: false)))
+                feed(.fetched(id, FetchedPicture(Array(url.utf8), size: PixelSize(width: 2_000, height: 1_500))))
             }
-        case .effect(.render(let id, let task)):
+        case .work(.render(let id, let task)):
             feed(.rendered(id))
             if isFull { return feed(.failed(id, FailureNote(code: "store.full", message: "full", verdict: .wait))) }
             scheduler.announce(id)
             if isAway {
                 return feed(.unannounced(id, FailureNote(code: "log.unavailable", message: "away", verdict: .wait)))
             }
-            var source = task.source
-            if keepOriginals { source?.original = "original" }
-            if let source { changelog.append(.source(source)) }
-            let rows = (task.batch?.orders ?? []).compactMap { order in
-                task.batch?.renderSource.row(
-                    of: order.spec, as: Rendition(size: order.output, hasAlpha: false, quality: 80), facts: nil,
-                    bytes: 10, digest: SHA256.digest(of: []),
-                    location: order.spec.description, at: now)
+            let original = keepOriginals && task.source != nil ? "original" : nil
+            if var source = task.source {
+                source.original = original
+                changelog.append(.source(source))
             }
+            let rows = task.rows(at: now, bytes: 10) { $0.description }
             for row in rows + task.renewed { changelog.append(.variant(row)) }
-            feed(.announced(id, task, source: source, rows: rows, position: Int64(changelog.count)))
-        case .effect: break
+            feed(.announced(id, original: original, rows: rows, position: Int64(changelog.count)))
+        case .work: break
         }
     }
 

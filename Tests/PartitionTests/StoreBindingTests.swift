@@ -1,6 +1,6 @@
-import Records
 import ImageModel
 import Partition
+import Records
 import Testing
 
 @Suite("Which store a partition's rows are used with", .timeLimit(.minutes(1)))

@@ -88,7 +88,7 @@ struct EffectTests {
             Sources.png(stored, with: [Pixels.chunk("eXIf", Sources.tiff(orientation: orientation))]))
         let made = try await Workshop.make("50y50-smart.png", of: file)
         let crop = try #require(made.rendition.crop)
-        #expect(crop.width == 100 && crop.height == 100 && crop.x > 140, "\(cut)")
+        #expect(crop.width == 100 && crop.height == 100 && crop.x > 140, "\(crop)")
         let shown = try #require(Pixels(png: try made.content.bytes()))
         #expect((0..<50).contains { shown[$0, 25, 0] > 200 })
         // A donor that was cut so is not looked at again.

@@ -1,9 +1,9 @@
 /// Which rows of a changelog count: all but those that an owner wrote behind a later owner's first word.
 ///
-/// Compaction can take that first word away, once the same key has a newer one: a partition's mark is a row as others
-/// are. So an owner appends again what holds of each key that was written too late, and the mark last (`Worker+Fold`);
+/// Compaction can take that first word away, once the same key has a newer one: an epoch row is a row as others are. So an
+/// owner republishes the valid row of each key that was written too late, and the epoch row last (`PartitionLifecycle`);
 /// and `variants` compacts nothing that is younger than an hour (`min.compaction.lag.ms`), so that whoever owns the
-/// partition has that hour to fold, behind the mark that is still there, what came before it.
+/// partition has that hour to fold, behind the epoch row that is still there, what came before it.
 package struct EpochFold: Sendable {
     /// The latest so far.
     package private(set) var epoch: Int64
@@ -14,7 +14,7 @@ package struct EpochFold: Sendable {
     ///
     /// - Parameters:
     ///   - written: the epoch of the owner who wrote it; nil of what no owner wrote.
-    ///   - opened: the epoch that it opens, if it is a mark.
+    ///   - opened: the epoch that it opens, if it is an epoch row.
     package mutating func counts(written: Int64?, opened: Int64? = nil) -> Bool {
         if let written, written < epoch { return false }
         epoch = max(epoch, written ?? 0, opened ?? 0)

@@ -1,5 +1,5 @@
 import Testing
-import WorkerRuntime
+import Partition
 
 @Suite("Which rows of a changelog count")
 struct EpochFoldTests {

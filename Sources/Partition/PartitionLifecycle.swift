@@ -1,0 +1,151 @@
+package import Canonical
+package import Records
+
+/// How far an owner has come with a partition: which rows of the changelog count, and when jobs may run.
+///
+/// restoring → fencing → fenced → owned → leaving. An owner folds what the changelog held when it came. Then it appends its
+/// epoch row, the fence: rows that an earlier owner appends behind it count for nothing. Once that is folded, jobs run. An
+/// index that is found damaged is restored anew; the fence stays.
+///
+/// Rows from a fenced epoch are ignored, but compaction would keep them as the newest of their keys. So the owner
+/// republishes the valid row of each such key, the epoch row last: it is what the others are known by.
+package struct PartitionLifecycle: Sendable, Equatable {
+    package enum Phase: Sendable, Equatable {
+        case restoring
+        /// The fence is on its way to the log.
+        case fencing(attempt: Int)
+        /// It is there, and not folded.
+        case fenced
+        case owned(isRepublishing: Bool)
+        /// To another owner: nothing new is begun.
+        case leaving(wasOwned: Bool)
+    }
+
+    /// What is to be done next.
+    package enum Step: Sendable, Equatable {
+        /// The epoch row is appended, behind the valid rows of `fencedKeys`; `fenced` or `abandonFence` follows.
+        case fence(attempt: Int)
+        /// Jobs may run.
+        case own
+    }
+
+    package private(set) var phase = Phase.restoring
+    /// Where the changelog began when the partition came.
+    package let changelogStart: Int64
+    /// Jobs wait until the index holds every row before this changelog position.
+    package private(set) var restoreEnd: Int64
+    /// The index holds every row before it, whatever its file says.
+    package private(set) var folded: Int64
+    /// Keys of ignored rows, and where the last of each stands.
+    package private(set) var fencedKeys: [RecordKey: Int64] = [:]
+    /// How often the index was made anew.
+    package private(set) var rebuilds = 0
+    private var attempts = 0
+
+    /// - Parameters:
+    ///   - changelog: its records when the partition came.
+    ///   - folded: what the index holds already.
+    package init(changelog: Range<Int64>, folded: Int64) {
+        (changelogStart, restoreEnd, self.folded) = (changelog.lowerBound, changelog.upperBound, folded)
+    }
+
+    package var isRestored: Bool {
+        switch phase {
+        case .owned, .leaving(wasOwned: true): true
+        case .restoring, .fencing, .fenced, .leaving(wasOwned: false): false
+        }
+    }
+
+    package var isLeaving: Bool { if case .leaving = phase { true } else { false } }
+
+    /// Whether every ignored row is republished.
+    package var isClean: Bool { fencedKeys.isEmpty && phase != .owned(isRepublishing: true) }
+
+    /// Changelog records to be folded before jobs may run: at most, since offsets have gaps.
+    package var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
+
+    // MARK: Rows
+
+    /// A row of an epoch that is over was read.
+    package mutating func ignore(_ key: RecordKey, at offset: Int64) { fencedKeys[key] = offset }
+
+    package mutating func fold(upTo end: Int64) { folded = end }
+
+    /// What the index's file says that it holds once it holds all before `end`: not beyond an ignored row, so that whoever
+    /// goes on from there, after a crash too, finds its key again.
+    package func indexPosition(upTo end: Int64) -> Int64 { min(end, fencedKeys.values.min() ?? end) }
+
+    /// The valid rows of these keys are in the log; not behind an ignored row that came meanwhile.
+    private mutating func forget(_ republished: [RecordKey: Int64]) {
+        for (key, offset) in republished where fencedKeys[key] == offset { fencedKeys[key] = nil }
+    }
+
+    // MARK: Restore and fence
+
+    /// - Parameter isRead: reading has come to `restoreEnd`. Compaction may leave a gap before it, which no row shows.
+    package mutating func advance(isRead: Bool = false) -> Step? {
+        guard isRead || folded >= restoreEnd else { return nil }
+        switch phase {
+        case .restoring:
+            attempts += 1
+            phase = .fencing(attempt: attempts)
+            return .fence(attempt: attempts)
+        case .fenced:
+            phase = .owned(isRepublishing: false)
+            return .own
+        case .fencing, .owned, .leaving: return nil
+        }
+    }
+
+    /// The fence is in the log at `offset`, behind the valid rows of these keys.
+    package mutating func fenced(at offset: Int64, republished: [RecordKey: Int64]) {
+        guard case .fencing = phase else { return }
+        forget(republished)
+        restoreEnd = max(restoreEnd, offset + 1)
+        phase = .fenced
+    }
+
+    /// The index cannot tell now what holds: the fence comes later.
+    package mutating func abandonFence() { if case .fencing = phase { phase = .restoring } }
+
+    /// An empty index takes the place of a damaged one.
+    package mutating func rebuild() {
+        restoreEnd = max(restoreEnd, folded)
+        folded = 0
+        rebuilds += 1
+        switch phase {
+        case .restoring, .fencing: phase = .restoring
+        case .fenced, .owned: phase = .fenced
+        case .leaving: phase = .leaving(wasOwned: false)
+        }
+    }
+
+    // MARK: Republish
+
+    /// Keys whose valid rows are to be appended now. Those of a source in flight wait for what that announces, and the
+    /// epoch row, by which the others are known, waits for all.
+    package func keysToRepublish(isInFlight: (SourceKey) -> Bool) -> [RecordKey: Int64] {
+        guard phase == .owned(isRepublishing: false), !fencedKeys.isEmpty else { return [:] }
+        let waits = fencedKeys.keys.contains { $0.source.map(isInFlight) ?? false }
+        return fencedKeys.filter { $0.key.source.map { !isInFlight($0) } ?? !waits }
+    }
+
+    package mutating func beginRepublishing() { if case .owned = phase { phase = .owned(isRepublishing: true) } }
+
+    /// - Parameter keys: none where the log did not take all of them.
+    package mutating func republished(_ keys: [RecordKey: Int64]) {
+        if case .owned = phase { phase = .owned(isRepublishing: false) }
+        forget(keys)
+    }
+
+    package mutating func leave() { phase = .leaving(wasOwned: isRestored) }
+}
+
+extension RecordKey {
+    fileprivate var source: SourceKey? {
+        switch self {
+        case .job(let source), .source(let source), .variant(let source, _): source
+        case .epoch, .progress: nil
+        }
+    }
+}

@@ -1,0 +1,218 @@
+internal import Failures
+internal import ImageModel
+internal import Partition
+internal import Planning
+internal import Ports
+internal import Posix
+internal import Records
+internal import Telemetry
+
+/// A job's seven steps, in order. What decides is a value that never awaits; what performs is here.
+///
+/// | step | decides | performs |
+/// |---|---|---|
+/// | 1 take up | `Intake`, `PartitionState.arrive` | `takeUp` |
+/// | 2 look up | `Plan`, `PartitionState.begin` | `lookUp` |
+/// | 3 fetch | `PermitScheduler`, `PartitionState.granted` | `fetch` |
+/// | 4 render | `FetchedPlan`, `PartitionState.renderTask` | `render` |
+/// | 5 store | `BlobName` | `store` |
+/// | 6 announce and fold | `EpochFold`, `PartitionState.fold` | `announce`, `Worker+Fold` |
+/// | 7 answer and commit | `PartitionState.answer`, `CommittableOffset` | `Outbox`, `Worker+Answers` |
+extension Worker {
+    /// What a partition decided is begun.
+    func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: Int64) {
+        switch work {
+        case .await(let pending): owned.pendingJobs.append(pending)
+        case .fetch(let flight, let url, let lane):
+            underWay += 1
+            counters.fetches += 1
+            tasks.yield { await self.beginFetch(flight, FetchRequest(url: url, lane: lane)) }
+        case .render(let flight, let task):
+            underWay += 1
+            tasks.yield { await self.make(flight, task) }
+        case .putOff(let pending, let cause):
+            counters.retries += 1
+            tell(cause, of: pending.job)
+        case .answer(let record, let disposition): owned.outbox.add(Outbox.Answer(record, disposition, at: now))
+        case .commit(let topic, let committable):
+            ports.consumer.commit(topic, owned.id, below: committable)
+            if !owned.readable.isEmpty { turnSoon() }
+        case .opened(let obstacle), .closed(let obstacle):
+            if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
+        }
+    }
+
+    /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
+    func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
+        for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
+    }
+
+    /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the
+    /// index or the store cannot tell.
+    func lookUp(_ pending: PendingJob, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
+        owned.isRestored ? snapshot(for: pending, in: owned, at: now) : nil
+    }
+
+    /// 3. The source is fetched, and its header read.
+    private nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
+        do {
+            let source = try await ports.fetcher.fetch(request)
+            let picture = FetchedPicture(source: source, picture: try ports.renderer.inspect(source.body))
+            await fetched(flight, picture)
+        } catch {
+            await done(.failed(flight, note(of: error)))
+        }
+    }
+
+    /// 4 to 6. One decode gives all that the flight's jobs lack; it is stored, then announced.
+    private nonisolated func make(_ flight: FlightID, _ task: RenderTask) async {
+        do {
+            let damaged = try await damaged(task.renewed)
+            guard damaged.isEmpty else { return try await forget(damaged.map(RenderSource.Input.donor), of: flight) }
+            var pictures: Pictures?
+            if let batch = task.batch {
+                switch try await render(batch, of: task, flight) {
+                case .made(let made): pictures = made
+                case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
+                case .unusable: return try await forget([batch.renderSource.input], of: flight)
+                }
+            }
+            await feed(.rendered(flight))
+            let (original, rows) = try await store(pictures, of: task)
+            await announcing(flight)
+            let position = try await announce(original, rows, of: task, flight)
+            await announced(flight, task, original, rows, position)
+        } catch let failure as LogFailure where failure.isOfPartition {
+            await done(.unannounced(flight, FailureNote(failure)))
+        } catch {
+            await done(.failed(flight, note(of: error)))
+        }
+    }
+
+    /// 4. What a task made of one picture.
+    struct Pictures: Sendable {
+        let variants: [RenderedVariant]
+        let facts: SourceFacts
+    }
+
+    /// 5. All that was made is stored in one put, and the original of a fetched source with it if it is small enough: the
+    /// best donor for sizes that come later.
+    private nonisolated func store(
+        _ pictures: Pictures?, of task: RenderTask
+    ) async throws(StoreFailure) -> (original: String?, rows: [VariantRow]) {
+        var blobs: [NewBlob] = []
+        if let (row, picture) = task.fetched, picture.source.bytes <= configuration.originalsLimit {
+            let name = BlobName(original: row.source, row.version, row.format)
+            blobs.append(NewBlob(FileSlice(whole: picture.source.body), as: name))
+        }
+        let originals = blobs.count
+        if let pictures, let source = task.batch?.renderSource {
+            blobs += pictures.variants.map { NewBlob($0.content, as: BlobName(source.source, source.version, $0.spec)) }
+        }
+        let stored = try await ports.store.put(blobs)
+        let original = originals > 0 ? stored[0].location : nil
+        guard let pictures, let source = task.batch?.renderSource else { return (original, []) }
+        let rows = zip(pictures.variants, stored.dropFirst(originals)).map { variant, blob in
+            var row = source.row(
+                of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
+                location: blob.location, at: now)
+            // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
+            if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
+            return row
+        }
+        return (original, rows)
+    }
+
+    /// 6. Rows go into the changelog, acknowledged; the position after them. They count once they are folded.
+    private nonisolated func announce(
+        _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
+    ) async throws(LogFailure) -> Int64 {
+        var records: [NewRecord] = []
+        if var source = task.fetched?.row {
+            source.original = original
+            records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))
+        }
+        records += (rows + task.renewed).map {
+            $0.newRecord(partition: flight.partition, traceparent: task.traceparent)
+        }
+        return try await append(records, of: flight)
+    }
+}
+
+// How a step begins and ends.
+extension Worker {
+    private func beginFetch(_ flight: FlightID, _ request: FetchRequest) async {
+        // No child of the worker's group: a group cancels all its tasks or none.
+        let fetch = Task(executorPreference: ports.tasks) { await self.fetch(flight, request) }
+        if has(flight) { fetches[flight] = fetch } else { fetch.cancel() }
+        await withTaskCancellationHandler {
+            await fetch.value
+        } onCancel: {
+            fetch.cancel()
+        }
+        fetches[flight] = nil
+    }
+
+    private func fetched(_ flight: FlightID, _ picture: FetchedPicture) {
+        counters.fetchedBytes += picture.source.bytes
+        done(.fetched(flight, picture))
+    }
+
+    /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
+    func announcing(_ flight: FlightID) {
+        let wasFull = isStoreFull
+        scheduler.announce(flight)
+        if wasFull { settle() }
+    }
+
+    private func announced(
+        _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64
+    ) {
+        counters.count(variants: rows.count, isReuse: task.isReuse)
+        done(.announced(flight, original: original, rows: rows, position: position))
+    }
+
+    /// Whether the flight's ownership still stands.
+    private func has(_ flight: FlightID) -> Bool { partitions[flight.partition]?.state.has(flight) ?? false }
+
+    /// A step ended: its event is fed, and what follows from it is begun.
+    func done(_ event: PartitionEvent) {
+        underWay -= 1
+        switch event {
+        case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
+            counters.countFailure(note.code)
+        default: break
+        }
+        feed(event)
+        settle()
+    }
+
+    func feed(_ event: PartitionEvent) {
+        guard let flight = event.flight else { return }
+        if let owned = partitions[flight.partition], owned.state.has(flight) {
+            feed(event, to: owned)
+        } else {
+            // Given up meanwhile: nobody else lets its permits go.
+            scheduler.forget(flight)
+        }
+        if case .rendered = event { settle() }
+    }
+
+    /// Steps throw their own failures; anything else must not leave a flight without an end.
+    private nonisolated func note(of error: any Error) -> FailureNote {
+        if let failure = error as? any StageFailure { return FailureNote(failure) }
+        logger.error("A step ended with an error that is none of its own: \(error)")
+        return FailureNote(StageFault.unexpected("\(error)"))
+    }
+}
+
+extension LogFailure {
+    /// Whether it says something of the partition that was appended to, and not of this machine: what the embedded log has
+    /// no room for, it has for no partition.
+    fileprivate var isOfPartition: Bool {
+        switch self {
+        case .full, .reserved, .closed: false
+        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired: true
+        }
+    }
+}

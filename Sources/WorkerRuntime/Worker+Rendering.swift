@@ -1,0 +1,133 @@
+internal import Digest
+internal import Failures
+internal import ImageModel
+internal import Partition
+internal import Planning
+internal import Ports
+internal import Records
+internal import VariantSpec
+
+/// One decode, of fetched bytes or of what is stored, and what becomes of blobs that are not what was stored.
+extension Worker {
+    enum Rendered {
+        case made(Pictures)
+        /// One of them cannot be written; the others can.
+        case refused(VariantSpec, FailureNote)
+        /// What is stored is gone, or is no picture any more.
+        case unusable
+    }
+
+    nonisolated func render(_ batch: Batch, of task: RenderTask, _ flight: FlightID) async throws -> Rendered {
+        let input = batch.renderSource.input
+        let picture: Picture
+        if case .fetched = input {
+            guard let fetched = task.fetched else { return .unusable }
+            picture = fetched.picture.picture
+        } else {
+            // Other bytes under the name may still decode, to another picture than the source's.
+            let isStored = { @Sendable (digest: SHA256Digest) in batch.renderSource.isStored(as: digest) }
+            guard let file = try await ports.store.open(input.location, if: isStored) else {
+                return try await removed(input)
+            }
+            switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
+            case .success(let stored): picture = stored
+            // The machine's fault: it says nothing of what is stored.
+            case .failure(.noSpace(let reason)): throw RenderFailure.noSpace(reason: reason)
+            // Not damaged: the settings have become stricter since it was stored.
+            case .failure(.unsupported(let format)): throw RenderFailure.unsupported(format)
+            case .failure: return try await removed(input)
+            }
+        }
+        // To read what is stored takes time, and the partition may have come back with a flight of its own.
+        _ = try await owner(of: flight)
+        do {
+            let orders = batch.distinct
+            let isReuse = batch.renderSource.isDonor
+            let made = try await ports.renderer.render(picture, orders, lane: task.lane, isReuse: isReuse)
+            let variants = batch.orders.compactMap { order in
+                zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
+            }
+            return .made(Pictures(variants: variants, facts: picture.facts.ofSource))
+        } catch let failure {
+            switch failure {
+            case .output(let spec, _), .outOfMemory(let spec?, _): return .refused(spec, FailureNote(failure))
+            case .malformed where !input.isFetched, .truncated where !input.isFetched: return try await removed(input)
+            default: throw failure
+            }
+        }
+    }
+
+    /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep
+    /// it.
+    private nonisolated func removed(_ input: RenderSource.Input) async throws -> Rendered {
+        try await ports.store.remove(input.location)
+        return .unusable
+    }
+
+    /// The blobs are gone: their rows go too, so that nobody tries them again, and the flight is planned without them.
+    nonisolated func forget(_ inputs: [RenderSource.Input], of flight: FlightID) async throws(LogFailure) {
+        // No permit is held for as long as the log takes.
+        await feed(.rendered(flight))
+        await announcing(flight)
+        let rows = inputs.compactMap { input -> NewRecord? in
+            switch input {
+            case .fetched: return nil
+            case .original(var row, _):
+                row.original = nil
+                return row.newRecord(partition: flight.partition)
+            case .donor(let row): return VariantRow.drop(row.spec, of: row.source, partition: flight.partition)
+            }
+        }
+        _ = try await append(rows, of: flight)
+        await done(.blobsGone(flight, locations: inputs.map(\.location)))
+    }
+
+    /// Those of stored rows whose blobs are not what was stored. Read in full, since they are about to be promised for as
+    /// long again; once in a source's life time, and after a fetch that cost more.
+    nonisolated func damaged(_ rows: [VariantRow]) async throws(StoreFailure) -> [VariantRow] {
+        var damaged: [VariantRow] = []
+        for row in rows where try await ports.store.open(row.location, if: { $0 == row.digest }) == nil {
+            try await ports.store.remove(row.location)
+            damaged.append(row)
+        }
+        return damaged
+    }
+
+    /// Appends as the flight's owner; the position after the records.
+    nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
+        let owner = try await owner(of: flight)
+        var position: Int64 = 0
+        for result in await ports.log.append(records.map { $0.announced(in: owner.epoch) }, as: owner) {
+            if let failure = result.failure { throw failure }
+            position = max(position, (result.offset ?? -1) + 1)
+        }
+        return position
+    }
+
+    private nonisolated func owner(of flight: FlightID) async throws(LogFailure) -> Ownership {
+        if let owner = await ownership(of: flight) { return owner }
+        throw .unavailable(reason: "partition \(flight.partition) has another owner")
+    }
+}
+
+extension RenderSource {
+    /// Whether bytes of this digest are those that were stored.
+    fileprivate func isStored(as digest: SHA256Digest) -> Bool {
+        switch input {
+        case .fetched, .original: SourceVersion(digest) == version
+        case .donor(let row): digest == row.digest
+        }
+    }
+}
+
+extension RenderSource.Input {
+    fileprivate var isFetched: Bool { if case .fetched = self { true } else { false } }
+
+    fileprivate var location: String {
+        switch self {
+        case .fetched: ""
+        case .original(_, let location): location
+        case .donor(let row): row.location
+        }
+    }
+}
