@@ -135,6 +135,7 @@ package struct PermitScheduler: Sendable {
 
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Moment) -> [Grant] {
+        if seats.isEmpty { return [] }
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
         if !machine.isClosed, !isDraining { return machineProbes(at: now) }
         var granted = logProbes(at: now)

@@ -74,8 +74,10 @@ final class Group {
         let number = round
         for process in members {
             world.after(world.chance.within(1_000...400_000)) { [self] in
-                // One that joined again by itself meanwhile has its share of the next generation.
-                if number == round { process.consumer.tell { process.consumer.revoke() } }
+                process.consumer.tell {
+                    // Who slept through the round has its share of the next generation, or none.
+                    if number == self.round { process.consumer.revoke() }
+                }
             }
         }
         world.after(Self.session) { [self] in if number == round, isRebalancing { end() } }

@@ -246,6 +246,7 @@ final class Ledger {
         }
     }
 
+    var isOpen: Bool { unanswered > 0 && fates.contains { $0.first == nil && !$0.isExcused } }
     /// Jobs that nobody has answered and nobody is excused from.
     var open: [Fate] { fates.filter { $0.first == nil && !$0.isExcused } }
 }

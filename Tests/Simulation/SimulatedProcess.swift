@@ -122,8 +122,9 @@ struct SimulatedClock: TimeSource {
         await process.ask(or: (), cancelled: ()) { done in
             let (seconds, attoseconds) = duration.components
             var time = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-            if time < 100_000 { time += process.world.chance.within(100_000...700_000) }
-            process.world.tick(after: time) { done(()) }
+            let world = process.world
+            if time < 100_000 { time += world.chance.within(100_000...(world.isCalm ? 1_400_000 : 700_000)) }
+            world.tick(after: time) { done(()) }
         }
     }
 }

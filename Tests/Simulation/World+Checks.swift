@@ -11,7 +11,7 @@ internal import WorkerRuntime
 extension World {
     /// A look at what cannot be told by one event.
     func lookSoon() {
-        after(2_000_000) { [self] in
+        after(isCalm ? 4_000_000 : 2_000_000) { [self] in
             lookAtProgress()
             lookAtMemory()
             lookSoon()

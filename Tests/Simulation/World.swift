@@ -211,7 +211,7 @@ final class World: @unchecked Sendable {
 
     /// Every job is answered, every offset committed, and no worker has anything to do.
     var isDone: Bool {
-        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
+        !ledger.isOpen && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
             && areWorkersQuiet && isAllOwned
     }
 
