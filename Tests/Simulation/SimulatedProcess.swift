@@ -17,8 +17,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var indexes: [PartitionID: SimulatedIndex] = [:]
     /// Permits of slow flights that were looked at.
     var began: Set<Began> = []
-    /// Since when slow flights were seen to wait for their aged turn, microseconds.
-    var aged: [Began: Int64] = [:]
+    /// The oldest of the slow flights that wait for their aged turn, and since when it was seen so, microseconds.
+    var eldest: (waiting: Began, since: Int64)?
     private(set) var isDead = false
     private(set) var isPaused = false
     private(set) var hasEnded = false

@@ -70,29 +70,29 @@ extension World {
     private func isFree(
         _ fast: PermitScheduler.Standing, _ kind: PermitKind, _ standings: [PermitScheduler.Standing]
     ) -> Bool {
-        // A breaker lets single flights through, and is open for a while after its fault.
-        if disturbedUntil[Int(fast.flight.partition.number)] + 30_000_000 > now { return false }
+        if disturbedUntil[Int(fast.flight.partition.number)] + Self.aftermath > now { return false }
         return kind == .render
             || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
     }
 
-    /// A slow flight that has waited too long goes before all fast ones, one at a time.
+    /// The oldest slow flight that has waited too long goes before all fast ones.
     private func lookAtAge(of process: SimulatedProcess) {
         let wall = process.machine.wall(at: now)
-        for slow in process.worker.assumeIsolated({ $0.scheduler.standings }) where slow.lane == .slow {
-            guard let kind = slow.waits, wall - slow.since >= Self.slowWait else { continue }
-            let aged = process.aged[Began(flight: slow.flight, kind: kind), default: now]
-            process.aged[Began(flight: slow.flight, kind: kind)] = aged
-            let calm = disturbedUntil[Int(slow.flight.partition.number)] + 30_000_000
-            if now - max(aged, calm) > Self.agedWait {
-                fail(
-                    .aged,
-                    "worker \(process.number): \(slow.flight) has waited for \((now - aged) / 1_000) ms since it was aged"
-                )
-            }
+        let aged = process.worker.assumeIsolated { $0.scheduler.standings }
+            .filter { $0.lane == .slow && $0.waits != nil && wall - $0.since >= Self.slowWait }
+        guard let eldest = aged.min(by: { ($0.since, $0.flight) < ($1.since, $1.flight) }), let kind = eldest.waits,
+            disturbedUntil[Int(eldest.flight.partition.number)] + Self.aftermath < now
+        else { return process.eldest = nil }
+        let waiting = Began(flight: eldest.flight, kind: kind)
+        guard let known = process.eldest, known.waiting == waiting else { return process.eldest = (waiting, now) }
+        if now - known.since > Self.agedWait {
+            fail(
+                .aged,
+                "worker \(process.number): \(eldest.flight) has waited for its \(kind) for \((now - known.since) / 1_000) ms since it was the oldest"
+            )
         }
     }
-    private static let agedWait: Int64 = 12_000_000
+    private static let agedWait: Int64 = 6_000_000
 
     private func lookAtMemory() {
         for machine in machines {

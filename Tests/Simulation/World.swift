@@ -37,7 +37,9 @@ final class World: @unchecked Sendable {
     /// Which faults this seed has.
     let faults: [Fault]
     /// When something was last done to a partition's owner or topics, by partition, microseconds.
-    var disturbedUntil = [Int64](repeating: 0, count: Cluster.partitionCount)
+    var disturbedUntil = [Int64](repeating: -World.aftermath, count: Cluster.partitionCount)
+    /// A breaker lets single flights through, and is open for a while after its fault, microseconds.
+    static let aftermath: Int64 = 30_000_000
 
     private(set) lazy var cluster = Cluster(self)
     private(set) lazy var group = Group(self)
