@@ -37,6 +37,20 @@ struct LogWatchTests {
         #expect(watch.isOpen)
     }
 
+    @Test("As long as no look could be made, the first record is the anchor: those after it may be of another log")
+    func unverified() {
+        var watch = open()
+        watch.receive(3, appended: 300, at: 100)
+        watch.receive(4, appended: 9_000, at: 200)
+        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.last == LogAnchor(offset: 4, timestamp: 9_000))
+        let looks = watch.beginLook(at: 1_100)
+        #expect(looks && watch.readsAnchor)
+        watch.failed(at: 1_101)
+        watch.suspect()
+        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+    }
+
     @Test("A second after the first record there is an anchor, and after that a look every 15 s")
     func anchors() {
         var watch = open()

@@ -100,6 +100,9 @@ final class SimulatedLog: Log, @unchecked Sendable {
                             return .failure(.unavailable(reason: "\(point.topic.rawValue) has no leader"))
                         }
                         let record = point.offset.flatMap { log.entry(at: $0)?.record }
+                        world.note(
+                            "looked", Int64(process.number), Int64(log.place), point.offset ?? -1,
+                            record?.timestamp ?? -1)
                         return .success(LogSight(bounds: log.start..<log.end, timestamp: record?.timestamp))
                     })
             }

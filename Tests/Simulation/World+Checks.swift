@@ -113,20 +113,18 @@ extension World {
 
     /// All is answered, and no worker has anything to do.
     func checkEnd() {
-        for partition in Cluster.partitions where owners(of: partition) != 1 {
-            fail(.waits, "partition \(partition) has \(owners(of: partition)) owners")
+        for partition in Cluster.partitions where owners(of: partition).count != 1 {
+            fail(.waits, "partition \(partition) has \(owners(of: partition).count) owners")
         }
         checkChangelogs()
     }
 
     /// Those whom the group knows: a zombie may not have heard yet.
-    private func owners(of partition: PartitionID) -> Int {
-        machines.count { machine in
-            machine.process.map { group.isMember($0) && $0.consumer.owned.contains(partition) } ?? false
-        }
+    private func owners(of partition: PartitionID) -> [SimulatedProcess] {
+        machines.compactMap(\.process).filter { group.isMember($0) && $0.consumer.owned.contains(partition) }
     }
 
-    var isAllOwned: Bool { Cluster.partitions.allSatisfy { owners(of: $0) > 0 } }
+    var isAllOwned: Bool { Cluster.partitions.allSatisfy { !owners(of: $0).isEmpty } }
 
     /// What readers of the changelog see is what its owners say, and stands in the store.
     private func checkChangelogs() {
@@ -160,8 +158,7 @@ extension World {
             sources.apply(change)
             if case .variant(let row) = change { check(row) }
         }
-        let owner = machines.compactMap(\.process).first { $0.consumer.owned.contains(partition) }
-        guard let index = owner?.indexes[partition] else { return }
+        guard let index = owners(of: partition).first?.indexes[partition] else { return }
         for (source, rows) in sources where !rows.isEmpty {
             let held = index.file.rows[source] ?? SourceSnapshot()
             if held.source != rows.source || Set(held.variants) != Set(rows.variants) {

@@ -37,9 +37,9 @@ extension World {
     }
 
     private func inject(_ fault: Fault) {
-        note("fault", Int64(fault.rawValue), text: "\(fault)")
         let until = aWhile()
         let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        note("fault", Int64(fault.rawValue), Int64(log.place), text: "\(fault)")
         let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
         switch fault {
         case .away:
