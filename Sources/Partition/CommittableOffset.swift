@@ -14,6 +14,9 @@ package struct CommittableOffset: Sendable, Equatable {
 
     /// Finished in an earlier ownership, and not received since.
     private var known: Set<Int64> = []
+    /// The same as the log's answers tell it, with when the record was appended: another log's record at the offset is not
+    /// taken for it.
+    private var answered: [Int64: Int64] = [:]
     /// Where reading began; nil if that is not known.
     private let start: Int64?
     /// Which log of the topic it is of.
@@ -22,8 +25,10 @@ package struct CommittableOffset: Sendable, Equatable {
     package init() { (start, incarnation) = (nil, 0) }
 
     /// Of a topic that is read from `start`: what earlier owners finished above it is so for good.
-    package init(from start: Int64, finished: [Int64] = [], incarnation: Int32 = 0) {
-        (self.start, known, self.incarnation) = (start, Set(finished), incarnation)
+    package init(
+        from start: Int64, finished: [Int64] = [], answered: [Int64: Int64] = [:], incarnation: Int32 = 0
+    ) {
+        (self.start, known, self.answered, self.incarnation) = (start, Set(finished), answered, incarnation)
     }
 
     /// Finished above `value`, ascending: what an owner leaves to the next.
@@ -31,6 +36,12 @@ package struct CommittableOffset: Sendable, Equatable {
         var ahead = Array(known)
         for place in head..<offsets.count where finished[place] { ahead.append(offsets[place]) }
         return ahead.sorted()
+    }
+
+    /// Whether answers were found in the log whose records were not received, and may be those of another log.
+    package var hasUnprovedAnswers: Bool {
+        guard !answered.isEmpty, let next = next ?? start else { return false }
+        return answered.keys.contains { $0 >= next }
     }
 
     /// Received and not finished.
@@ -58,7 +69,7 @@ package struct CommittableOffset: Sendable, Equatable {
     /// A record came; false if it came before (a log repeats after a reconnect), or was finished in an earlier ownership.
     package mutating func receive(_ offset: Int64, appended: Int64 = 0) -> Bool {
         if let next, offset < next { return false }
-        if !known.isEmpty, known.remove(offset) != nil {
+        if wasFinished(offset, appended) {
             next = offset + 1
             // With nothing unfinished before it, the committable offset is behind it already.
             if unfinished > 0 {
@@ -74,6 +85,12 @@ package struct CommittableOffset: Sendable, Equatable {
         next = offset + 1
         unfinished += 1
         return true
+    }
+
+    private mutating func wasFinished(_ offset: Int64, _ appended: Int64) -> Bool {
+        if known.isEmpty, answered.isEmpty { return false }
+        let isAnswered = answered.removeValue(forKey: offset) == appended
+        return known.remove(offset) != nil || isAnswered
     }
 
     /// A record is finished; true if the committable offset moved.

@@ -84,7 +84,9 @@ extension PartitionState {
         recentAnswers.tick(now.wall)
         endWaits(now, &effects)
         for topic in [Topic.jobsFast, .jobsSlow] {
-            guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else { continue }
+            guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {
+                continue
+            }
             moveAside(RecordPlace(topic, offset, incarnation: offsets.incarnation), now, &effects)
         }
     }

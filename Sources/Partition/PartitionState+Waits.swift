@@ -53,7 +53,8 @@ extension PartitionState {
         while let pending = waits.popDue(at: now) { effects.append(.lookUp(pending)) }
         guard waits.count > 0 else { return }
         for topic in Topic.worked {
-            guard let offsets = committable[topic], offsets.span > rules.waitSpan, let offset = offsets.oldestUnfinished,
+            guard let offsets = committable[topic], offsets.span > rules.waitSpan,
+                let offset = offsets.oldestUnfinished,
                 let pending = waits.remove(RecordPlace(topic, offset, incarnation: offsets.incarnation))
             else { continue }
             goOn(pending, FailureNote(RetryCause.deferred), now, &effects)

@@ -43,12 +43,14 @@ package struct PartitionState: Sendable {
     /// A topic is read from a position on: when the partition comes, and again where its log turns out to be another one.
     /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
     package mutating func begin(
-        _ topic: Topic, at position: Int64, finished: [Int64] = [], waits: [TopicProgress.Wait] = []
+        _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: Int64] = [:],
+        waits: [TopicProgress.Wait] = []
     ) {
         let incarnation = committable[topic].map { $0.incarnation &+ 1 } ?? 0
         inherited = inherited.filter { $0.key.topic != topic }
         for wait in waits { inherited[RecordPlace(topic, wait.offset, incarnation: incarnation)] = wait }
-        committable[topic] = CommittableOffset(from: position, finished: finished, incarnation: incarnation)
+        committable[topic] = CommittableOffset(
+            from: position, finished: finished, answered: answered, incarnation: incarnation)
     }
 
     /// Counts the logs that the topic has had under this owner.
@@ -72,6 +74,8 @@ package struct PartitionState: Sendable {
         return (Array(own) + left).sorted { $0.offset < $1.offset }
     }
 
+    /// Whether a progress row would not tell of answers that were found in the log.
+    package var hasUnprovedAnswers: Bool { committable.values.contains(where: \.hasUnprovedAnswers) }
     /// Records taken up and not finished: reading goes on while there is room.
     package var unfinished: Int { committable.values.reduce(0) { $0 + $1.unfinished } }
     package func unfinished(_ topic: Topic) -> Int { committable[topic]?.unfinished ?? 0 }

@@ -10,6 +10,8 @@ package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
     /// Finished above `position`, ascending.
     package let finished: [Int64]
+    /// Found answered in the log, from `position` to its end: offset, and when the record was appended.
+    package let answered: [Int64: Int64]
     /// Of jobs that were put off in memory, from `position` on.
     package let waits: [TopicProgress.Wait]
     /// Known to be of this log.
@@ -31,10 +33,11 @@ package struct StartingPoint: Sendable, Equatable {
     ///   - committed: the group's offset; nil if there is none.
     ///   - bounds: the first offset still there, and the next one.
     ///   - anchored: when the record at the anchor's offset was appended; nil if there is none.
+    ///   - answered: found answered in the log.
     ///   - proof: why the log is another one, where that is known already.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: Int64?,
-        proof: LogBreak? = nil
+        answered: [Int64: Int64] = [:], proof: LogBreak? = nil
     ) {
         let trusted = committed == nil && progress?.anchor == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
@@ -43,29 +46,33 @@ package struct StartingPoint: Sendable, Equatable {
                 $0 > bounds.upperBound ? .shorter(end: bounds.upperBound, read: $0) : nil
             })
         {
-            self.init(bounds.lowerBound, [], [], nil, .anotherLog(why))
+            self.init(bounds.lowerBound, [], [:], [], nil, .anotherLog(why))
             return
         }
         var position = max(committed ?? known.next, known.next)
-        var (finished, waits) = (known.finished, known.waits)
+        var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
         if let committed, let durable = known.committed, committed < durable {
-            (position, finished, waits, finding) = (committed, [], [], .reset(from: durable))
+            (position, finished, answered, waits) = (committed, [], [:], [])
+            finding = .reset(from: durable)
         }
         if position < bounds.lowerBound {
-            let done = finished.count { $0 >= position && $0 < bounds.lowerBound }
+            let done = Set(finished).union(answered.keys).count { $0 >= position && $0 < bounds.lowerBound }
             let lost = bounds.lowerBound - position - Int64(done)
             if lost > 0 { finding = .expired(lost) }
             position = bounds.lowerBound
         }
         self.init(
-            position, finished.filter { $0 >= position }, waits.filter { $0.offset >= position }, known.anchor, finding)
+            position, finished.filter { $0 >= position },
+            answered.filter { $0.key >= position && $0.key < bounds.upperBound },
+            waits.filter { $0.offset >= position && answered[$0.offset] == nil }, known.anchor, finding)
     }
 
     private init(
-        _ position: Int64, _ finished: [Int64], _ waits: [TopicProgress.Wait], _ anchor: LogAnchor?, _ finding: Finding
+        _ position: Int64, _ finished: [Int64], _ answered: [Int64: Int64], _ waits: [TopicProgress.Wait],
+        _ anchor: LogAnchor?, _ finding: Finding
     ) {
-        (self.position, self.finished, self.waits) = (position, finished, waits)
+        (self.position, self.finished, self.answered, self.waits) = (position, finished, answered, waits)
         (self.anchor, self.finding) = (anchor, finding)
     }
 }

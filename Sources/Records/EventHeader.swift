@@ -17,6 +17,8 @@ package enum EventHeader {
     package static let message = "mz_message"
     /// The record that the bytes came from: `jobs.fast-3-17`.
     package static let origin = "mz_origin"
+    /// The record of its partition that an outcome, a dead letter or a retry answers: see `AnsweredRecord`.
+    package static let answers = "mz_answers"
     package static let lane = "mz_lane"
     package static let url = "mz_url"
     /// On a dead letter whose body was cut: what the whole record had.

@@ -9,11 +9,17 @@ package struct ProgressRow: Sendable, Hashable {
     package var topics: [Topic: TopicProgress]
     /// nil in rows of earlier programs.
     package var store: StoreIdentity?
+    /// The row tells of every answer before these offsets of its partition's `outcomes`, `dead` and delay topics. nil in
+    /// rows of earlier programs.
+    package var answers: [Topic: Int64]?
     /// Milliseconds since 1970.
     package var at: Int64
 
-    package init(partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil, at: Int64) {
-        (self.partition, self.topics, self.store, self.at) = (partition, topics, store, at)
+    package init(
+        partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
+        answers: [Topic: Int64]? = nil, at: Int64
+    ) {
+        (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
     }
 
     package func newRecord() -> NewRecord {
@@ -35,6 +41,16 @@ package struct ProgressRow: Sendable, Hashable {
         }
         json.endObject()
         if let store { json.field("store", store.description) }
+        if let answers {
+            json.key("answers")
+            json.beginObject()
+            for topic in Topic.allCases {
+                guard let end = answers[topic] else { continue }
+                json.key(named: topic.rawValue)
+                json.integer(end)
+            }
+            json.endObject()
+        }
         json.field("at", at)
         json.endObject()
         return json.bytes
@@ -50,6 +66,7 @@ package struct ProgressRow: Sendable, Hashable {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
             var topics: [Topic: TopicProgress]?
             var store: StoreIdentity?
+            var answers: [Topic: Int64]?
             var at: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -67,12 +84,14 @@ package struct ProgressRow: Sendable, Hashable {
                     }
                     topics = read
                 case "store": store = try reader.value("a store's identity") { StoreIdentity($0) }
+                case "answers": answers = try reader.answerEnds()
                 case "at": at = try reader.integer()
                 default: try reader.skip()
                 }
             }
             return ProgressRow(
-                partition: partition, topics: try topics.field("topics"), store: store, at: try at.field("at"))
+                partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
+                at: try at.field("at"))
         }
     }
 }
@@ -137,6 +156,15 @@ extension JSONReader {
         return TopicProgress(
             next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), waits: waits,
             anchor: anchor, last: last)
+    }
+
+    fileprivate mutating func answerEnds() throws(JSONFailure) -> [Topic: Int64] {
+        var ends: [Topic: Int64] = [:]
+        try openObject()
+        while let name = try nextKey() {
+            if let topic = Topic(rawValue: name.text) { ends[topic] = try logOffset() } else { try skip() }
+        }
+        return ends
     }
 
     private mutating func waits() throws(JSONFailure) -> [TopicProgress.Wait] {

@@ -41,22 +41,22 @@ extension Outbox {
             switch answer.disposition {
             case .outcome(let outcome):
                 count = Counters.Answer(outcome)
-                records.append(outcome.newRecord(partition: record.partition, by: &json))
+                add(outcome.newRecord(partition: record.partition, by: &json), answering: record)
             case .dead(let letter, let outcome):
                 count = Counters.Answer(outcome)
-                records.append(letter.newRecord(partition: record.partition))
-                records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
+                add(letter.newRecord(partition: record.partition), answering: record)
+                let told = outcome.newRecord(partition: record.partition, key: letter.key, by: &json)
+                add(told, answering: record, needsLetter: true)
             case .retry(let pending, let tier, let cause):
                 let job = pending.job
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
                     firstSeen: pending.firstSeen, heldSince: pending.heldSince, cause: cause, origin: record.jobOrigin,
                     traceparent: job.traceparent)
-                records.append(
-                    note.newRecord(
-                        topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
-                        partition: record.partition,
-                        at: answer.at))
+                let again = note.newRecord(
+                    topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
+                    partition: record.partition, at: answer.at)
+                add(again, answering: record)
             case .rekey(let job):
                 var headers = record.keptHeaders
                 headers.append(EventHeader.id, job.id)
@@ -73,6 +73,12 @@ extension Outbox {
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
                     large: isLarge ? answer : nil))
+        }
+
+        private mutating func add(_ answer: NewRecord, answering record: Record, needsLetter: Bool = false) {
+            var answer = answer
+            answer.headers.append(answered: record, needsLetter: needsLetter)
+            records.append(answer)
         }
     }
 }

@@ -32,6 +32,8 @@ final class OwnedPartition {
     /// By topic: whether its log is still the one that is read.
     var watches: [Topic: LogWatch] = Dictionary(uniqueKeysWithValues: Topic.worked.map { ($0, LogWatch()) })
     var ledger: ProgressLedger
+    /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
+    var answers: AnswerTail?
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
     /// By topic: each has its own while a slice of it is being decoded.

@@ -95,6 +95,12 @@ extension Worker {
         // What went away while its answers were on their way is another's to answer, even if it came back since: its jobs
         // are read again then.
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
+        // What failed may be in the log all the same: the next owner reads it once more.
+        if failed.isEmpty {
+            for (record, result) in zip(written.records, results) {
+                if let offset = result.offset { owned.answers?.note(record.topic, at: offset) }
+            }
+        }
         owned.outbox.returned(finished, failed: failed)
         feed(.acknowledged(finished), to: owned)
         settle()

@@ -88,7 +88,11 @@ extension Worker {
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
             owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
-            look(at: owned)
+            if owned.answers == nil {
+                tasks.yield { [owner = owned.ownership] in await self.recoverAnswers(owner) }
+            } else {
+                look(at: owned)
+            }
             resumePendingJobs(of: owned)
             logger.debug("The partition is restored.", ["partition": .string("\(owned.id)")])
             turnSoon()

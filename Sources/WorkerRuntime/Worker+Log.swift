@@ -120,7 +120,7 @@ extension Worker: LogListener {
     package var isQuiet: Bool {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
-            $0.isRestored && $0.lifecycle.isClean && $0.readable.isEmpty && $0.decoding.isEmpty
+            $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.readable.isEmpty && $0.decoding.isEmpty
                 && $0.state.unfinished == 0 && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen)
                 && $0.ledger.isIdle
         }

@@ -32,20 +32,20 @@ extension Worker {
         }
     }
 
-    /// Appends the epoch row that opens the ownership, behind the store's identity and the valid rows of ignored keys: it
+    /// Appends the epoch row that opens the ownership, behind the first progress row and the valid rows of ignored keys: it
     /// takes the place of the epoch row by which those are known.
     func fence(_ owner: Ownership, _ attempt: Int) async {
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
         while let owned = fencing(owner, attempt) {
-            let binding = await bindStore(of: owned)
+            let progress = await firstProgressRow(of: owned)
             guard fencing(owner, attempt) === owned else { continue }
-            guard let binding else {
+            guard let progress else {
                 await ports.time.sleep(for: .milliseconds(500))
                 continue
             }
             let keys = owned.lifecycle.fencedKeys
             guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
-            let results = await ports.log.append(rows + binding + [epochRow(of: owned, isClean: false)], as: owner)
+            let results = await ports.log.append(rows + progress + [epochRow(of: owned, isClean: false)], as: owner)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
                 guard fencing(owner, attempt) === owned else { return }
                 owned.lifecycle.fenced(at: offset, republished: keys)

@@ -9,7 +9,7 @@ internal import Telemetry
 extension Worker {
     /// Asks what the log shows of the topics whose time it is.
     func look(at owned: OwnedPartition) {
-        guard owned.isRestored, !owned.isLeaving else { return }
+        guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return }
         for topic in Topic.worked where owned.watches[topic]?.beginLook(at: monotonic) == true {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.inherited(topic) : progress(topic, owned)
@@ -59,7 +59,8 @@ extension Worker {
         if found.isFirst, proof == nil, let next = found.afterAnchor(sight) { return looks.append(next) }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
-            after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp, proof: proof)
+            after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
+            answered: owned.answers?.take(topic) ?? [:], proof: proof)
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -71,7 +72,8 @@ extension Worker {
             // Lag is told from committed offsets, so there is one from the beginning.
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
-        owned.state.begin(topic, at: start.position, finished: start.finished, waits: start.waits)
+        owned.state.begin(
+            topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits)
         owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
@@ -127,7 +129,9 @@ extension Worker {
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
         guard canTellProgress(of: owned),
-            let topics = owned.ledger.beginWrite(at: monotonic, isLast: isLast, { progress(of: owned) })
+            let topics = owned.ledger.beginWrite(
+                at: monotonic, isLast: isLast, answers: owned.answers?.ends.values.reduce(0, +) ?? 0,
+                { progress(of: owned) })
         else { return false }
         tasks.yield { [ports, owner = owned.ownership, row = progressRow(topics, owned)] in
             let result = await ports.log.append([row], as: owner)
@@ -179,8 +183,10 @@ extension Worker {
     }
 
     private func progressRow(_ topics: [Topic: TopicProgress], _ owned: OwnedPartition) -> NewRecord {
-        ProgressRow(partition: owned.id, topics: topics, store: owned.store, at: now).newRecord().announced(
-            in: owned.epoch)
+        ProgressRow(
+            partition: owned.id, topics: topics, store: owned.store,
+            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now
+        ).newRecord().announced(in: owned.epoch)
     }
 }
 

@@ -1,5 +1,5 @@
-import Testing
 import Partition
+import Testing
 
 @Suite("Which rows of a changelog count")
 struct EpochFoldTests {

@@ -1,7 +1,6 @@
 import Canonical
 import Digest
 import Foundation
-import Canonical
 import Failures
 import ImageModel
 import Records

@@ -120,6 +120,10 @@ enum ReferenceCommand {
             (EventHeader.code, "retry.*, dead", "Why, as a code of the table above."),
             (EventHeader.message, "retry.*, dead", "Why, as a sentence."),
             (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
+            (
+                EventHeader.answers, "outcomes, retry.*, dead",
+                "The record that this one answers, and when that was appended: `jobs.fast-3-17-1763802000000`; an outcome that counts only beside its dead letter ends with `-dead`."
+            ),
             (EventHeader.url, "dead", "The source, where the bytes name one."),
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
             (EventHeader.keyLength, "dead", "Bytes of a record's key that was cut."),

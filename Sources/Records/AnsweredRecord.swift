@@ -1,0 +1,65 @@
+internal import JSONText
+
+/// The record that an outcome, a dead letter or a retry answers, as its header `mz_answers` names it: an owner who finds
+/// the answer in the log does not do the job again.
+///
+/// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset, and when it was appended, by which another log's
+/// record at the same offset is known. An outcome that counts only beside its dead letter has `-dead` behind that.
+package struct AnsweredRecord: Sendable, Hashable {
+    package let topic: Topic
+    package let partition: PartitionID
+    package let offset: Int64
+    /// Milliseconds since 1970.
+    package let timestamp: Int64
+
+    package init(_ record: Record) {
+        (topic, partition) = (record.topic, record.partition)
+        (offset, timestamp) = (record.offset, record.timestamp)
+    }
+
+    /// nil if the record answers none, or names it in another form.
+    package static func answered(by record: Record) -> (record: AnsweredRecord, needsLetter: Bool)? {
+        guard let text = record.header(EventHeader.answers) else { return nil }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 4 || parts.count == 5 && parts[4] == letterMark,
+            let origin = RecordOrigin(parts[0...2].joined(separator: "-")), let timestamp = Int64(parts[3])
+        else { return nil }
+        return (AnsweredRecord(origin, timestamp), parts.count == 5)
+    }
+
+    private init(_ origin: RecordOrigin, _ timestamp: Int64) {
+        (topic, partition, offset) = (origin.topic, origin.partition, origin.offset)
+        self.timestamp = RecordLimits.time(timestamp)
+    }
+
+    private static let letterMark = "dead"
+    /// The longest topic's name and three numbers.
+    private static let textLimit = 96
+
+    fileprivate func append(to headers: inout RecordHeaders, needsLetter: Bool) {
+        // By hand: a string would cost more than all other headers of an outcome.
+        headers.append(EventHeader.answers, upTo: Self.textLimit) { out in
+            var count = 0
+            func put(_ text: String) {
+                for byte in text.utf8 {
+                    out[count] = byte
+                    count += 1
+                }
+            }
+            put(topic.rawValue)
+            for number in [Int64(partition.number), offset, timestamp] {
+                put("-")
+                count += Decimal.write(number, to: out + count)
+            }
+            if needsLetter { put("-\(Self.letterMark)") }
+            return count
+        }
+    }
+}
+
+extension RecordHeaders {
+    /// - Parameter needsLetter: the answer counts only beside a dead letter.
+    package mutating func append(answered record: Record, needsLetter: Bool = false) {
+        AnsweredRecord(record).append(to: &self, needsLetter: needsLetter)
+    }
+}

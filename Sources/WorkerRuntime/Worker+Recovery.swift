@@ -1,0 +1,55 @@
+internal import Failures
+internal import Partition
+internal import Ports
+internal import Records
+internal import Telemetry
+
+/// What an owner that was killed had answered already is in the log, and is not done again.
+extension Worker {
+    /// Reads the answers that no progress row tells of; the partition's topics are begun after that.
+    func recoverAnswers(_ owner: Ownership) async {
+        while let owned = recovering(owner) {
+            do throws(LogFailure) {
+                let tail = try await answers(of: owner.partition, after: owned.index.progress?.answers ?? [:])
+                guard let owned = recovering(owner) else { return }
+                owned.answers = tail
+                if tail.count > 0 {
+                    logger.info(
+                        "Jobs that an earlier owner had answered when it ended are not done again.",
+                        ["partition": .string("\(owner.partition)"), "jobs": .int(Int64(tail.count))])
+                }
+                look(at: owned)
+            } catch {
+                note(error, ["code": .string(error.code), "partition": .string("\(owner.partition)")])
+                await ports.time.sleep(for: .milliseconds(500))
+            }
+        }
+    }
+
+    private func recovering(_ owner: Ownership) -> OwnedPartition? {
+        guard let owned = partitions[owner.partition], owned.ownership == owner, owned.answers == nil, !phase.isEnded
+        else { return nil }
+        return owned
+    }
+
+    /// One question for the ends; topics that have nothing new are not read.
+    nonisolated func answers(
+        of partition: PartitionID, after told: [Topic: Int64]
+    ) async throws(LogFailure) -> AnswerTail {
+        var tail = AnswerTail(after: told)
+        let sights = await ports.log.sights(at: AnswerTail.topics.map { LogPoint($0, partition, nil) })
+        for (topic, sight) in zip(AnswerTail.topics, sights) {
+            let unread = AnswerTail.unread(after: told[topic], in: try sight.get().bounds)
+            var next = unread.lowerBound
+            while next < unread.upperBound {
+                let records = try await ports.log.read(topic, partition, from: next, limit: 4_096)
+                // Offsets have gaps, at the end too.
+                guard let last = records.last else { break }
+                for record in records { tail.read(record) }
+                next = last.offset + 1
+            }
+            tail.finish(topic, at: max(next, unread.upperBound))
+        }
+        return tail
+    }
+}

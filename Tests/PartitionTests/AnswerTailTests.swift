@@ -1,0 +1,110 @@
+import Canonical
+import ImageModel
+import Partition
+import Records
+import Testing
+
+@Suite("Answers that no progress row tells of", .timeLimit(.minutes(1)))
+struct AnswerTailTests {
+    private static let partition = PartitionID(3)
+
+    private func record(_ topic: Topic, _ offset: Int64, at time: Int64 = 1_000, _ headers: RecordHeaders = [])
+        -> Record
+    {
+        Record(
+            topic: topic, partition: Self.partition, offset: offset, timestamp: time, key: [], value: [],
+            headers: headers)
+    }
+
+    private func answer(
+        _ topic: Topic, to answered: Record, needsLetter: Bool = false
+    ) -> Record {
+        var headers = RecordHeaders()
+        headers.append(answered: answered, needsLetter: needsLetter)
+        return record(topic, 0, headers)
+    }
+
+    @Test("An answer names its record, and when that was appended", arguments: [Topic.jobsFast, .retry10m])
+    func names(topic: Topic) throws {
+        let answered = record(topic, 1 << 40, at: 1_763_802_000_123)
+        let outcome = answer(.outcomes, to: answered)
+        #expect(outcome.header(EventHeader.answers) == "\(topic.rawValue)-3-1099511627776-1763802000123")
+        let read = try #require(AnsweredRecord.answered(by: outcome))
+        #expect(read.record == AnsweredRecord(answered) && !read.needsLetter)
+        #expect(AnsweredRecord.answered(by: answer(.outcomes, to: answered, needsLetter: true))?.needsLetter == true)
+    }
+
+    @Test(
+        "What names no record is the answer to none",
+        arguments: [
+            "", "jobs.fast-3-17", "jobs.fast-3-17-x", "jobs.fast-3-17-1-alive", "none-3-17-1", "jobs.fast-3--1-1",
+        ])
+    func damaged(text: String) {
+        let record = record(.outcomes, 0, [RecordHeader(EventHeader.answers, text)])
+        #expect(AnsweredRecord.answered(by: record) == nil)
+    }
+
+    @Test(
+        "A topic is read from where the row tells of all; without a row not at all, and all of one that was made anew",
+        arguments: [
+            (told: nil, bounds: 5..<50, unread: 50..<50), (told: 20, bounds: 5..<50, unread: 20..<50),
+            (told: 2, bounds: 5..<50, unread: 5..<50), (told: 50, bounds: 5..<50, unread: 50..<50),
+            (told: 51, bounds: 0..<50, unread: 0..<50),
+        ] as [(told: Int64?, bounds: Range<Int64>, unread: Range<Int64>)])
+    func unread(row: (told: Int64?, bounds: Range<Int64>, unread: Range<Int64>)) {
+        #expect(AnswerTail.unread(after: row.told, in: row.bounds) == row.unread)
+    }
+
+    @Test("A dead letter's outcome counts beside the letter alone; what another partition's record answers does not")
+    func letters() {
+        var tail = AnswerTail(after: [:])
+        tail.read(answer(.dead, to: record(.jobsFast, 1)))
+        for offset in [1, 2] as [Int64] {
+            tail.read(answer(.outcomes, to: record(.jobsFast, offset), needsLetter: true))
+        }
+        tail.read(answer(.retry1m, to: record(.jobsSlow, 7, at: 5)))
+        var other = record(.jobsFast, 9)
+        other.partition = PartitionID(0)
+        tail.read(answer(.outcomes, to: other))
+        #expect(tail.count == 2)
+        #expect(tail.take(.jobsFast) == [1: 1_000] && tail.take(.jobsSlow) == [7: 5] && tail.count == 0)
+    }
+
+    @Test("A row tells of an owner's own answers; of those that it found only once their records have come")
+    func ends() {
+        var tail = AnswerTail(after: [.outcomes: 10])
+        tail.finish(.outcomes, at: 20)
+        tail.note(.outcomes, at: 24)
+        tail.note(.outcomes, at: 22)
+        #expect(tail.ends(unproved: false) == [.outcomes: 25] && tail.ends(unproved: true) == [.outcomes: 10])
+    }
+
+    @Test("A record that was answered is done no more, another log's at its offset is, and nobody is told of it before")
+    func receives() {
+        var offsets = CommittableOffset(from: 5, answered: [6: 1_000, 7: 1_000, 9: 1_000])
+        #expect(offsets.hasUnprovedAnswers && offsets.finishedOffsets.isEmpty)
+        let taken = [(5, 900), (6, 1_000), (7, 1_001), (8, 1_002)].map { offsets.receive($0.0, appended: $0.1) }
+        #expect(taken == [true, false, true, true] && offsets.finishedOffsets == [6])
+        // The offset 9 is a gap.
+        #expect(offsets.hasUnprovedAnswers)
+        #expect(offsets.receive(10, appended: 1_003) && !offsets.hasUnprovedAnswers)
+    }
+
+    @Test("Where reading begins, what was answered counts in the same log, and not where an operator set offsets back")
+    func starts() {
+        let progress = TopicProgress(
+            next: 10, committed: 10, waits: [TopicProgress.Wait(offset: 12, attempts: 1, notBefore: 0)],
+            anchor: LogAnchor(offset: 9, timestamp: 5))
+        let answered: [Int64: Int64] = [9: 1, 12: 1, 40: 1]
+        func start(committed: Int64, anchored: Int64) -> StartingPoint {
+            StartingPoint(
+                after: progress, committed: committed, bounds: 0..<30, anchored: anchored, answered: answered)
+        }
+        let same = start(committed: 10, anchored: 5)
+        #expect(same.position == 10 && same.answered == [12: 1] && same.waits.isEmpty)
+        let reset = start(committed: 3, anchored: 5)
+        #expect(reset.position == 3 && reset.answered.isEmpty)
+        let other = start(committed: 10, anchored: 6)
+        #expect(other.position == 0 && other.answered.isEmpty)
+    }
+}
