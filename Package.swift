@@ -123,7 +123,7 @@ let package = Package(
             "mezzotint-bench", in: "bench",
             needs: [
                 "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "WebServer",
-                "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
+                "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips", "TestSupport",
             ]),
         program(
             "mezzotint-demo", in: "demo",
