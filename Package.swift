@@ -129,7 +129,7 @@ let package = Package(
             "mezzotint-demo", in: "demo",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
-                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool",
+                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool", "TestPixels",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
@@ -142,7 +142,7 @@ let package = Package(
             path: "Tests/Simulation"),
         program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
 
-        .target(name: "TestPixels", path: "Tests/TestPixels"),
+        .target(name: "TestPixels", dependencies: ["RendererPool"], path: "Tests/TestPixels"),
         .target(
             name: "TestSupport",
             dependencies: ["Digest", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
