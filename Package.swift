@@ -123,7 +123,8 @@ let package = Package(
             "mezzotint-bench", in: "bench",
             needs: [
                 "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "WebServer",
-                "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips", "TestSupport",
+                "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
+                "TestSupport",
             ]),
         program(
             "mezzotint-demo", in: "demo",
@@ -182,7 +183,8 @@ let package = Package(
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),
         tests(
-            "ImageModel", needs: ["VariantSpec", "Canonical"], data: ["canonical-vectors.json", "spec-vectors.json"]),
+            "ImageModel", needs: ["Failures", "VariantSpec", "Canonical"],
+            data: ["canonical-vectors.json", "spec-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests(
             "Index",

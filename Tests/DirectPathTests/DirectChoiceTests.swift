@@ -1,5 +1,6 @@
 internal import DirectPath
 internal import Ports
+internal import RenderKit
 internal import RenderProtocol
 internal import Testing
 internal import VariantSpec
