@@ -14,7 +14,7 @@ package enum URLFault: Error, Sendable, Hashable {
     case shorthandAddress(String)
     case port(String)
     /// A parameter of a dialect whose value means nothing there.
-    case parameter(name: String, value: String, expected: String)
+    case parameter(of: URLDialect, name: String, value: String, expected: String)
     /// Part of a dialect, but not done by Mezzotint so far.
     case unsupported(String, instead: String)
 
@@ -55,8 +55,8 @@ package enum URLFault: Error, Sendable, Hashable {
         case .shorthandAddress(let host):
             "\(host) looks like an IPv4 address, but not four decimal numbers of 0 to 255. Write it as 192.0.2.1 is written."
         case .port(let port): "\(port) is no port. Write a number from 1 to 65535."
-        case .parameter(let name, let value, let expected):
-            "its imageView parameter \(name)=\(value) means nothing. Write \(expected)."
+        case .parameter(let dialect, let name, let value, let expected):
+            "its \(dialect.rawValue) parameter \(name)=\(value) means nothing. Write \(expected)."
         case .unsupported(let what, let instead): "\(what) is not done yet. \(instead)"
         }
     }
