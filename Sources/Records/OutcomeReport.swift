@@ -71,7 +71,7 @@ package struct OutcomeReport: Sendable, Hashable {
             case "job": job = try reader.string()
             case "source": source = SourceKey(try reader.digest())
             case "url": url = try reader.string()
-            case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
+            case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "kind": kind = try reader.kind()
             case "attempts": attempts = Int(try reader.integer(in: RecordLimits.attempts))
             case "at": at = try reader.time()
