@@ -40,7 +40,7 @@ final class Ledger {
         let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
         if let epoch, epoch < log.newestEpoch { world.count(.zombieLanded) }
         switch log.topic {
-        case .jobsFast, .jobsSlow:
+        case .jobs:
             if process != nil {
                 world.count(.rekeyed)
                 finish(byID[id], upTo: 0)
@@ -56,7 +56,7 @@ final class Ledger {
         world.note(
             "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
         switch log.topic {
-        case .jobsFast, .jobsSlow, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
+        case .jobs, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
         case .variants: announced(new, log, offset, epoch)
         default: break
         }
