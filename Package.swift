@@ -124,12 +124,13 @@ let package = Package(
             needs: [
                 "Digest", "VariantSpec", "Canonical", "ImageModel", "Records", "LogChoice", "Ports", "WebServer",
                 "CommandLine", "Settings", "Posix", "CVips", "RenderProtocol", "RendererPool", "Vips",
+                "TestSupport",
             ]),
         program(
             "mezzotint-demo", in: "demo",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
-                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool",
+                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool", "TestPixels",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
@@ -142,7 +143,7 @@ let package = Package(
             path: "Tests/Simulation"),
         program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
 
-        .target(name: "TestPixels", path: "Tests/TestPixels"),
+        .target(name: "TestPixels", dependencies: ["RendererPool"], path: "Tests/TestPixels"),
         .target(
             name: "TestSupport",
             dependencies: ["Digest", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
@@ -182,7 +183,8 @@ let package = Package(
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),
         tests(
-            "ImageModel", needs: ["VariantSpec", "Canonical"], data: ["canonical-vectors.json", "spec-vectors.json"]),
+            "ImageModel", needs: ["Failures", "VariantSpec", "Canonical"],
+            data: ["canonical-vectors.json", "spec-vectors.json"]),
         tests("JSONText", needs: ["JSONText"]),
         tests(
             "Index",

@@ -9,7 +9,7 @@ package enum CanonicalFailure: StageFailure, Hashable {
 
     package var code: String {
         switch self {
-        case .url(_, let fault): fault.entry.code
+        case .url(_, let fault): fault.kind.rawValue
         case .spec(let failure): failure.code
         }
     }
@@ -23,5 +23,5 @@ package enum CanonicalFailure: StageFailure, Hashable {
 
     package var verdict: Verdict { .deadLetter }
 
-    package static let catalogue = URLFault.catalogue + SpecFailure.catalogue
+    package static let catalogue = URLFault.Code.catalogue + SpecFailure.catalogue
 }

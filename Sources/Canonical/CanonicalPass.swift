@@ -25,13 +25,18 @@ struct CanonicalPass {
             try appendOrigin(parts)
             let path = out.count
             try appendPath(parts)
-            let fetched = try appendQuery(parts, path: out[path...])
+            let query = try self.query(parts)
+            let request = try self.request(path: path, query)
+            // Before the dialect's part of the path goes.
+            let fetched = request.map { self.fetched($0, parts, path: path, query) }
+            if let own = request?.path { out.removeSubrange(own) }
+            if let query { appendPairs(query, except: request?.pairs ?? []) }
             guard out.count <= rules.urlByteLimit else {
                 throw .tooLong(bytes: out.count, limit: rules.urlByteLimit)
             }
             return CanonicalSource(
-                fetchURL: fetchURL(parts, fetched.bytes, text), canonical: out, aliasGroup: group?.id,
-                variant: fetched.variant)
+                fetchURL: fetchURL(parts, fetched, text), canonical: out, aliasGroup: group?.id,
+                variant: request.map { $0.isExact ? $0.spec : rules.tiers.fitting($0.spec) })
         } catch {
             throw .url(excerpt: Excerpt.url(received), error)
         }
@@ -86,44 +91,58 @@ struct CanonicalPass {
         if explaining { note("dot segments", escaped, out[start...]) }
     }
 
-    /// The bytes to fetch are nil where they are the received ones.
-    private mutating func appendQuery(_ parts: URLParts, path: ArraySlice<UInt8>) throws(URLFault) -> (
-        bytes: [UInt8]?, variant: VariantSpec?
-    ) {
-        guard let range = parts.query else { return (nil, nil) }
+    private mutating func query(_ parts: URLParts) throws(URLFault) -> URLQuery? {
+        guard let range = parts.query else { return nil }
         let query = try URLQuery(received, range)
         if explaining { note("escapes", received[range], query.canonical[...]) }
-        guard rules.understands(.imageView, in: group), query.mentionsImageView else {
-            appendPairs(query, where: { _ in true })
-            return (nil, nil)
+        return query
+    }
+
+    /// What the URL asks for, where it is of a dialect.
+    private mutating func request(path: Int, _ query: URLQuery?) throws(URLFault) -> DialectRequest? {
+        let url = DialectURL(path: out[path...], query: query, defaults: rules.defaultQualities)
+        for dialect in rules.dialects(in: group) {
+            guard let request = try dialect.request(in: url) else { continue }
+            if explaining { explain(request, of: dialect, query) }
+            return request
         }
-        var request = ImageViewRequest()
-        for pair in query.pairs { try request.read(name: query.name(pair), value: query.value(pair)) }
-        let asked = request.spec(path: path, defaults: rules.defaultQualities)
-        let variant = request.isExact ? asked : rules.tiers.fitting(asked)
-        if explaining {
-            let own = query.pairs.map { query.text($0) }.filter { ImageViewRequest.owns(pair: $0) }
-            note("imageView", Array(own.joined(separator: [Byte.ampersand]))[...], Array(asked.description.utf8)[...])
-            note("tiers", Array(asked.description.utf8)[...], Array(variant.description.utf8)[...])
+        return nil
+    }
+
+    private mutating func explain(_ request: DialectRequest, of dialect: URLDialect, _ query: URLQuery?) {
+        let pairs = query.map { query in request.pairs.sorted().map { query.text(query.pairs[$0]) } } ?? []
+        let own = ([request.path.map { out[$0] } ?? []] + pairs).filter { !$0.isEmpty }
+        let asked = Array(request.spec.description.utf8)
+        note(dialect.rawValue, Array(own.joined(separator: [Byte.ampersand]))[...], asked[...])
+        if !request.isExact {
+            note("tiers", asked[...], Array(rules.tiers.fitting(request.spec).description.utf8)[...])
         }
-        let kept = { (pair: URLQuery.Pair) in !pair.canonical.isEmpty && !ImageViewRequest.owns(pair: query.text(pair))
+    }
+
+    /// What came, less the dialect's own parts. A path that loses one is fetched in canonical form.
+    private func fetched(
+        _ request: DialectRequest, _ parts: URLParts, path: Int, _ query: URLQuery?
+    ) -> [UInt8] {
+        var bytes = Array(received[..<parts.path.lowerBound])
+        if let own = request.path {
+            bytes += out[path..<own.lowerBound] + out[own.upperBound...]
+        } else {
+            bytes += received[parts.path]
         }
-        appendPairs(query, where: kept)
-        var fetched = Array(received[..<(range.lowerBound - 1)])
         var mark = Byte.question
-        for pair in query.pairs where kept(pair) {
-            fetched.append(mark)
-            fetched += received[pair.received]
+        for (place, pair) in (query?.pairs ?? []).enumerated() where !request.pairs.contains(place) {
+            bytes.append(mark)
+            bytes += received[pair.received]
             mark = Byte.ampersand
         }
-        return (fetched, variant)
+        return bytes
     }
 
     /// Parameters keep their order and repeats: to a plain URL's server both may mean something. An empty query
     /// keeps its `?` for the same reason; one that a rule emptied loses it.
-    private mutating func appendPairs(_ query: URLQuery, where isKept: (URLQuery.Pair) -> Bool) {
+    private mutating func appendPairs(_ query: URLQuery, except own: Set<Int>) {
         var mark = Byte.question
-        for pair in query.pairs where isKept(pair) {
+        for (place, pair) in query.pairs.enumerated() where !own.contains(place) {
             if rules.isVolatile(query.name(pair), in: group) {
                 if explaining { note("volatile parameter", query.text(pair), []) }
                 continue

@@ -1,11 +1,5 @@
 package import VariantSpec
 
-/// A query language that asks for a derivative in the URL itself.
-package enum URLDialect: String, Sendable, Hashable, CaseIterable {
-    /// NOS: `?imageView&thumbnail=80x80&type=webp`.
-    case imageView
-}
-
 /// The configurable part of canonical form n1: which hosts are one, what is noise in a query, and the tiers.
 ///
 /// Every producer of one deployment must use the same rules, or one image gets two keys. The defaults name no host
@@ -27,6 +21,7 @@ package struct CanonicalRules: Sendable, Hashable {
     /// Bytes, of the received and of the canonical URL.
     package let urlByteLimit: Int
 
+    private let orderedDialects: [URLDialect]
     private let volatileNames: Set<[UInt8]>
     private let groupOfAuthority: [[UInt8]: ListedGroup]
 
@@ -38,6 +33,7 @@ package struct CanonicalRules: Sendable, Hashable {
         self.aliasGroups = aliasGroups
         self.volatileParameters = volatileParameters
         self.dialects = dialects
+        orderedDialects = URLDialect.allCases.filter(dialects.contains)
         self.tiers = tiers
         self.specTiers = specTiers
         defaultQualities = DefaultQualities(
@@ -80,9 +76,8 @@ package struct CanonicalRules: Sendable, Hashable {
         return volatileNames.contains(name) || group?.volatileNames.contains(name) == true
     }
 
-    func understands(_ dialect: URLDialect, in group: HostAliasGroup?) -> Bool {
-        (group?.dialects ?? dialects).contains(dialect)
-    }
+    /// The first that knows a URL reads it.
+    func dialects(in group: HostAliasGroup?) -> [URLDialect] { group?.orderedDialects ?? orderedDialects }
 
     /// A group, and the authority that stands for all of its hosts.
     struct ListedGroup: Sendable, Hashable {

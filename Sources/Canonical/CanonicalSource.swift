@@ -3,8 +3,8 @@ package import VariantSpec
 
 /// What a received URL names: where to fetch it, its one name, and the derivative that the URL itself asks for.
 package struct CanonicalSource: Sendable, Hashable {
-    /// The received bytes less the fragment and less a dialect's own parameters, an international host as A-labels;
-    /// otherwise never re-serialised.
+    /// The received bytes less the fragment and less a dialect's own parts, an international host as A-labels; otherwise
+    /// never re-serialised, but for a path that a dialect had a part of.
     package let fetchURL: String
     package let key: SourceKey
     /// The alias group of its host, if it has one.

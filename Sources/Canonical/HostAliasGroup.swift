@@ -15,6 +15,7 @@ package struct HostAliasGroup: Sendable, Hashable {
     /// nil: as the rules say for all hosts.
     package let dialects: Set<URLDialect>?
 
+    let orderedDialects: [URLDialect]?
     let authorities: [[UInt8]]
     let volatileNames: Set<[UInt8]>
 
@@ -33,6 +34,7 @@ package struct HostAliasGroup: Sendable, Hashable {
         self.mergesSchemes = mergesSchemes
         self.volatileParameters = volatileParameters
         self.dialects = dialects
+        orderedDialects = dialects.map { URLDialect.allCases.filter($0.contains) }
         self.authorities = authorities
         volatileNames = Self.canonicalNames(volatileParameters)
     }

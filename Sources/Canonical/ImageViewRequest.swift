@@ -15,7 +15,34 @@ struct ImageViewRequest {
     private var isMarked = false
     private var isStill: Bool?
 
-    var isExact: Bool { exact ?? false }
+    /// All of a URL's query that is imageView's, with the empty pairs between; nil without an imageView operation.
+    static func request(in url: DialectURL) throws(URLFault) -> DialectRequest? {
+        guard let query = url.query, isMentioned(in: query) else { return nil }
+        var parameters = ImageViewRequest()
+        for pair in query.pairs { try parameters.read(name: query.name(pair), value: query.value(pair)) }
+        let own = query.pairs.indices.filter {
+            let text = query.text(query.pairs[$0])
+            return text.isEmpty || owns(pair: text)
+        }
+        return DialectRequest(
+            spec: parameters.spec(path: url.path, defaults: url.defaults), isExact: parameters.exact ?? false,
+            pairs: Set(own))
+    }
+
+    /// Whether some operation is `imageView`: at the start of a pair, or after a pipe (which is `%7C` by now).
+    private static func isMentioned(in query: URLQuery) -> Bool {
+        let word = Array("imageView".utf8)
+        return query.pairs.contains { pair in
+            let text = query.text(pair)
+            return text.indices.contains { i in
+                guard i == text.startIndex || (i - 3 >= text.startIndex && text[(i - 3)..<i].elementsEqual("%7C".utf8)),
+                    text[i...].starts(with: word)
+                else { return false }
+                let after = i + word.count
+                return after == text.endIndex || text[after] == Byte.equals || text[after...].starts(with: "%7C".utf8)
+            }
+        }
+    }
 
     private static let names = [
         "imageView", "thumbnail", "param", "quality", "type", "enlarge", "axis", "tostatic", "stripmeta", "exact",
@@ -23,18 +50,20 @@ struct ImageViewRequest {
     ].map { Array($0.utf8) }
 
     /// Whether a parameter belongs to the dialect; all others belong to the source.
-    static func owns(pair: ArraySlice<UInt8>) -> Bool {
+    private static func owns(pair: ArraySlice<UInt8>) -> Bool {
         let name = pair.prefix { $0 != Byte.equals }
         return names.contains { $0.elementsEqual(name) }
     }
 
-    mutating func read(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>?) throws(URLFault) {
+    private mutating func read(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>?) throws(URLFault) {
         let name = String(decoding: name, as: UTF8.self)
         let text = value.map { String(decoding: $0, as: UTF8.self) }
         guard !name.contains("%7C"), text?.contains("%7C") != true else {
             throw .unsupported("a pipe of several operations", instead: "Ask for one imageView operation, without |.")
         }
-        func wrong(_ expected: String) -> URLFault { .parameter(name: name, value: text ?? "", expected: expected) }
+        func wrong(_ expected: String) -> URLFault {
+            .parameter(of: .imageView, name: name, value: text ?? "", expected: expected)
+        }
         func flag() throws(URLFault) -> Bool {
             switch text {
             case nil, "", "1": return true
@@ -63,7 +92,9 @@ struct ImageViewRequest {
             quality = number
         case "type":
             guard format == nil else { return }
-            guard let asked = ImageFormat(suffix: text?.lowercased() ?? "") else { throw wrong("jpg, png, webp, avif or gif") }
+            guard let asked = ImageFormat(suffix: text?.lowercased() ?? "") else {
+                throw wrong("jpg, png, webp, avif or gif")
+            }
             guard asked.isWritten else {
                 throw .unsupported("the format \(asked.rawValue)", instead: "Ask for type=jpg, png, webp, avif or gif.")
             }
@@ -90,7 +121,7 @@ struct ImageViewRequest {
 
     /// Without a thumbnail the source's own size; without a type the path's, if that is written, else JPEG.
     /// As NOS has it, the first frame alone unless `tostatic=0` asks for all, and always where it crops.
-    func spec(path: ArraySlice<UInt8>, defaults: DefaultQualities) -> VariantSpec {
+    private func spec(path: ArraySlice<UInt8>, defaults: DefaultQualities) -> VariantSpec {
         let size = thumbnail ?? param ?? (width: 0, height: 0, mode: .inside)
         let format = format ?? Self.format(ofPath: path)
         var extras = SpecExtras()

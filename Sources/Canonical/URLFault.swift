@@ -1,4 +1,4 @@
-internal import Failures
+package import Failures
 internal import VariantSpec
 
 /// What is wrong with a received URL.
@@ -14,24 +14,24 @@ package enum URLFault: Error, Sendable, Hashable {
     case shorthandAddress(String)
     case port(String)
     /// A parameter of a dialect whose value means nothing there.
-    case parameter(name: String, value: String, expected: String)
+    case parameter(of: URLDialect, name: String, value: String, expected: String)
     /// Part of a dialect, but not done by Mezzotint so far.
     case unsupported(String, instead: String)
 
-    var entry: CodeEntry {
+    package var kind: Code {
         switch self {
-        case .empty: Self.codes.empty
-        case .tooLong: Self.codes.tooLong
-        case .notUTF8: Self.codes.notUTF8
-        case .forbiddenByte: Self.codes.forbiddenByte
-        case .badEscape: Self.codes.badEscape
-        case .scheme: Self.codes.scheme
-        case .userInfo: Self.codes.userInfo
-        case .host: Self.codes.host
-        case .shorthandAddress: Self.codes.shorthandAddress
-        case .port: Self.codes.port
-        case .parameter: Self.codes.parameter
-        case .unsupported: Self.codes.unsupported
+        case .empty: .empty
+        case .tooLong: .tooLong
+        case .notUTF8: .notUTF8
+        case .forbiddenByte: .forbiddenByte
+        case .badEscape: .badEscape
+        case .scheme: .scheme
+        case .userInfo: .userInfo
+        case .host: .host
+        case .shorthandAddress: .shorthandAddress
+        case .port: .port
+        case .parameter: .parameter
+        case .unsupported: .unsupported
         }
     }
 
@@ -55,8 +55,8 @@ package enum URLFault: Error, Sendable, Hashable {
         case .shorthandAddress(let host):
             "\(host) looks like an IPv4 address, but not four decimal numbers of 0 to 255. Write it as 192.0.2.1 is written."
         case .port(let port): "\(port) is no port. Write a number from 1 to 65535."
-        case .parameter(let name, let value, let expected):
-            "its imageView parameter \(name)=\(value) means nothing. Write \(expected)."
+        case .parameter(let dialect, let name, let value, let expected):
+            "its \(dialect.rawValue) parameter \(name)=\(value) means nothing. Write \(expected)."
         case .unsupported(let what, let instead): "\(what) is not done yet. \(instead)"
         }
     }
@@ -69,27 +69,37 @@ package enum URLFault: Error, Sendable, Hashable {
         }
     }
 
-    private static let codes = (
-        empty: CodeEntry("canonical.empty", "The URL is empty.", .deadLetter),
-        tooLong: CodeEntry("canonical.too-long", "The URL is longer than allowed.", .deadLetter),
-        notUTF8: CodeEntry("canonical.not-utf8", "The URL is not UTF-8.", .deadLetter),
-        forbiddenByte: CodeEntry(
-            "canonical.forbidden-byte", "The URL contains a control byte, a space or a backslash.", .deadLetter),
-        badEscape: CodeEntry("canonical.bad-escape", "A % is not followed by two hexadecimal digits.", .deadLetter),
-        scheme: CodeEntry("canonical.scheme", "The URL does not begin with http:// or https://.", .deadLetter),
-        userInfo: CodeEntry("canonical.userinfo", "The URL carries a user name or password.", .deadLetter),
-        host: CodeEntry("canonical.host", "The host is missing, or no host name.", .deadLetter),
-        shorthandAddress: CodeEntry(
-            "canonical.shorthand-address", "The host is an IPv4 address in an unusual spelling.", .deadLetter),
-        port: CodeEntry("canonical.port", "The port is not a number from 1 to 65535.", .deadLetter),
-        parameter: CodeEntry(
-            "canonical.parameter", "A parameter of a transforming URL has a value that means nothing.", .deadLetter),
-        unsupported: CodeEntry(
-            "canonical.unsupported", "A transforming URL asks for something that is not done yet.", .deadLetter)
-    )
+    package enum Code: String, FailureCode {
+        case empty = "canonical.empty"
+        case tooLong = "canonical.too-long"
+        case notUTF8 = "canonical.not-utf8"
+        case forbiddenByte = "canonical.forbidden-byte"
+        case badEscape = "canonical.bad-escape"
+        case scheme = "canonical.scheme"
+        case userInfo = "canonical.userinfo"
+        case host = "canonical.host"
+        case shorthandAddress = "canonical.shorthand-address"
+        case port = "canonical.port"
+        case parameter = "canonical.parameter"
+        case unsupported = "canonical.unsupported"
 
-    static let catalogue = [
-        codes.empty, codes.tooLong, codes.notUTF8, codes.forbiddenByte, codes.badEscape, codes.scheme, codes.userInfo,
-        codes.host, codes.shorthandAddress, codes.port, codes.parameter, codes.unsupported,
-    ]
+        package var meaning: String {
+            switch self {
+            case .empty: "The URL is empty."
+            case .tooLong: "The URL is longer than allowed."
+            case .notUTF8: "The URL is not UTF-8."
+            case .forbiddenByte: "The URL contains a control byte, a space or a backslash."
+            case .badEscape: "A % is not followed by two hexadecimal digits."
+            case .scheme: "The URL does not begin with http:// or https://."
+            case .userInfo: "The URL carries a user name or password."
+            case .host: "The host is missing, or no host name."
+            case .shorthandAddress: "The host is an IPv4 address in an unusual spelling."
+            case .port: "The port is not a number from 1 to 65535."
+            case .parameter: "A parameter of a transforming URL has a value that means nothing."
+            case .unsupported: "A transforming URL asks for something that is not done yet."
+            }
+        }
+
+        package var verdict: Verdict { .deadLetter }
+    }
 }

@@ -42,19 +42,4 @@ struct URLQuery {
     }
 
     private func equals(in pair: Pair) -> Int? { canonical[pair.canonical].firstIndex(of: Byte.equals) }
-
-    /// Whether some operation is `imageView`: at the start of a pair, or after a pipe (which is `%7C` by now).
-    var mentionsImageView: Bool {
-        let word = Array("imageView".utf8)
-        return pairs.contains { pair in
-            let text = text(pair)
-            return text.indices.contains { i in
-                guard i == text.startIndex || (i - 3 >= text.startIndex && text[(i - 3)..<i].elementsEqual("%7C".utf8)),
-                    text[i...].starts(with: word)
-                else { return false }
-                let after = i + word.count
-                return after == text.endIndex || text[after] == Byte.equals || text[after...].starts(with: "%7C".utf8)
-            }
-        }
-    }
 }

@@ -1,4 +1,5 @@
 internal import Ports
+package import RenderKit
 package import RenderProtocol
 package import VariantSpec
 
@@ -12,26 +13,6 @@ package struct JPEGTraits: Sendable, Hashable {
 
     package init(stored: PixelSize, isColour: Bool, profile: ProfileKind) {
         (self.stored, self.isColour, self.profile) = (stored, isColour, profile)
-    }
-}
-
-/// What an embedded profile means for RGB pixels.
-package enum ProfileKind: Sendable, Hashable {
-    /// None, one for other pixels, or one too large to be believed: the pixels are taken as sRGB.
-    case none
-    /// sRGB itself: there is nothing to convert.
-    case same
-    case other
-
-    package init(_ bytes: UnsafeRawBufferPointer) {
-        func has(_ text: StaticString, at offset: Int) -> Bool {
-            (0..<text.utf8CodeUnitCount).allSatisfy { bytes[offset + $0] == text.utf8Start[$0] }
-        }
-        guard (128...1 << 20).contains(bytes.count), has("RGB ", at: 16) else {
-            self = .none
-            return
-        }
-        self = has("IEC sRGB", at: 48) ? .same : .other
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CJPEG
+internal import RenderKit
 internal import VariantSpec
 
 /// A JPEG that libjpeg has opened: its traits first, then its rows.
@@ -23,7 +24,7 @@ struct JPEGReader: ~Copyable {
     var traits: JPEGTraits {
         JPEGTraits(
             stored: PixelSize(width: Int(reader.pointee.info.image_width), height: Int(reader.pointee.info.image_height)),
-            isColour: mz_jpeg_is_three(reader) != 0, profile: profile.map(ProfileKind.init) ?? .none)
+            isColour: mz_jpeg_is_three(reader) != 0, profile: profile.map { ProfileKind($0, for: .rgb) } ?? .none)
     }
 
     /// The embedded colour profile's bytes, as long as this is there.

@@ -29,7 +29,7 @@ extension Topic {
     /// Looked up by key, and so given an index; the others are scanned.
     var hasKeyIndex: Bool { isCompacted || self == .dead }
     /// What comes from outside the worker.
-    static let published: Set<Topic> = [.jobsFast, .jobsSlow, .control]
+    static let published: Set<Topic> = Set(Topic.lanes + [.control])
     /// Read by the owner as they come.
     static let drained: [Topic] = Topic.consumed + [.variants]
 }

@@ -5,6 +5,11 @@ package protocol FailureCode: RawRepresentable<String>, CaseIterable, Sendable, 
     var verdict: Verdict { get }
 }
 
+extension FailureCode {
+    /// The lines of the reference page.
+    package static var catalogue: [CodeEntry] { allCases.map { CodeEntry($0.rawValue, $0.meaning, $0.verdict) } }
+}
+
 /// A stage's failure whose code, verdict and catalogue all come from its table of codes.
 package protocol CodedFailure: StageFailure {
     associatedtype Code: FailureCode
@@ -14,7 +19,7 @@ package protocol CodedFailure: StageFailure {
 extension CodedFailure {
     package var code: String { kind.rawValue }
     package var verdict: Verdict { kind.verdict }
-    package static var catalogue: [CodeEntry] { Code.allCases.map { CodeEntry($0.rawValue, $0.meaning, $0.verdict) } }
+    package static var catalogue: [CodeEntry] { Code.catalogue }
 }
 
 /// One line of the reference page.

@@ -1,3 +1,5 @@
+package import Posix
+
 /// How long each part of a transfer may take.
 package struct HTTPDeadlines: Sendable, Hashable {
     package var resolve: Duration = .seconds(2)
@@ -23,11 +25,11 @@ package struct HTTPRequest: Sendable {
     package var deadlines = HTTPDeadlines()
     /// Status line, headers and trailers together, in bytes.
     package var headLimit = 32 << 10
-    /// Asked before a socket is opened and before a connection is reused, on the client's thread, with the address in
-    /// network order: 4 or 16 bytes, none if it is of another kind. False refuses it.
-    package var accepts: @Sendable (_ address: [UInt8]) -> Bool
+    /// Asked before a socket is opened and before a connection is reused, on the client's thread, with the address; nil
+    /// if it is of another kind. False refuses it.
+    package var accepts: @Sendable (IPAddress?) -> Bool
 
-    package init(_ url: String, userAgent: String, accepts: @escaping @Sendable (_ address: [UInt8]) -> Bool) {
+    package init(_ url: String, userAgent: String, accepts: @escaping @Sendable (IPAddress?) -> Bool) {
         (self.url, self.userAgent, self.accepts) = (url, userAgent, accepts)
     }
 }

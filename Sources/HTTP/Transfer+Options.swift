@@ -53,21 +53,21 @@ extension Transfer {
             let address = address!
             if transfer.stage != .connecting { transfer.reached(.connecting) }
             let kind = address.pointee
-            let bytes = withUnsafeBytes(of: &address.pointee.addr) { start in
+            let asked = withUnsafeBytes(of: &address.pointee.addr) { start in
                 // Bytes past the declared struct belong to curl_sockaddr too, which has room for any address.
                 Transfer.address(
                     in: UnsafeRawBufferPointer(start: start.baseAddress, count: Int(kind.addrlen)), kind.family)
             }
-            guard transfer.accepts(bytes, text: Transfer.text(of: bytes)) else { return CURL_SOCKET_BAD }
+            guard transfer.accepts(asked) else { return CURL_SOCKET_BAD }
             return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
         }
         // A reused connection opens no socket: this is asked on every request.
         mz_set_ptr(easy, CURLOPT_PREREQDATA, me)
         mz_set_prereq(easy) { me, address, _, _, _ in
             let transfer = Transfer.of(me)
-            let text = String(cString: address!)
             transfer.reached(.waiting)
-            return transfer.accepts(Transfer.address(of: text), text: text) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            return transfer.accepts(IPAddress(String(cString: address!)))
+                ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
         mz_set_ptr(easy, CURLOPT_HEADERDATA, me)
         mz_set_header(easy) { bytes, size, count, me in
@@ -84,27 +84,12 @@ extension Transfer {
         Unmanaged<Transfer>.fromOpaque(opaque!).takeUnretainedValue()
     }
 
-    /// The address in a socket address, in network order; empty if it is neither IPv4 nor IPv6.
-    private static func address(in socketAddress: UnsafeRawBufferPointer, _ family: Int32) -> [UInt8] {
+    /// The address in a socket address; nil if it is neither IPv4 nor IPv6.
+    private static func address(in socketAddress: UnsafeRawBufferPointer, _ family: Int32) -> IPAddress? {
         switch family {
-        case AF_INET where socketAddress.count >= 8: Array(socketAddress[4..<8])
-        case AF_INET6 where socketAddress.count >= 24: Array(socketAddress[8..<24])
-        default: []
-        }
-    }
-
-    private static func address(of text: String) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes[..<4]) }
-        return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : []
-    }
-
-    private static func text(of address: [UInt8]) -> String {
-        guard !address.isEmpty else { return "an address of another kind" }
-        let family = address.count == 4 ? AF_INET : AF_INET6
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-            _ = inet_ntop(family, address, buffer.baseAddress!, socklen_t(buffer.count))
-            return String(cString: buffer.baseAddress!)
+        case AF_INET where socketAddress.count >= 8: IPAddress(bytes: socketAddress[4..<8])
+        case AF_INET6 where socketAddress.count >= 24: IPAddress(bytes: socketAddress[8..<24])
+        default: nil
         }
     }
 }

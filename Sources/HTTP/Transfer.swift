@@ -51,10 +51,10 @@ final class Transfer: @unchecked Sendable {
         (stage, stageBegan) = (next, now)
     }
 
-    /// Whether the address may be used.
-    func accepts(_ address: [UInt8], text: String) -> Bool {
+    /// Whether the address may be used; nil is one that is neither IPv4 nor IPv6.
+    func accepts(_ address: IPAddress?) -> Bool {
         if request.accepts(address) { return true }
-        refused = text
+        refused = address?.description ?? "an address of another kind"
         return false
     }
 

@@ -1,4 +1,31 @@
 /// The topic that a job came by: fast work is somebody waiting, slow work is nobody yet.
-package enum Lane: String, Sendable, Hashable, CaseIterable {
+///
+/// What lanes differ in stands here: a new one is a case, a place and a rank.
+package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
     case fast, slow
+
+    /// Dense from 0, the most urgent first: for arrays by lane.
+    package var ordinal: Int {
+        switch self {
+        case .fast: 0
+        case .slow: 1
+        }
+    }
+
+    package static let count = allCases.count
+
+    /// Takes any permit, in the order in which its jobs came. Other lanes take what those leave idle, within a share. They
+    /// may wait longer for a retry, and encoders may take longer over them.
+    package var isUrgent: Bool {
+        switch self {
+        case .fast: true
+        case .slow: false
+        }
+    }
+
+    /// Less is more urgent.
+    package static func < (a: Self, b: Self) -> Bool { a.ordinal < b.ordinal }
+
+    /// For people: `fast or slow`.
+    package static let names = allCases.map(\.rawValue).joined(separator: " or ")
 }

@@ -48,7 +48,7 @@ package struct TopicPlan: Sendable, Equatable {
                     need("cleanup.policy", "compact"), need("delete.retention.ms", tombstoneDays * day),
                     need("min.compaction.lag.ms", day / 24), wish("segment.bytes", 50 << 20),
                 ]
-            case .jobsFast, .jobsSlow, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
+            case .jobs, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
                 // Time enough to mend a cluster of dead workers.
                 [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
             case .outcomes: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]

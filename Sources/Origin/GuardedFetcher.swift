@@ -49,8 +49,8 @@ package final class GuardedFetcher: Fetcher {
     private func transfer(
         _ url: String, _ deadlines: HTTPDeadlines, into intake: BodyIntake, for request: FetchRequest, hop: Int
     ) async throws(FetchFailure) -> HTTPResponse {
-        var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rule] bytes in
-            IPAddress(bytes: bytes).map(rule.accepts) ?? false
+        var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rule] address in
+            address.map(rule.accepts) ?? false
         }
         get.deadlines = deadlines
         do {

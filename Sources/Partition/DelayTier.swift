@@ -30,10 +30,10 @@ package enum DelayTier: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is the fast lane's alone.
+    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is for urgent lanes.
     package init(within wait: Int64, _ lane: Lane) {
-        let tiers = Self.allCases.dropFirst(lane == .fast ? 0 : 1)
-        self = tiers.last { $0.wait <= wait } ?? (lane == .fast ? .tenSeconds : .minute)
+        let least = lane.isUrgent ? Self.tenSeconds : .minute
+        self = Self.allCases.last { $0.wait <= max(wait, least.wait) } ?? least
     }
 
     /// Waits below this are kept in memory where there is room, milliseconds.

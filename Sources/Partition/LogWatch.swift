@@ -18,7 +18,8 @@ package struct LogWatch: Sendable {
     private var due: Int64 = 0
     /// Found by a look.
     private var verified: LogAnchor?
-    /// The last record that was received.
+    /// The first record that was received and the last. Another log may have come between the two.
+    private var first: LogAnchor?
     private var latest: LogAnchor?
     /// The last one when the latest look began.
     private var candidate: LogAnchor?
@@ -31,7 +32,10 @@ package struct LogWatch: Sendable {
     package init() {}
 
     /// Where to look; nil before there was a record. One that was not verified yet is better than none.
-    package var anchor: LogAnchor? { verified ?? latest }
+    package var anchor: LogAnchor? { verified ?? first }
+
+    /// The last record that was received, where that is not the anchor.
+    package var last: LogAnchor? { latest == anchor ? nil : latest }
 
     /// Whether the record at the anchor is to be read: a log without a new record shows by its end that it is another one,
     /// and to read costs the brokers more.
@@ -43,6 +47,7 @@ package struct LogWatch: Sendable {
     package mutating func receive(_ offset: Int64, appended timestamp: Int64, at now: Int64) {
         if anchor == nil { due = min(due, now + Self.firstLook) }
         latest = LogAnchor(offset: offset, timestamp: timestamp)
+        first = first ?? latest
     }
 
     /// Reading failed, or showed another log. What was received before is of the old one.

@@ -18,9 +18,9 @@ extension PartitionState {
     ) {
         guard var flight = flights[id] else { return }
         let since = min(flight.since, pending.firstSeen)
-        if pending.job.lane == .fast, flight.lane == .slow {
-            flight.lane = .fast
-            effects.append(.permit(.move(id, .fast, since: since)))
+        if pending.job.lane < flight.lane {
+            flight.lane = pending.job.lane
+            effects.append(.permit(.move(id, flight.lane, since: since)))
         }
         flight.since = since
         if flight.isOpen {
@@ -85,7 +85,7 @@ extension PartitionState {
     mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
         recentAnswers.tick(now.wall)
         endWaits(now, &effects)
-        for topic in [Topic.jobsFast, .jobsSlow] {
+        for topic in Topic.lanes {
             guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {
                 continue
             }

@@ -4,9 +4,10 @@ internal import Records
 
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///
-/// Fast flights take any permit, in the order their jobs came. Slow flights take what fast ones leave idle: at most
-/// `rules.slow` render at once, and none begins while a fast one waits. One that has waited too long goes before the fast
-/// ones, to its fetch and to its render, one at a time, so slow never starves and its lag never freezes.
+/// Fast flights are those of urgent lanes, slow ones all others. Fast flights take any permit, in the order their jobs came.
+/// Slow flights take what fast ones leave idle: at most `rules.slow` render at once, and none begins while a fast one waits.
+/// One that has waited too long goes before the fast ones, to its fetch and to its render, one at a time, so slow never
+/// starves and its lag never freezes.
 ///
 /// One host holds at most half of the fetch permits, in both lanes. A partition whose log does not take what is announced
 /// gets none (`PermitScheduler+Breakers`). Flights behind one that must wait for either go on.
@@ -31,7 +32,7 @@ package struct PermitScheduler: Sendable {
 
         enum Tail { case none, storing, announcing }
 
-        var rank: Rank { lane == .fast ? .fast : isUnderWay ? .begun : .slow }
+        var rank: Rank { lane.isUrgent ? .fast : isUnderWay ? .begun : .slow }
     }
 
     /// Who goes first, but for age.
@@ -55,8 +56,8 @@ package struct PermitScheduler: Sendable {
     private var slow: [PermitKind: Int] = [:]
     /// Fetch permits by host, and those of slow flights among them.
     private var fetching: [OriginHost: (all: Int, slow: Int)] = [:]
-    /// Flights under way that wait for a render, by lane: their sources were fetched, and take memory.
-    private var ready: [PartitionLane: Int] = [:]
+    /// Flights under way that wait for a render, fast and slow apart: their sources were fetched, and take memory.
+    private var ready: [ReadyShare: Int] = [:]
     /// Slow flights that hold a permit for their age.
     private var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
@@ -144,12 +145,13 @@ package struct PermitScheduler: Sendable {
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Moment) -> [Grant] {
         if let granted = aloneGrants(at: now) { return granted }
+        if seats.isEmpty { return [] }
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
         if !machine.isClosed, !isDraining { return machineProbes(at: now) }
         var granted = logProbes(at: now)
         // Renders first: where sources come faster than they are rendered, each makes room for a fetch.
         for kind in [PermitKind.render, .fetch] {
-            while hasRoom(kind, for: .fast) {
+            while hasRoom(kind, isFast: true) {
                 if let ticket = firstAged(kind, at: now.wall) {
                     aged[ticket.flight] = ticket
                     granted.append(grant(kind, ticket.flight))
@@ -164,7 +166,7 @@ package struct PermitScheduler: Sendable {
         let ranks: [Rank] = isFastWaiting() ? [.begun] : [.begun, .slow]
         for kind in [PermitKind.render, .fetch] {
             for rank in ranks {
-                while hasRoom(kind, for: .slow), let ticket = first(Queue(kind: kind, rank: rank)) {
+                while hasRoom(kind, isFast: false), let ticket = first(Queue(kind: kind, rank: rank)) {
                     granted.append(grant(kind, ticket.flight))
                 }
             }
@@ -175,33 +177,33 @@ package struct PermitScheduler: Sendable {
     /// What was fetched and waits for its render counts as a fetch: where an origin is faster than the renderers, all that
     /// there is would be fetched at once, more than can be finished when a partition goes. Slow ones that wait so hold back
     /// no fast one.
-    private func hasRoom(_ kind: PermitKind, for lane: Lane) -> Bool {
+    private func hasRoom(_ kind: PermitKind, isFast: Bool) -> Bool {
         let free = free[kind, default: 0]
-        switch (kind, lane) {
-        case (.render, .fast): return free > 0
-        case (.render, .slow): return free > 0 && mayRenderSlow
-        case (.fetch, .fast): return free > ready(.fast)
-        case (.fetch, .slow):
-            let readySlow = ready(.slow)
-            return free > ready(.fast) + readySlow && slow[kind, default: 0] + readySlow < rules.slowFetch
+        switch (kind, isFast) {
+        case (.render, true): return free > 0
+        case (.render, false): return free > 0 && mayRenderSlow
+        case (.fetch, true): return free > ready(isFast: true)
+        case (.fetch, false):
+            let readySlow = ready(isFast: false)
+            return free > ready(isFast: true) + readySlow && slow[kind, default: 0] + readySlow < rules.slowFetch
         }
     }
 
     /// Of partitions whose log takes rows: what waits in the others is bounded, since they get no new fetches, and must
     /// not keep all from fetching.
-    private func ready(_ lane: Lane) -> Int {
-        ready.reduce(0) { $1.key.lane == lane && isOpen($1.key.partition) ? $0 + $1.value : $0 }
+    private func ready(isFast: Bool) -> Int {
+        ready.reduce(0) { $1.key.isFast == isFast && isOpen($1.key.partition) ? $0 + $1.value : $0 }
     }
 
     private mutating func countReady(_ flight: FlightID, _ lane: Lane, _ step: Int) {
-        let key = PartitionLane(partition: flight.partition, lane: lane)
+        let key = ReadyShare(partition: flight.partition, isFast: lane.isUrgent)
         let count = ready[key, default: 0] + step
         ready[key] = count == 0 ? nil : count
     }
 
-    private struct PartitionLane: Hashable, Sendable {
+    private struct ReadyShare: Hashable, Sendable {
         let partition: PartitionID
-        let lane: Lane
+        let isFast: Bool
     }
 
     private var mayRenderSlow: Bool { isDraining || slow[.render, default: 0] < rules.slow }
@@ -243,7 +245,7 @@ package struct PermitScheduler: Sendable {
 
     /// One more permit that the seat holds, or one less.
     private mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
-        let slowStep = seat.lane == .slow ? step : 0
+        let slowStep = seat.lane.isUrgent ? 0 : step
         slow[kind, default: 0] += slowStep
         guard kind == .fetch else { return }
         let held = fetching[seat.host] ?? (0, 0)
@@ -266,7 +268,7 @@ package struct PermitScheduler: Sendable {
         for kind in seat.holds { count(kind, seat, -1) }
         seat.lane = lane
         for kind in seat.holds { count(kind, seat, 1) }
-        if lane == .fast { aged[flight] = nil }
+        if lane.isUrgent { aged[flight] = nil }
         // Of the host's share, slow flights may hold more or less now.
         if seat.holds.contains(.fetch) { lift(.host(seat.host)) }
     }

@@ -74,8 +74,7 @@ package struct Intake: Sendable {
     }
 
     private func lane(of record: Record) -> Lane {
-        guard record.topic.isRetry else { return record.topic == .jobsFast ? .fast : .slow }
-        return record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .slow
+        record.topic.lane ?? record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .slow
     }
 }
 

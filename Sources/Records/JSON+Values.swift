@@ -9,13 +9,6 @@ extension JSONWriter {
     mutating func hex(_ word: UInt64) { plain(upTo: 16) { Hex.write(word, to: $0) } }
     mutating func hex(_ digest: SHA256Digest) { plain(upTo: 64) { digest.writeHex(to: $0) } }
     mutating func spec(_ spec: VariantSpec) { plain(upTo: VariantSpec.byteLimit) { spec.write(to: $0) } }
-
-    mutating func provenance(_ provenance: Provenance) {
-        switch provenance {
-        case .origin: string("origin")
-        case .donor(let spec): self.spec(spec)
-        }
-    }
 }
 
 extension JSONReader {

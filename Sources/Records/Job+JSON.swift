@@ -52,7 +52,7 @@ struct JobBody {
             case "url": url = try reader.string()
             case "variants": variants = try readVariants(&reader, rules, &refusal)
             case "accept": accepted = AcceptedFormats(header: try reader.string())
-            case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
+            case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "id":
                 id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
             case "expires": expires = try reader.time()
@@ -120,7 +120,7 @@ extension Job {
     /// The record that asks for the job, in the partition that owns its source.
     package func newRecord(partitions count: Int, at time: Int64) -> NewRecord {
         NewRecord(
-            topic: Topic(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
+            topic: .jobs(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
             headers: EventHeader.event(
                 EventHeader.jobRequested, id: id, at: time, traceparent: traceparent))
     }

@@ -23,19 +23,21 @@ package enum JobFailure: StageFailure, Hashable {
     package static let variantLimit = 64
 
     package var code: String {
+        let own: Code
         switch self {
-        case .empty: "job.empty"
-        case .tooLarge: "job.too-large"
-        case .notJSON: "job.not-json"
-        case .missingField: "job.missing-field"
-        case .unknownField: "job.unknown-field"
-        case .repeatedField: "job.repeated-field"
-        case .badValue: "job.bad-value"
-        case .noVariants: "job.no-variants"
-        case .tooManyVariants: "job.too-many-variants"
-        case .refused(let failure): failure.code
-        case .poison: "job.poison"
+        case .refused(let failure): return failure.code
+        case .empty: own = .empty
+        case .tooLarge: own = .tooLarge
+        case .notJSON: own = .notJSON
+        case .missingField: own = .missingField
+        case .unknownField: own = .unknownField
+        case .repeatedField: own = .repeatedField
+        case .badValue: own = .badValue
+        case .noVariants: own = .noVariants
+        case .tooManyVariants: own = .tooManyVariants
+        case .poison: own = .poison
         }
+        return own.rawValue
     }
 
     package var description: String {
@@ -61,18 +63,38 @@ package enum JobFailure: StageFailure, Hashable {
 
     package var verdict: Verdict { .deadLetter }
 
-    package static let catalogue = [
-        CodeEntry("job.empty", "The record has no body.", .deadLetter),
-        CodeEntry("job.too-large", "The job is larger than 64 KiB.", .deadLetter),
-        CodeEntry("job.not-json", "The body is not JSON, or not UTF-8.", .deadLetter),
-        CodeEntry("job.missing-field", "A field that a job needs is missing.", .deadLetter),
-        CodeEntry("job.unknown-field", "The job has a field that means nothing.", .deadLetter),
-        CodeEntry("job.repeated-field", "A field is given twice.", .deadLetter),
-        CodeEntry("job.bad-value", "A field has the wrong kind of value, or one out of range.", .deadLetter),
-        CodeEntry("job.no-variants", "The job asks for no variant.", .deadLetter),
-        CodeEntry("job.too-many-variants", "The job asks for more than 64 variants.", .deadLetter),
-        CodeEntry("job.poison", "Workers died while it ran, the last while nothing else did.", .deadLetter),
-    ]
+    package static let catalogue = Code.catalogue
+
+    /// Those of a job itself; a refused URL or variant has its own.
+    package enum Code: String, FailureCode {
+        case empty = "job.empty"
+        case tooLarge = "job.too-large"
+        case notJSON = "job.not-json"
+        case missingField = "job.missing-field"
+        case unknownField = "job.unknown-field"
+        case repeatedField = "job.repeated-field"
+        case badValue = "job.bad-value"
+        case noVariants = "job.no-variants"
+        case tooManyVariants = "job.too-many-variants"
+        case poison = "job.poison"
+
+        package var meaning: String {
+            switch self {
+            case .empty: "The record has no body."
+            case .tooLarge: "The job is larger than 64 KiB."
+            case .notJSON: "The body is not JSON, or not UTF-8."
+            case .missingField: "A field that a job needs is missing."
+            case .unknownField: "The job has a field that means nothing."
+            case .repeatedField: "A field is given twice."
+            case .badValue: "A field has the wrong kind of value, or one out of range."
+            case .noVariants: "The job asks for no variant."
+            case .tooManyVariants: "The job asks for more than 64 variants."
+            case .poison: "Workers died while it ran, the last while nothing else did."
+            }
+        }
+
+        package var verdict: Verdict { .deadLetter }
+    }
 
     init(_ failure: JSONFailure) {
         switch failure {

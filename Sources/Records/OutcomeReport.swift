@@ -71,7 +71,7 @@ package struct OutcomeReport: Sendable, Hashable {
             case "job": job = try reader.string()
             case "source": source = SourceKey(try reader.digest())
             case "url": url = try reader.string()
-            case "lane": lane = try reader.value("fast or slow") { Lane(rawValue: $0) }
+            case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "kind": kind = try reader.kind()
             case "attempts": attempts = Int(try reader.integer(in: RecordLimits.attempts))
             case "at": at = try reader.time()
@@ -92,39 +92,23 @@ package struct OutcomeReport: Sendable, Hashable {
 
 extension OutcomeReport.Variant {
     fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
+        var fields = VariantFields()
         var spec: VariantSpec?
         var kind: OutcomeKind?
-        var location: String?
-        var width: Int?
-        var height: Int?
-        var bytes: Int?
-        var madeFrom: Provenance?
         var failure: OutcomeReport.Failure?
-        var placeholder: [UInt8]?
-        var colour: RGB?
-        var facts: SourceFacts?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
             case "spec": spec = try reader.spec()
             case "kind": kind = try reader.kind()
-            case "location": location = try reader.string()
-            case "width": width = try reader.side()
-            case "height": height = try reader.side()
-            case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
-            case "madeFrom": madeFrom = try reader.provenance()
-            case "placeholder": placeholder = try reader.placeholder()
-            case "colour": colour = try reader.colour()
-            case "source": facts = try reader.facts()
             case "failure": failure = try OutcomeReport.Failure.read(&reader)
-            default: try reader.skip()
+            default: try fields.read(key, from: &reader)
             }
         }
-        var size: PixelSize?
-        if let width, let height { size = PixelSize(width: width, height: height) }
         return Self(
-            spec: try spec.field("spec"), kind: try kind.field("kind"), location: location, size: size, bytes: bytes,
-            madeFrom: madeFrom, placeholder: placeholder ?? [], colour: colour, facts: facts, failure: failure)
+            spec: try spec.field("spec"), kind: try kind.field("kind"), location: fields.location,
+            size: fields.sizeIfTold, bytes: fields.bytes, madeFrom: fields.madeFrom, placeholder: fields.placeholder,
+            colour: fields.colour, facts: fields.facts, failure: failure)
     }
 }
 

@@ -136,13 +136,16 @@ extension JSONWriter {
             }
             endArray()
         }
-        if let anchor = progress.anchor {
-            key("anchor")
-            beginObject()
-            field("offset", anchor.offset)
-            field("timestamp", anchor.timestamp)
-            endObject()
-        }
+        if let anchor = progress.anchor { field("anchor", anchor) }
+        if let last = progress.last { field("last", last) }
+        endObject()
+    }
+
+    private mutating func field(_ name: StaticString, _ anchor: LogAnchor) {
+        key(name)
+        beginObject()
+        field("offset", anchor.offset)
+        field("timestamp", anchor.timestamp)
         endObject()
     }
 }
@@ -153,7 +156,7 @@ extension JSONReader {
         var committed: Int64?
         var bitmap: [UInt8] = []
         var waits: [TopicProgress.Wait] = []
-        var anchor: LogAnchor?
+        var (anchor, last): (LogAnchor?, LogAnchor?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -165,13 +168,14 @@ extension JSONReader {
                 }
             case "waits": waits = try self.waits()
             case "anchor": anchor = try self.anchor()
+            case "last": last = try self.anchor()
             default: try skip()
             }
         }
         let start = try next.field("next")
         return TopicProgress(
             next: start, committed: committed, finished: OffsetBitmap.offsets(bitmap, from: start), waits: waits,
-            anchor: anchor)
+            anchor: anchor, last: last)
     }
 
     fileprivate mutating func answerEnds() throws(JSONFailure) -> [Topic: Int64] {

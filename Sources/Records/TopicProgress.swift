@@ -10,11 +10,16 @@ package struct TopicProgress: Sendable, Hashable {
     package var waits: [Wait]
     /// A record of the log that this is the progress in; nil if none was looked at yet.
     package var anchor: LogAnchor?
+    /// The last record that was received, where that is another: a log that was truncated and has grown again still has the
+    /// anchor, and no longer this.
+    package var last: LogAnchor?
 
     package init(
-        next: Int64, committed: Int64? = nil, finished: [Int64] = [], waits: [Wait] = [], anchor: LogAnchor? = nil
+        next: Int64, committed: Int64? = nil, finished: [Int64] = [], waits: [Wait] = [], anchor: LogAnchor? = nil,
+        last: LogAnchor? = nil
     ) {
-        (self.next, self.committed, self.finished, self.waits, self.anchor) = (next, committed, finished, waits, anchor)
+        (self.next, self.committed, self.finished, self.waits) = (next, committed, finished, waits)
+        (self.anchor, self.last) = (anchor, last)
     }
 
     /// What the record of a job that was put off does not tell.

@@ -47,22 +47,14 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func row(_ row: borrowing VariantRow, isNew: Bool) {
+    private mutating func row(_ row: VariantRow, isNew: Bool) {
         field("location", row.location)
-        field("width", row.size.width)
-        field("height", row.size.height)
-        field("bytes", row.bytes)
-        key("madeFrom")
-        provenance(row.madeFrom)
+        measures(row)
+        madeFrom(row)
         field("alpha", row.hasAlpha)
         // What a decode gave by the way is told when there was one; later it is in the variant's row. Told with every job
         // whose variants stood already, it would be half of that job's cost.
-        guard isNew else { return }
-        placeholderOf(copy row)
-        if let facts = row.facts {
-            key("source")
-            self.facts(facts, size: row.sourceSize)
-        }
+        if isNew { byProducts(row, withSourceSize: true) }
     }
 
     mutating func failure(_ failure: FailureNote) {

@@ -1,7 +1,7 @@
 package import Canonical
 internal import Digest
 package import ImageModel
-internal import JSONText
+package import JSONText
 package import VariantSpec
 
 extension VariantRow {
@@ -11,14 +11,11 @@ extension VariantRow {
         json.beginObject()
         json.key("version")
         json.hex(version.word)
-        json.field("width", size.width)
-        json.field("height", size.height)
-        json.field("bytes", bytes)
+        json.measures(self)
         json.key("digest")
         json.hex(digest)
         json.field("location", location)
-        json.key("madeFrom")
-        json.provenance(madeFrom)
+        json.madeFrom(self)
         json.field("sourceWidth", sourceSize.width)
         json.field("sourceHeight", sourceSize.height)
         json.key("region")
@@ -31,11 +28,7 @@ extension VariantRow {
         json.field("alpha", hasAlpha)
         json.field("storedAt", storedAt)
         json.field("expires", expires)
-        json.placeholderOf(self)
-        if let facts {
-            json.key("source")
-            json.facts(facts)
-        }
+        json.byProducts(self, withSourceSize: false)
         json.endObject()
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.variant(source, spec).bytes, value: json.bytes,
@@ -52,58 +45,50 @@ extension VariantRow {
     /// Fields that a newer version added are left out.
     init(source: SourceKey, spec: VariantSpec, json: [UInt8]) throws(JSONFailure) {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> VariantRow in
+            var fields = VariantFields()
             var version: SourceVersion?
-            var width: Int?
-            var height: Int?
-            var bytes: Int?
             var digest: SHA256Digest?
-            var location: String?
-            var madeFrom: Provenance?
             var sourceWidth: Int?
             var sourceHeight: Int?
             var region: Region?
-            var hasAlpha: Bool?
             var storedAt: Int64?
             var expires: Int64?
-            var frames: Int?
-            var quality: Int?
-            var placeholder: [UInt8]?
-            var colour: RGB?
-            var facts: SourceFacts?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
                 case "version": version = try reader.version()
-                case "width": width = try reader.side()
-                case "height": height = try reader.side()
-                case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
                 case "digest": digest = try reader.digest()
-                case "location": location = try reader.string()
-                case "madeFrom": madeFrom = try reader.provenance()
                 case "sourceWidth": sourceWidth = try reader.side()
                 case "sourceHeight": sourceHeight = try reader.side()
                 case "region": region = try reader.region()
-                case "alpha": hasAlpha = try reader.boolean()
                 case "storedAt": storedAt = try reader.time()
                 case "expires": expires = try reader.time()
-                case "frames": frames = try reader.integer(in: RowLimits.frames)
-                case "quality": quality = try reader.integer(in: RowLimits.quality)
-                case "placeholder": placeholder = try reader.placeholder()
-                case "colour": colour = try reader.colour()
-                case "source": facts = try reader.facts()
-                default: try reader.skip()
+                default: try fields.read(key, from: &reader)
                 }
             }
             return VariantRow(
-                source: source, spec: spec, version: try version.field("version"),
-                size: PixelSize(width: try width.field("width"), height: try height.field("height")),
-                bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
-                location: try location.field("location"), madeFrom: try madeFrom.field("madeFrom"),
+                source: source, spec: spec, version: try version.field("version"), size: try fields.size(),
+                bytes: try fields.bytes.field("bytes"), digest: try digest.field("digest"),
+                location: try fields.location.field("location"), madeFrom: try fields.madeFrom.field("madeFrom"),
                 sourceSize: PixelSize(
                     width: try sourceWidth.field("sourceWidth"), height: try sourceHeight.field("sourceHeight")),
-                region: try region.field("region"), hasAlpha: try hasAlpha.field("alpha"),
-                storedAt: try storedAt.field("storedAt"), expires: try expires.field("expires"), frames: frames ?? 1,
-                quality: quality, placeholder: placeholder ?? [], colour: colour, facts: facts)
+                region: try region.field("region"), hasAlpha: try fields.hasAlpha.field("alpha"),
+                storedAt: try storedAt.field("storedAt"), expires: try expires.field("expires"),
+                frames: fields.frames ?? 1, quality: fields.quality, placeholder: fields.placeholder,
+                colour: fields.colour, facts: fields.facts)
         }
+    }
+
+    /// As `mezzotint variants --json` lists it: fields inside an object.
+    package func list(by json: inout JSONWriter) {
+        json.field("spec", spec.description)
+        json.measures(self)
+        json.field("format", spec.format.rawValue)
+        json.madeFrom(self)
+        json.field("storedAt", Timestamp.text(storedAt))
+        json.field("expires", Timestamp.text(expires))
+        json.field("version", version.description)
+        json.field("location", location)
+        json.byProducts(self, withSourceSize: true)
     }
 }

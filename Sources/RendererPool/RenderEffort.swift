@@ -22,8 +22,8 @@ package struct RenderEffort: Sendable, Hashable {
 
     package func effort(for format: ImageFormat, on lane: Lane) -> Int {
         switch format {
-        case .webp: lane == .fast ? webpFast : webpSlow
-        case .avif: lane == .fast ? avifFast : avifSlow
+        case .webp: lane.isUrgent ? webpFast : webpSlow
+        case .avif: lane.isUrgent ? avifFast : avifSlow
         case .png: png
         case .gif: gif
         default: 0

@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Posix
 internal import VariantSpec
 
@@ -166,7 +167,8 @@ extension Settings {
             "Query parameters that never change the image, such as signatures and expiry stamps."),
         SettingKey(
             "canonical.dialects", \.canonical.dialects, .flag,
-            "Whether URLs that transform (NOS imageView) become a source and a variant."),
+            "Whether URLs that transform (\(URLDialect.allCases.map(\.name).joined(separator: ", "))) become a source and a variant."
+        ),
         SettingKey(
             "canonical.specTiers", \.canonical.specTiers, .flag,
             "Whether sizes and qualities written out in a job go to tiers, as those of dialect URLs do."),

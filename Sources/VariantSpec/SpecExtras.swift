@@ -58,10 +58,8 @@ package struct SpecExtras: Sendable, Hashable {
     package var isStill = false
     /// Edges of one colour are cut off first.
     package var isTrimmed = false
-    /// Standard deviation in pixels of the variant, 1...100.
-    package var blur: Int?
-    /// Strength in hundredths, 1...100.
-    package var sharpen: Int?
+    /// What is done to the variant's pixels, and how much: options of `SpecOption.effects`.
+    package var effects: [SpecOption: Int] = [:]
     /// What shows through where the source is transparent.
     package var background: RGB?
     package var watermark: Watermark?
@@ -77,11 +75,11 @@ package struct SpecExtras: Sendable, Hashable {
 
     /// Pixels that no other variant can be made from: something is laid over them, taken off, or in other colours.
     package var isBurnedIn: Bool {
-        isTrimmed || blur != nil || sharpen != nil || background != nil || watermark != nil || keepsProfile
+        isTrimmed || !effects.isEmpty || background != nil || watermark != nil || keepsProfile
     }
 
     /// What it shows, or how, is decided by looking at all of the source's own pixels.
-    package var needsSource: Bool { isTrimmed || sharpen != nil || keepsProfile }
+    package var needsSource: Bool { isTrimmed || keepsProfile || effects.keys.contains(where: \.needsSource) }
 
     /// Something that a renderer must know beside what to show, in which size, format and quality.
     package var isDrawn: Bool { isBurnedIn || focus == .smart || byteBudget != nil }
@@ -89,7 +87,5 @@ package struct SpecExtras: Sendable, Hashable {
     /// The option whose colours are sRGB's, if there is one: among a source's own numbers they would be other colours.
     var drawnInSRGB: String? { watermark != nil ? "wm" : background != nil ? "bg" : nil }
 
-    package static let blurRange = 1...100
-    package static let sharpenRange = 1...100
     package static let budgetRange = 256...99_999_999
 }

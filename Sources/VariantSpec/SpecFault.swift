@@ -1,4 +1,4 @@
-internal import Failures
+package import Failures
 
 /// What is wrong with a variant spec as written.
 package enum SpecFault: Error, Sendable, Hashable {
@@ -20,17 +20,17 @@ package enum SpecFault: Error, Sendable, Hashable {
     /// The largest side that every output format can hold (WebP's 14 bits).
     package static let sideLimit = 16383
 
-    var entry: CodeEntry {
+    package var kind: Code {
         switch self {
-        case .unreadable: Self.codes.unreadable
-        case .size: Self.codes.size
-        case .quality: Self.codes.quality
-        case .axis: Self.codes.axis
-        case .value: Self.codes.value
-        case .option: Self.codes.option
-        case .repeated: Self.codes.repeated
-        case .profileBeside: Self.codes.conflict
-        case .format, .unwritten: Self.codes.format
+        case .unreadable: .unreadable
+        case .size: .size
+        case .quality: .quality
+        case .axis: .axis
+        case .value: .value
+        case .option: .option
+        case .repeated: .repeated
+        case .profileBeside: .conflict
+        case .format, .unwritten: .format
         }
     }
 
@@ -79,20 +79,31 @@ package enum SpecFault: Error, Sendable, Hashable {
         meant.map { " Did you mean \($0)?" } ?? " \(otherwise)"
     }
 
-    private static let codes = (
-        unreadable: CodeEntry("spec.unreadable", "The variant does not begin with a size.", .deadLetter),
-        size: CodeEntry("spec.size", "Both sides are 0, or one is larger than every format can hold.", .deadLetter),
-        quality: CodeEntry("spec.quality", "The quality is not a number from 1 to 100.", .deadLetter),
-        axis: CodeEntry("spec.axis", "The crop's axis is not two numbers from 0 to 10.", .deadLetter),
-        value: CodeEntry("spec.value", "An option of the variant has a value that it does not take.", .deadLetter),
-        option: CodeEntry("spec.option", "The variant has an option that does not exist.", .deadLetter),
-        repeated: CodeEntry("spec.repeated", "The variant has an option twice.", .deadLetter),
-        conflict: CodeEntry("spec.conflict", "The variant has two options that exclude each other.", .deadLetter),
-        format: CodeEntry("spec.format", "The variant's format is missing, unknown, or not written.", .deadLetter)
-    )
+    package enum Code: String, FailureCode {
+        case unreadable = "spec.unreadable"
+        case size = "spec.size"
+        case quality = "spec.quality"
+        case axis = "spec.axis"
+        case value = "spec.value"
+        case option = "spec.option"
+        case repeated = "spec.repeated"
+        case conflict = "spec.conflict"
+        case format = "spec.format"
 
-    static let catalogue = [
-        codes.unreadable, codes.size, codes.quality, codes.axis, codes.value, codes.option, codes.repeated,
-        codes.conflict, codes.format,
-    ]
+        package var meaning: String {
+            switch self {
+            case .unreadable: "The variant does not begin with a size."
+            case .size: "Both sides are 0, or one is larger than every format can hold."
+            case .quality: "The quality is not a number from 1 to 100."
+            case .axis: "The crop's axis is not two numbers from 0 to 10."
+            case .value: "An option of the variant has a value that it does not take."
+            case .option: "The variant has an option that does not exist."
+            case .repeated: "The variant has an option twice."
+            case .conflict: "The variant has two options that exclude each other."
+            case .format: "The variant's format is missing, unknown, or not written."
+            }
+        }
+
+        package var verdict: Verdict { .deadLetter }
+    }
 }

@@ -72,6 +72,12 @@ package enum SpecOption: String, CaseIterable, Sendable {
         }
     }
 
+    /// What changes the variant's pixels by a number, 1...100, in the order in which it is done.
+    package static let effects: [SpecOption] = [.sharpen, .blur]
+
+    /// An effect that means something else on pixels that were made smaller before.
+    var needsSource: Bool { self == .sharpen }
+
     /// It says what `auto` may become, and means nothing elsewhere.
     var isOfAuto: Bool { self == .avif || self == .webp }
 
@@ -101,8 +107,7 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .enlarge: return spelt(if: spec.enlarge)
         case .still: return spelt(if: extras.isStill)
         case .trim: return spelt(if: extras.isTrimmed)
-        case .blur: return spelt(extras.blur)
-        case .sharpen: return spelt(extras.sharpen)
+        case .blur, .sharpen: return spelt(extras.effects[self])
         case .background: return extras.background.map { rawValue + $0.hex }
         case .watermark:
             return extras.watermark.map {
@@ -154,12 +159,9 @@ package enum SpecOption: String, CaseIterable, Sendable {
         case .trim:
             try once(!options.extras.isTrimmed)
             options.extras.isTrimmed = true
-        case .blur:
-            try once(options.extras.blur == nil)
-            options.extras.blur = try number(in: SpecExtras.blurRange)
-        case .sharpen:
-            try once(options.extras.sharpen == nil)
-            options.extras.sharpen = try number(in: SpecExtras.sharpenRange)
+        case .blur, .sharpen:
+            try once(options.extras.effects[self] == nil)
+            options.extras.effects[self] = try number(in: 1...100)
         case .background:
             try once(options.extras.background == nil)
             guard let colour = RGB(hex: value) else { throw wrong }

@@ -66,8 +66,9 @@ struct FrameRenderer {
     private func applyEffects(_ raster: Raster, _ output: RenderOutput) throws(RasterFailure) -> Raster {
         let extras = output.extras
         var raster = raster
-        if let strength = extras.sharpen { raster = try raster.sharpened(strength) }
-        if let radius = extras.blur { raster = try raster.blurred(radius) }
+        for effect in SpecOption.effects {
+            if let amount = extras.effects[effect] { raster = try raster.applying(effect, amount) }
+        }
         if raster.hasAlpha, extras.background != nil || !output.format.holdsAlpha {
             raster = try raster.flattened(on: extras.background ?? .white)
         }

@@ -1,23 +1,10 @@
 internal import CVips
+internal import RenderKit
 
 extension Raster {
-    /// What an embedded profile means for these pixels.
-    private enum Profile {
-        /// None, one that does not fit the pixels, one too large to be believed: the pixels are taken as sRGB.
-        case none
-        /// sRGB itself: nothing to convert.
-        case same
-        case other
-    }
-
-    private var profile: Profile {
-        withProfile { bytes -> Profile in
-            // Profiles are a few kilobytes; LittleCMS reads whatever it is given.
-            guard (128...1 << 20).contains(bytes.count) else { return .none }
-            let space: StaticString = isCMYK ? "CMYK" : colourBands == 1 ? "GRAY" : "RGB "
-            guard bytes.has(space, at: 16) else { return .none }
-            return bytes.has("IEC sRGB", at: 48) ? .same : .other
-        } ?? .none
+    private var profile: ProfileKind {
+        let pixels: ProfileKind.Pixels = isCMYK ? .cmyk : colourBands == 1 ? .grey : .rgb
+        return withProfile { ProfileKind($0, for: pixels) } ?? .none
     }
 
     /// White stays white, what can be shown as it is stays so, and the darkest that a device has becomes black: of ink on
@@ -28,7 +15,7 @@ extension Raster {
         withProfile { bytes -> VipsIntent in
             guard bytes.count >= 132 else { return VIPS_INTENT_RELATIVE }
             let count = bytes[128..<132].reduce(0) { $0 << 8 | Int($1) }
-            func has(_ tag: StaticString) -> Bool {
+            func has(_ tag: String) -> Bool {
                 (0..<min(count, 128)).contains { bytes.has(tag, at: 132 + 12 * $0) }
             }
             return has("A2B0") && !has("A2B1") ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
@@ -91,12 +78,5 @@ extension Raster {
     /// A cast alone would cut fractions off, and darken.
     func rounded(to format: VipsBandFormat) throws(RasterFailure) -> Raster {
         try map(mz_vips_round).map { image, out in mz_vips_cast(image, format, out) }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    func has(_ text: StaticString, at offset: Int) -> Bool {
-        count >= offset + text.utf8CodeUnitCount
-            && (0..<text.utf8CodeUnitCount).allSatisfy { self[offset + $0] == text.utf8Start[$0] }
     }
 }

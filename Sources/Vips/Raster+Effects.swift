@@ -4,13 +4,22 @@ internal import RenderProtocol
 internal import VariantSpec
 
 extension Raster {
-    func blurred(_ radius: Int) throws(RasterFailure) -> Raster {
+    /// With one of `SpecOption.effects`.
+    func applying(_ effect: SpecOption, _ amount: Int) throws(RasterFailure) -> Raster {
+        switch effect {
+        case .blur: try blurred(amount)
+        case .sharpen: try sharpened(amount)
+        default: self
+        }
+    }
+
+    private func blurred(_ radius: Int) throws(RasterFailure) -> Raster {
         guard hasAlpha else { return try map { image, out in mz_vips_blur(image, Double(radius), out) } }
         return try premultiplied().map { image, out in mz_vips_blur(image, Double(radius), out) }.unpremultiplied()
     }
 
     /// Lightness alone, where it changes: flat parts stay as they are, and grain with them.
-    func sharpened(_ strength: Int) throws(RasterFailure) -> Raster {
+    private func sharpened(_ strength: Int) throws(RasterFailure) -> Raster {
         let format = format
         return try map { image, out in mz_vips_sharpen(image, Double(strength) * 0.06, out) }.rounded(to: format)
     }

@@ -5,7 +5,7 @@ package import Records
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
 package struct Counters: Sendable, Equatable {
     /// Answered jobs by lane and outcome.
-    private var ends = [Int](repeating: 0, count: 2 * OutcomeKind.allCases.count)
+    private var ends = [Int](repeating: 0, count: Lane.count * OutcomeKind.allCases.count)
     /// Jobs that ended as failed or dead, by the code of their outcome.
     package private(set) var endCodes: [String: Int] = [:]
     /// Jobs put off to be tried again.
@@ -31,7 +31,7 @@ package struct Counters: Sendable, Equatable {
     package var dead: Int { jobs(.dead) }
 
     package func jobs(_ kind: OutcomeKind, on lane: Lane) -> Int { ends[Self.place(kind, lane)] }
-    private func jobs(_ kind: OutcomeKind) -> Int { jobs(kind, on: .fast) + jobs(kind, on: .slow) }
+    private func jobs(_ kind: OutcomeKind) -> Int { Lane.allCases.reduce(0) { $0 + jobs(kind, on: $1) } }
 
     private static func place(_ kind: OutcomeKind, _ lane: Lane) -> Int {
         let kind =
@@ -44,7 +44,7 @@ package struct Counters: Sendable, Equatable {
             case .cancelled: 5
             case .dead: 6
             }
-        return lane == .fast ? kind : kind + OutcomeKind.allCases.count
+        return lane.ordinal * OutcomeKind.allCases.count + kind
     }
 
     /// What counting needs of an outcome: thousands wait for their acknowledgement, and their rows need not.

@@ -71,7 +71,7 @@ extension Worker {
             guard damaged.isEmpty else { return try await forget(damaged.map(RenderSource.Input.donor), of: flight) }
             var pictures: Pictures?
             if let batch = task.batch {
-                switch try await render(batch, of: task) {
+                switch try await render(batch, of: task, flight) {
                 case .made(let made): pictures = made
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)

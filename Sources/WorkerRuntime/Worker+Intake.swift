@@ -29,7 +29,7 @@ extension Worker {
     private nonisolated func refuse(_ record: Record, _ cause: FailureNote) -> PartitionEvent {
         let (id, url, now) = (intake.id(ofRefused: record), intake.url(ofRefused: record), now)
         let outcome = Outcome(
-            job: id, source: nil, url: url ?? "", lane: record.topic == .jobsSlow ? .slow : .fast, kind: .dead,
+            job: id, source: nil, url: url ?? "", lane: record.topic.lane ?? .fast, kind: .dead,
             variants: [], failure: cause, at: now, traceparent: record.traceparent)
         return .answered(
             record, .dead(DeadLetter(of: record, id: id, cause: cause, attempts: 0, url: url, at: now), outcome))

@@ -58,7 +58,7 @@ extension Worker: LogListener {
         } catch {}
     }
 
-    private static let readingOrder = Topic.retries + [.jobsFast, .jobsSlow]
+    private static let readingOrder = Topic.retries + Topic.lanes
 
     private func take(_ topic: Topic, _ owned: OwnedPartition) throws(LogFailure) {
         let limit = min(256, owned.room(topic, readAhead: configuration.readAhead))

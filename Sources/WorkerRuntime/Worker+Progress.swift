@@ -55,10 +55,12 @@ extension Worker {
             owned.watches[topic]?.found(at: monotonic)
             return
         }
+        // Where the log still has the anchor, it must have what was read last, too: the group's offset is no lower than that.
+        if found.isFirst, proof == nil, let next = found.afterAnchor(sight) { return looks.append(next) }
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
-            answered: owned.answers?.take(topic) ?? [:], proof: proof)
+            answered: owned.answers?.answered(topic) ?? [:], proof: proof)
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -73,6 +75,7 @@ extension Worker {
         }
         owned.state.begin(
             topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits)
+        owned.answers?.drop(topic)
         owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
@@ -120,6 +123,7 @@ extension Worker {
         var progress = owned.state.progress(topic)
         progress?.committed = ports.consumer.committed(topic, owned.id)
         progress?.anchor = owned.watches[topic]?.anchor
+        progress?.last = owned.watches[topic]?.last
         return progress
     }
 
@@ -228,6 +232,15 @@ struct LogLook: Sendable {
     /// The partition has just come: reading begins by what the look finds.
     let isFirst: Bool
     let point: LogPoint
+
+    /// The look at the last record that was read, once the anchor was found in place; nil where there is no such record.
+    func afterAnchor(_ sight: LogSight) -> LogLook? {
+        guard var progress, let last = progress.last, progress.breakIn(sight.bounds, anchored: sight.timestamp) == nil
+        else { return nil }
+        (progress.anchor, progress.last) = (last, nil)
+        return LogLook(
+            owner: owner, progress: progress, isFirst: true, point: LogPoint(point.topic, point.partition, last.offset))
+    }
 }
 
 extension OwnedPartition {

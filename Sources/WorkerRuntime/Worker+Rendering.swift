@@ -17,7 +17,7 @@ extension Worker {
         case unusable
     }
 
-    nonisolated func render(_ batch: Batch, of task: RenderTask) async throws -> Rendered {
+    nonisolated func render(_ batch: Batch, of task: RenderTask, _ flight: FlightID) async throws -> Rendered {
         let input = batch.renderSource.input
         let picture: Picture
         if case .fetched = input {
@@ -38,6 +38,8 @@ extension Worker {
             case .failure: return try await removed(input)
             }
         }
+        // To read what is stored takes time, and the partition may have come back with a flight of its own.
+        _ = try await owner(of: flight)
         do {
             let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
@@ -93,15 +95,18 @@ extension Worker {
 
     /// Appends as the flight's owner; the position after the records.
     nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
-        guard let owner = await ownership(of: flight) else {
-            throw .unavailable(reason: "partition \(flight.partition) has another owner")
-        }
+        let owner = try await owner(of: flight)
         var position: Int64 = 0
         for result in await ports.log.append(records.map { $0.announced(in: owner.epoch) }, as: owner) {
             if let failure = result.failure { throw failure }
             position = max(position, (result.offset ?? -1) + 1)
         }
         return position
+    }
+
+    private nonisolated func owner(of flight: FlightID) async throws(LogFailure) -> Ownership {
+        if let owner = await ownership(of: flight) { return owner }
+        throw .unavailable(reason: "partition \(flight.partition) has another owner")
     }
 }
 

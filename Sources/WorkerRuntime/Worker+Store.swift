@@ -12,6 +12,8 @@ extension Worker {
     func firstProgressRow(of owned: OwnedPartition) async -> ProgressRow? {
         do {
             let sight = try await ports.store.sight()
+            // Its index may be another ownership's by now.
+            guard partitions[owned.id] === owned else { return nil }
             let rows = owned.index.progress?.store
             let binding = StoreBinding(
                 rows: rows, hasRows: try !owned.index.isEmpty(), found: sight.identity, isEmpty: sight.isEmpty,

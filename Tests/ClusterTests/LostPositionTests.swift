@@ -55,7 +55,7 @@ struct LostPositionTests {
         let ended = try await worker.ended()
         #expect(ended.status == 0 && ended.errors.contains("log.recreated"), "\(ended.errors)")
         let log = try await place.open()
-        #expect(try await log.committed(Topic(lane), PartitionID(0)) == 15)
+        #expect(try await log.committed(.jobs(lane), PartitionID(0)) == 15)
         await log.close()
         #expect(try await place.work()["jobs"] == 0)
         #expect(place.origin.requestCount == 25)

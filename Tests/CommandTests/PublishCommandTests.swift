@@ -23,7 +23,7 @@ struct PublishCommandTests {
         let intake = Intake(rules: CanonicalRules())
         var jobs: [Job] = []
         for partition in 0..<Int32(log.partitionCount) {
-            let records = try await log.read(Topic(lane), PartitionID(partition), from: 0, limit: 100_000)
+            let records = try await log.read(.jobs(lane), PartitionID(partition), from: 0, limit: 100_000)
             for record in records {
                 let job = try intake.job(from: record)
                 #expect(job.source.partition(of: log.partitionCount) == record.partition)

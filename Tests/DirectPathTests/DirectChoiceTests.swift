@@ -1,5 +1,6 @@
 internal import DirectPath
 internal import Ports
+internal import RenderKit
 internal import RenderProtocol
 internal import Testing
 internal import VariantSpec
@@ -21,19 +22,6 @@ struct DirectChoiceTests {
     func size() {
         #expect(takes(.jpeg, [(.jpeg, 4800, 5000)], isColour: true))
         #expect(!takes(.jpeg, [(.jpeg, 4800, 5000), (.webp, 10, 10)], isColour: true))
-    }
-
-    @Test(
-        "What a profile means is read from its head",
-        arguments: [
-            ("RGB ", "test", 200, ProfileKind.other), ("RGB ", "IEC sRGB", 200, .same), ("GRAY", "test", 200, .none),
-            ("CMYK", "test", 200, .none), ("RGB ", "test", 127, .none), ("RGB ", "test", (1 << 20) + 1, .none),
-        ])
-    func profile(space: String, maker: String, bytes: Int, kind: ProfileKind) {
-        var profile = [UInt8](repeating: 0, count: bytes)
-        profile.replaceSubrange(16..<20, with: Array(space.utf8))
-        profile.replaceSubrange(48..<48 + maker.utf8.count, with: Array(maker.utf8))
-        #expect(profile.withUnsafeBytes { ProfileKind($0) } == kind)
     }
 
     private func takes(_ format: ImageFormat, _ outputs: [(ImageFormat, Int, Int)], isColour: Bool) -> Bool {

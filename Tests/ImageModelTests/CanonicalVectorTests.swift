@@ -1,4 +1,5 @@
 import Canonical
+import Failures
 import Foundation
 import Testing
 import VariantSpec

@@ -35,7 +35,7 @@ struct ExtremeTimeTests {
             id: "j", url: "http://o/a", source: Self.source,
             variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: lane, expires: RecordLimits.time(.max))
         var pending: [PartitionEvent] = []
-        for (offset, topic) in [Topic.retry, .retry, Topic(lane)].enumerated() {
+        for (offset, topic) in [Topic.retry, .retry, .jobs(lane)].enumerated() {
             let record = Self.record(topic, offset: Int64(offset), at: time, offset == 0 ? Self.now + 1 : time)
             let note = try RetryNote(record)
             pending.append(

@@ -37,6 +37,20 @@ struct LogWatchTests {
         #expect(watch.isOpen)
     }
 
+    @Test("As long as no look could be made, the first record is the anchor: those after it may be of another log")
+    func unverified() {
+        var watch = open()
+        watch.receive(3, appended: 300, at: 100)
+        watch.receive(4, appended: 9_000, at: 200)
+        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.last == LogAnchor(offset: 4, timestamp: 9_000))
+        let looks = watch.beginLook(at: 1_100)
+        #expect(looks && watch.readsAnchor)
+        watch.failed(at: 1_101)
+        watch.suspect()
+        #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+    }
+
     @Test("A second after the first record there is an anchor, and after that a look every 15 s")
     func anchors() {
         var watch = open()
@@ -50,10 +64,12 @@ struct LogWatchTests {
             #expect(looks && watch.isOpen)
         }
         #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.last == nil)
         // It came after the look began: another log may have come between.
         watch.receive(9, appended: 900, at: 1_101)
         watch.found(at: 1_102)
         #expect(watch.anchor == LogAnchor(offset: 3, timestamp: 300))
+        #expect(watch.last == LogAnchor(offset: 9, timestamp: 900), "for the next owner, beside the anchor")
         do {
             let looks = watch.beginLook(at: 16_101)
             #expect(!looks)

@@ -53,7 +53,7 @@ struct PartitionStateTests {
             _ id: String, _ source: SourceKey, _ variants: [VariantSpec], lane: Lane = .fast, topic: Topic? = nil,
             attempts: Int = 0, notBefore: Int64 = 0, expires: Int64? = nil
         ) -> PendingJob {
-            let topic = topic ?? Topic(lane)
+            let topic = topic ?? .jobs(lane)
             let offset = offsets[topic, default: 0]
             offsets[topic] = offset + 1
             return PendingJob(

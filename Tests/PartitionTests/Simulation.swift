@@ -65,7 +65,7 @@ struct Simulation {
         let job = Job(
             id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane,
             expires: expires)
-        append(PendingJob(job: job, record: record(Topic(lane))))
+        append(PendingJob(job: job, record: record(.jobs(lane))))
     }
 
     private mutating func append(_ pending: PendingJob) {

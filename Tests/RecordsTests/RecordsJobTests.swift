@@ -139,7 +139,7 @@ struct RecordsJobTests {
         var sent = try intake.job(line: line, id: "made-1", lane: lane)
         sent.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let record = sent.newRecord(partitions: 8, at: 1_795_256_916_007)
-        #expect(record.topic == Topic(lane) && record.partition == sent.source.partition(of: 8))
+        #expect(record.topic == .jobs(lane) && record.partition == sent.source.partition(of: 8))
         #expect(Fixture.text(record.key) == sent.source.hex)
         #expect(Fixture.text(record.value) == #"{"url":"\#(Self.url)","variants":["640x480-q80.webp"],"expires":12}"#)
         #expect(try intake.job(from: Fixture.read(record)) == sent)

@@ -60,7 +60,8 @@ struct RecordsRowTests {
                     waits: [
                         .init(offset: 8, attempts: 2, notBefore: 12),
                         .init(offset: 11, attempts: 0, notBefore: 5, heldSince: 4),
-                    ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000)),
+                    ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000),
+                    last: LogAnchor(offset: 6, timestamp: 1_700_000_000_009)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
             ], answers: [.outcomes: 12, .dead: 0, .retry10s: 4], isClean: false, deaths: 2,
             suspects: [

@@ -67,6 +67,10 @@ final class Cluster {
         _ isHeld: @escaping () -> Bool, until givenUp: Int64, _ answer: @escaping ([AppendResult]) -> Void
     ) {
         func refuse(_ failure: LogFailure) {
+            if records.contains(where: \.isProgress) {
+                world.count(.progressRefused)
+                process.consumer.hinder()
+            }
             world.after(latency) { answer(records.map { _ in .refused(failure) }) }
         }
         // What a process had sent when it was killed lands or does not.
@@ -96,6 +100,7 @@ final class Cluster {
         let isCut = cutUntil > world.now && world.chance.isOne(in: 2)
         if isCut, world.chance.isOne(in: 2) {
             world.count(.appendLost)
+            process.consumer.hinder()
             return world.after(latency) {
                 answer(records.map { _ in .unknown(.unavailable(reason: "the connection was cut")) })
             }
@@ -106,11 +111,14 @@ final class Cluster {
                 return .refused(.tooLarge(topic: log.topic, bytes: record.byteCount, limit: Self.recordLimit))
             }
             if loses(record) { return .acknowledged(log.end) }
-            return .acknowledged(world.ledger.land(record, in: log, epoch: owner?.epoch, by: process))
+            let offset = world.ledger.land(record, in: log, epoch: owner?.epoch, by: process)
+            return .acknowledged(world.plants(.answerEarly) && log.topic == .variants ? 0 : offset)
         }
         announce(log)
         if isCut {
             world.count(.appendUnknown)
+            process.consumer.hinder()
+            world.ledger.doubt(records)
             world.after(latency) {
                 answer(results.map { $0.offset == nil ? $0 : .unknown(.unavailable(reason: "the connection was cut")) })
             }
@@ -135,4 +143,8 @@ final class Cluster {
     func announce(_ log: TopicLog) {
         for machine in world.machines { machine.process?.consumer.hear(log) }
     }
+}
+
+extension NewRecord {
+    var isProgress: Bool { if topic == .variants, case .progress? = RecordKey(key) { true } else { false } }
 }

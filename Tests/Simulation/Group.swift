@@ -22,6 +22,12 @@ final class Group {
 
     init(_ world: World) { self.world = world }
 
+    /// For people.
+    var summary: String {
+        let members = members + ready
+        return members.map { "worker \($0.number): \($0.consumer.phase)" }.joined(separator: ", ")
+    }
+
     func isMember(_ process: SimulatedProcess) -> Bool {
         members.contains { $0 === process } || ready.contains { $0 === process }
     }
@@ -65,12 +71,15 @@ final class Group {
         isRebalancing = true
         round += 1
         world.count(.rebalance)
+        let number = round
         for process in members {
-            world.after(world.chance.within(1_000...400_000)) {
-                process.consumer.tell { process.consumer.revoke() }
+            world.after(world.chance.within(1_000...400_000)) { [self] in
+                process.consumer.tell {
+                    // Who slept through the round has its share of the next generation, or none.
+                    if number == self.round { process.consumer.revoke() }
+                }
             }
         }
-        let number = round
         world.after(Self.session) { [self] in if number == round, isRebalancing { end() } }
         tryToEnd()
     }

@@ -65,6 +65,12 @@ final class Killers {
         }
     }
 
+    /// A log of the partition was replaced: what its owners knew of its records counts no more.
+    func excuse(_ partition: PartitionID) {
+        for killer in deaths.indices
+        where world.catalogue.sources[Origins.sourceCount + killer].partition == partition { deaths[killer] = 0 }
+    }
+
     /// A job was answered.
     func answered(_ id: String, _ report: OutcomeReport) {
         let isPoison = report.failure?.code == "job.poison"

@@ -26,6 +26,9 @@ final class Ledger {
         var attempts = 0
         /// The simulator took a record of it away: it may be answered or not.
         var isExcused = false
+        /// Its last answer is in the log, and who appended it was not told.
+        var isInDoubt = false
+        var answeredBy: Ownerships.Key?
 
         init(_ id: String, _ partition: PartitionID) { (self.id, self.partition) = (id, partition) }
     }
@@ -37,13 +40,13 @@ final class Ledger {
         let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
         if let epoch, epoch < log.newestEpoch { world.count(.zombieLanded) }
         switch log.topic {
-        case .jobsFast, .jobsSlow:
+        case .jobs:
             if process != nil {
                 world.count(.rekeyed)
                 finish(byID[id], upTo: 0)
             }
         case .retry, .retry10s, .retry1m, .retry10m, .retry1h: attempt = retried(new, id)
-        case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, by: process)
+        case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
         case .variants, .control: break
         }
@@ -53,7 +56,7 @@ final class Ledger {
         world.note(
             "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
         switch log.topic {
-        case .jobsFast, .jobsSlow, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
+        case .jobs, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
         case .variants: announced(new, log, offset, epoch)
         default: break
         }
@@ -71,11 +74,24 @@ final class Ledger {
             unanswered += 1
         }
         fate.records.append((log, offset, log.appended))
-        // Known, and to be mended with the whole of positions: where a log was truncated and has grown to its old end before
-        // anybody looked, a hand-over goes on behind the new records. The progress row's anchor is older than its position.
-        if offset < log.replacedBelow {
-            fate.isExcused = true
-            log.finish(offset, log.appended)
+        if log.replacedForGood { excuseReplaced(in: log) }
+    }
+
+    /// A log was truncated and has grown over its old end. Who read its old records goes on behind the new ones in silence:
+    /// Kafka's client of this age tells nothing, and a look finds a record that it read before the truncation only if it
+    /// is the last one. An owner that ended badly left no such record behind.
+    func excuseReplaced(in log: TopicLog, below position: Int64 = .max, forGood: Bool = false) {
+        if forGood { log.replacedForGood = true }
+        let new = log.replacing.filter { $0.record.offset < position }
+        excuse(new)
+        for entry in new { log.finish(entry.record.offset, entry.serial) }
+    }
+
+    /// Answers are in the log, and those who appended them are not told.
+    func doubt(_ records: [NewRecord]) {
+        for record in records where record.topic == .outcomes {
+            let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
+            byID[String(id.dropLast("/outcome".count))]?.isInDoubt = true
         }
     }
 
@@ -93,7 +109,8 @@ final class Ledger {
         guard let fate = byID[id] else { return attempt }
         world.count(code == "retry.slow" ? .movedAside : attempt > fate.attempts ? .retried : .waited)
         if attempt >= World.attempts { world.fail(.attempts, "\(id) is to be tried for the \(attempt + 1). time") }
-        if world.isHarmless, attempt > fate.attempts + 1 || attempt < fate.attempts {
+        // Those whose jobs wait in memory are seen in progress rows alone.
+        if world.isHarmless, attempt < fate.attempts {
             world.fail(.attempts, "\(id) had \(fate.attempts) attempts, and now \(attempt)")
         }
         fate.attempts = max(fate.attempts, attempt)
@@ -102,7 +119,9 @@ final class Ledger {
         return attempt
     }
 
-    private func answered(_ new: NewRecord, _ id: String, _ partition: PartitionID, by process: SimulatedProcess?) {
+    private func answered(
+        _ new: NewRecord, _ id: String, _ partition: PartitionID, _ epoch: Int64?, by process: SimulatedProcess?
+    ) {
         guard let fate = byID[id] else { return world.fail(.answered, "an outcome of an unknown job: \(id)") }
         let record = Record(
             topic: .outcomes, partition: partition, offset: 0, timestamp: 0, key: new.key, value: new.value,
@@ -118,8 +137,13 @@ final class Ledger {
         } else {
             world.count(.answeredAgain)
             // A dead letter and its outcome are appended again together, where the log took one of them.
-            if world.isHarmless, report.kind != .dead { world.fail(.repeated, "\(id) is \(report.kind.rawValue) now") }
+            let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
+            let objection = world.isHarmless ? "nothing went wrong" : world.ownerships.objection(to: fate, by: owner)
+            if let objection, report.kind != .dead {
+                world.fail(.repeated, "\(id) is \(report.kind.rawValue) now, and \(objection)")
+            }
         }
+        (fate.answeredBy, fate.isInDoubt) = (Ownerships.Key(partition: partition, epoch: epoch ?? 0), false)
         guard let source = report.source, let process else { return }
         for variant in report.variants where variant.kind != .failed {
             if !rowKeys.contains(RecordKey.variant(source, variant.spec).bytes) {
@@ -165,12 +189,15 @@ final class Ledger {
             }
             world.count(row.isClean ? .leftClean : .marked)
             log.newestEpoch = max(log.newestEpoch, row.epoch)
+            let owner = Ownerships.Key(partition: log.partition, epoch: row.epoch)
+            if row.isClean { world.ownerships.leave(owner) } else { world.ownerships.mark(owner) }
         case .progress:
             world.count(.progressWritten)
             guard let entry = log.entry(at: offset), case .progress(let row)? = try? ChangelogEntry(entry.record) else {
                 return
             }
             check(row)
+            if epoch ?? 0 >= log.newestEpoch { world.ownerships.note(row) }
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)
             rowKeys.insert(new.key)
@@ -224,6 +251,7 @@ final class Ledger {
         }
     }
 
+    var isOpen: Bool { unanswered > 0 && fates.contains { $0.first == nil && !$0.isExcused } }
     /// Jobs that nobody has answered and nobody is excused from.
     var open: [Fate] { fates.filter { $0.first == nil && !$0.isExcused } }
 }

@@ -20,4 +20,10 @@ package enum Plant: String, Sendable, CaseIterable {
     case stalePosition = "stale-position"
     /// An owner does not read what the last one had begun.
     case trustNoMarker = "trust-no-marker"
+    /// Every slow flight is taken for one that has waited too long.
+    case slowFirst = "slow-first"
+    /// None ever is.
+    case loseAged = "lose-aged"
+    /// The changelog says that rows were appended before they are, so that jobs are answered before the fold.
+    case answerEarly = "answer-early"
 }

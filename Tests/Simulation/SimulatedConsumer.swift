@@ -17,8 +17,11 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     /// Offsets to be committed, and those that are known to be.
     private var pending: [Int: Int64] = [:]
     private var known: [Int: Int64] = [:]
-    private var isCommitting = false
+    private var commits = 0
+    private var commitsUnderWay: Set<Int> = []
     private var isCommitDue = false
+    /// Waits for the last commits.
+    private var whenCommitted: (() -> Void)?
     /// Counts the group's decisions that it heard.
     private var decision = 0
     /// What it heard while it was paused.
@@ -30,8 +33,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         case owning([PartitionID])
         case revoking([PartitionID], waiting: Set<PartitionID>)
         case committing
+        /// Leaves the group once its last commits are made.
+        case stopping
         case stopped
     }
+
+    /// Its ownerships of this generation.
+    private var ownerships: [Ownerships.Key] = []
 
     /// How far one place was read.
     private struct Reader {
@@ -97,7 +105,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
             world.count(.revoked)
             for partition in held { listener?.revoked(partition, deadline: deadline) }
             if held.isEmpty { finishRevocation() }
-        case .revoking, .committing, .stopped: break
+        case .revoking, .committing, .stopping, .stopped: break
         case .idle, .preparing:
             decision += 1
             giveUp()
@@ -115,22 +123,20 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     private func finishRevocation() {
         guard case .revoking = phase else { return }
         phase = .committing
-        let number = decision
-        flush()
-        world.after(world.chance.within(5_000...60_000)) { [self] in
-            tell {
-                guard number == self.decision, case .committing = self.phase else { return }
-                self.decision += 1
-                self.giveUp()
-                self.world.group.ready(self.process)
-            }
+        commitLast(within: 1_000_000) { [self] in
+            decision += 1
+            giveUp()
+            world.group.ready(process)
         }
     }
 
     /// The group has gone on without this process.
     func lose() {
-        if case .stopped = phase { return }
-        decision += 1
+        switch phase {
+        case .stopping: return endCommits()
+        case .stopped: return
+        default: decision += 1
+        }
         let held = epochs.keys.sorted()
         if !held.isEmpty { world.count(.lost) }
         tellLost(held)
@@ -145,6 +151,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     private func giveUp() {
         (epochs, readers, pending, known) = ([:], [:], [:], [:])
+        (commitsUnderWay, whenCommitted) = ([], nil)
         if case .stopped = phase { return }
         phase = .idle
     }
@@ -187,11 +194,15 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     ) {
         self.generation = generation
         phase = .owning(partitions)
+        ownerships = []
         for partition in partitions {
             let changelog = world.cluster.log(.variants, partition)
             let range = bounds[changelog.place] ?? 0..<0
             let epoch = range.upperBound << 20 + Int64(generation)
             epochs[partition] = epoch
+            world.ownerships.begin(
+                Ownerships.Key(partition: partition, epoch: epoch), committed: committed.compactMapValues { $0 })
+            ownerships.append(Ownerships.Key(partition: partition, epoch: epoch))
             world.count(.assigned)
             world.note("assigned", Int64(process.number), Int64(partition.number), epoch)
             for topic in Topic.consumed {
@@ -234,6 +245,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
             if reader.position > log.end {
                 reader.hasGoneBack = true
                 world.count(.wentBack)
+            } else {
+                world.ledger.excuseReplaced(in: log, below: reader.position)
             }
         }
         // Retention went past it.
@@ -250,10 +263,12 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         let log = world.cluster.log(topic, partition)
         guard !process.isDead, var reader = readers[log.place] else { return [] }
         if reader.hasGoneBack {
+            hinder()
             throw .recreated(topic: topic, partition: partition, .wentBack(from: reader.position, to: log.start))
         }
         if world.readFailsUntil > world.now, world.chance.isOne(in: 3) {
             world.count(.readFailed)
+            hinder()
             throw .unavailable(reason: "reading failed")
         }
         var records = log.records(from: reader.position, below: reader.arrived, limit: limit)
@@ -291,31 +306,56 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         world.after(world.chance.within(50_000...300_000)) { [self] in
             tell {
                 self.isCommitDue = false
-                self.flush()
+                self.commitPending()
             }
         }
     }
 
-    /// One commit at a time; what comes meanwhile goes with the next.
-    private func flush() {
+    /// One commit at a time; what comes meanwhile goes with the next, and once partitions go, with the last.
+    private func commitPending() {
+        if commitsUnderWay.isEmpty, case .owning = phase { commitNow() }
+    }
+
+    private func commitLast(within limit: Int64, _ body: @escaping () -> Void) {
+        whenCommitted = body
+        commitNow()
+        let number = decision
+        world.after(commitsUnderWay.isEmpty ? world.chance.within(100...5_000) : limit) { [self] in
+            tell { if number == self.decision { self.endCommits() } }
+        }
+    }
+
+    /// What it finished may be done again: something went wrong in this generation.
+    func hinder() { world.ownerships.hinder(ownerships) }
+
+    private func endCommits() {
+        guard let body = whenCommitted else { return }
+        if !commitsUnderWay.isEmpty { hinder() }
+        whenCommitted = nil
+        body()
+    }
+
+    private func commitNow() {
         guard !pending.isEmpty else { return }
-        if isCommitting, case .owning = phase { return }
+        world.note("commit", Int64(process.number), Int64(pending.count))
         let offsets = pending.sorted { $0.key < $1.key }
         pending = [:]
-        isCommitting = true
-        let (generation, number) = (generation, decision)
+        commits += 1
+        commitsUnderWay.insert(commits)
+        let (generation, number) = (generation, commits)
         world.after(world.cluster.latency) { [self] in
             let isTaken = world.group.commit(offsets.map { ($0.key, $0.value) }, by: process, generation)
             world.after(world.cluster.latency) {
                 self.tell {
-                    self.isCommitting = false
-                    guard number == self.decision else { return self.flush() }
+                    guard self.commitsUnderWay.remove(number) != nil else { return }
+                    if !isTaken { self.hinder() }
                     for (place, offset) in offsets where self.readers[place] != nil {
                         if isTaken { self.known[place] = offset }
                         // What failed goes with the next.
                         if !isTaken, self.pending[place] == nil { self.pending[place] = offset }
                     }
-                    self.flush()
+                    if self.commitsUnderWay.isEmpty { self.endCommits() }
+                    self.commitPending()
                 }
             }
         }
@@ -335,6 +375,12 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     func release(_ partition: PartitionID) {
         guard case .revoking(let held, var waiting) = phase else { return }
         waiting.remove(partition)
+        // Its owner cannot tell how far it came before its first offsets are durable.
+        if Topic.worked.contains(where: { committed($0, partition) == nil }) {
+            world.count(.leftEarly)
+        } else if let epoch = epochs[partition] {
+            world.ownerships.leave(Ownerships.Key(partition: partition, epoch: epoch))
+        }
         epochs[partition] = nil
         phase = .revoking(held, waiting: waiting)
         if waiting.isEmpty { finishRevocation() }
@@ -346,14 +392,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     func stop() async {
         if process.isDead { return }
-        flush()
-        await process.ask(or: ()) { done in
-            world.after(world.chance.within(50_000...200_000)) { done(()) }
-        }
+        if case .preparing = phase { decision += 1 }
+        (phase, listener) = (.stopping, nil)
+        await process.ask(or: ()) { done in commitLast(within: 10_000_000) { done(()) } }
         if process.isDead { return }
-        (phase, listener) = (.stopped, nil)
+        phase = .stopped
         decision += 1
-        (epochs, readers, pending, known) = ([:], [:], [:], [:])
+        giveUp()
         world.group.leave(process)
     }
 

@@ -89,16 +89,20 @@ final class SimulatedLog: Log, @unchecked Sendable {
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>] {
         let closed = places.map { _ in Result<LogSight, LogFailure>.failure(.closed) }
         return await process.ask(or: closed) { done in
-            let (world, cluster) = (process.world, cluster)
+            let (world, cluster, process) = (process.world, cluster, process)
             world.after(cluster.latency) {
                 done(
                     places.map { point in
                         let log = cluster.log(point.topic, point.partition)
                         if cluster.isAway(log) {
                             world.count(.questionFailed)
+                            process.consumer.hinder()
                             return .failure(.unavailable(reason: "\(point.topic.rawValue) has no leader"))
                         }
                         let record = point.offset.flatMap { log.entry(at: $0)?.record }
+                        world.note(
+                            "looked", Int64(process.number), Int64(log.place), point.offset ?? -1,
+                            record?.timestamp ?? -1)
                         return .success(LogSight(bounds: log.start..<log.end, timestamp: record?.timestamp))
                     })
             }

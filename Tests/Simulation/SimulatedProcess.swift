@@ -17,8 +17,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var indexes: [PartitionID: SimulatedIndex] = [:]
     /// Permits of slow flights that were looked at.
     var began: Set<Began> = []
-    /// Since when slow flights were seen to wait for their aged turn, microseconds.
-    var aged: [Began: Int64] = [:]
+    /// The oldest of the slow flights that wait for their aged turn, and since when it was seen so, microseconds.
+    var eldest: (waiting: Began, since: Int64)?
     private(set) var isDead = false
     private(set) var isPaused = false
     private(set) var hasEnded = false
@@ -70,7 +70,10 @@ final class SimulatedProcess: @unchecked Sendable {
     /// SIGTERM.
     func drain() { worker.assumeIsolated { $0.drain() } }
 
-    func pause() { isPaused = true }
+    func pause() {
+        isPaused = true
+        consumer.hinder()
+    }
 
     func wake() {
         isPaused = false
@@ -119,8 +122,9 @@ struct SimulatedClock: TimeSource {
         await process.ask(or: (), cancelled: ()) { done in
             let (seconds, attoseconds) = duration.components
             var time = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-            if time < 100_000 { time += process.world.chance.within(100_000...700_000) }
-            process.world.tick(after: time) { done(()) }
+            let world = process.world
+            if time < 100_000 { time += world.chance.within(100_000...(world.isCalm ? 1_400_000 : 700_000)) }
+            world.tick(after: time) { done(()) }
         }
     }
 }

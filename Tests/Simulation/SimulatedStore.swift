@@ -3,6 +3,7 @@ internal import Canonical
 internal import Digest
 internal import Ports
 internal import Posix
+internal import Synchronization
 
 /// The blobs that all workers share.
 final class Shelf {
@@ -112,7 +113,21 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
 }
 
 /// A file that holds a text; the tests' machine has room for it.
+///
+/// Files are kept for a while, for all worlds: to make one and to close it are system calls.
 func file(of bytes: [UInt8]) -> OpenFile {
+    if let file = files.withLock({ $0[bytes] }) { return file }
+    let file = newFile(of: bytes)
+    files.withLock { files in
+        if files.count >= 256 { files.removeAll(keepingCapacity: true) }
+        files[bytes] = file
+    }
+    return file
+}
+
+private let files = Mutex<[[UInt8]: OpenFile]>([:])
+
+private func newFile(of bytes: [UInt8]) -> OpenFile {
     guard let file = try? OpenFile(anonymous: "simulated"), (try? file.append(bytes)) != nil else {
         preconditionFailure("no file is left for a simulation: raise the limit of open files")
     }

@@ -30,8 +30,11 @@ final class TopicLog {
     var awayUntil: Int64 = 0
     /// Of a changelog: of the owner who opened its ownership last.
     var newestEpoch: Int64 = 0
-    /// Offsets below it meant other records before an election truncated the log.
-    private(set) var replacedBelow: Int64 = 0
+    /// Offsets that meant other records before an election truncated the log, and what was appended until then.
+    private var replaced: Range<Int64> = 0..<0
+    private var replacedAfter = 0
+    /// Whoever reads it may go on behind those that come in their place.
+    var replacedForGood = false
     /// Entries before it are finished.
     private var finishedCount = 0
 
@@ -99,16 +102,24 @@ final class TopicLog {
     func truncate(to offset: Int64) -> [Entry] {
         let gone = Array(entries[place(of: offset)...])
         entries.removeLast(gone.count)
-        replacedBelow = max(replacedBelow, end)
+        replaced = (replaced.isEmpty ? offset : min(replaced.lowerBound, offset))..<max(replaced.upperBound, end)
+        if gone.first.map({ $0.serial <= replacedAfter }) ?? true { replacedAfter = appended }
+        replacedForGood = false
         (end, finishedCount) = (max(start, offset), 0)
         incarnation += 1
         return gone
+    }
+
+    /// What stands in place of records that an election took away.
+    var replacing: [Entry] {
+        replaced.isEmpty ? [] : entries.filter { replaced.contains($0.record.offset) && $0.serial > replacedAfter }
     }
 
     /// The topic is deleted and made again. Returns what went.
     func recreate() -> [Entry] {
         defer {
             (entries, start, end, finishedCount) = ([], 0, 0, 0)
+            (replaced, replacedForGood) = (0..<0, false)
             incarnation += 1
         }
         return entries

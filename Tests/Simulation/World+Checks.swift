@@ -11,7 +11,7 @@ internal import WorkerRuntime
 extension World {
     /// A look at what cannot be told by one event.
     func lookSoon() {
-        after(2_000_000) { [self] in
+        after(isCalm ? 4_000_000 : 2_000_000) { [self] in
             lookAtProgress()
             lookAtMemory()
             lookSoon()
@@ -31,7 +31,7 @@ extension World {
             if now - since > Self.stillness {
                 fail(
                     .progress,
-                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", "))")
+                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)")
             }
         }
     }
@@ -70,42 +70,42 @@ extension World {
     private func isFree(
         _ fast: PermitScheduler.Standing, _ kind: PermitKind, _ standings: [PermitScheduler.Standing]
     ) -> Bool {
-        // A breaker lets single flights through, and is open for a while after its fault.
-        if disturbedUntil[Int(fast.flight.partition.number)] + 30_000_000 > now { return false }
+        if disturbedUntil[Int(fast.flight.partition.number)] + Self.aftermath > now { return false }
         return kind == .render
             || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
     }
 
-    /// A slow flight that has waited too long goes before all fast ones, one at a time.
+    /// The oldest slow flight that has waited too long goes before all fast ones.
     private func lookAtAge(of process: SimulatedProcess) {
         let wall = process.machine.wall(at: now)
-        for slow in process.worker.assumeIsolated({ $0.scheduler.standings }) where slow.lane == .slow {
-            guard let kind = slow.waits, wall - slow.since >= Self.slowWait else { continue }
-            let aged = process.aged[Began(flight: slow.flight, kind: kind), default: now]
-            process.aged[Began(flight: slow.flight, kind: kind)] = aged
-            let calm = disturbedUntil[Int(slow.flight.partition.number)] + 30_000_000
-            if now - max(aged, calm) > Self.agedWait {
-                fail(
-                    .aged,
-                    "worker \(process.number): \(slow.flight) has waited for \((now - aged) / 1_000) ms since it was aged"
-                )
-            }
+        let aged = process.worker.assumeIsolated { $0.scheduler.standings }
+            .filter { $0.lane == .slow && $0.waits != nil && wall - $0.since >= Self.slowWait }
+        guard let eldest = aged.min(by: { ($0.since, $0.flight) < ($1.since, $1.flight) }), let kind = eldest.waits,
+            disturbedUntil[Int(eldest.flight.partition.number)] + Self.aftermath < now
+        else { return process.eldest = nil }
+        let waiting = Began(flight: eldest.flight, kind: kind)
+        guard let known = process.eldest, known.waiting == waiting else { return process.eldest = (waiting, now) }
+        if now - known.since > Self.agedWait {
+            fail(
+                .aged,
+                "worker \(process.number): \(eldest.flight) has waited for its \(kind) for \((now - known.since) / 1_000) ms since it was the oldest"
+            )
         }
     }
-    private static let agedWait: Int64 = 12_000_000
+    private static let agedWait: Int64 = 6_000_000
 
     private func lookAtMemory() {
         for machine in machines {
             guard let process = machine.process, !process.isPaused else { continue }
             lookAtAge(of: process)
-            let figures = process.worker.assumeIsolated { $0.status }
-            let owned = figures.owned.count
+            let status = process.worker.assumeIsolated { $0.status }
+            let owned = status.owned.count
             let limit = owned * (3 * Self.readAhead + 16)
-            let unfinished = figures.unfinished.values.reduce(0, +)
-            if unfinished > limit + owned * Self.readAhead || figures.answers > owned * 4 * (Self.readAhead + 1) {
+            let unfinished = status.unfinished.values.reduce(0, +)
+            if unfinished > limit + owned * Self.readAhead || status.answers > owned * 4 * (Self.readAhead + 1) {
                 fail(
                     .memory,
-                    "worker \(process.number): \(unfinished) records, \(figures.answers) answers in \(owned) partitions"
+                    "worker \(process.number): \(unfinished) records, \(status.answers) answers in \(owned) partitions"
                 )
             }
         }
@@ -113,15 +113,18 @@ extension World {
 
     /// All is answered, and no worker has anything to do.
     func checkEnd() {
-        for partition in Cluster.partitions {
-            // A zombie may not have heard yet.
-            let owners = machines.compactMap(\.process).filter {
-                group.isMember($0) && $0.consumer.owned.contains(partition)
-            }
-            if owners.count != 1 { fail(.waits, "partition \(partition) has \(owners.count) owners") }
+        for partition in Cluster.partitions where owners(of: partition).count != 1 {
+            fail(.waits, "partition \(partition) has \(owners(of: partition).count) owners")
         }
         checkChangelogs()
     }
+
+    /// Those whom the group knows: a zombie may not have heard yet.
+    private func owners(of partition: PartitionID) -> [SimulatedProcess] {
+        machines.compactMap(\.process).filter { group.isMember($0) && $0.consumer.owned.contains(partition) }
+    }
+
+    var isAllOwned: Bool { Cluster.partitions.allSatisfy { !owners(of: $0).isEmpty } }
 
     /// What readers of the changelog see is what its owners say, and stands in the store.
     private func checkChangelogs() {
@@ -155,8 +158,7 @@ extension World {
             sources.apply(change)
             if case .variant(let row) = change { check(row) }
         }
-        let owner = machines.compactMap(\.process).first { $0.consumer.owned.contains(partition) }
-        guard let index = owner?.indexes[partition] else { return }
+        guard let index = owners(of: partition).first?.indexes[partition] else { return }
         for (source, rows) in sources where !rows.isEmpty {
             let held = index.file.rows[source] ?? SourceSnapshot()
             if held.source != rows.source || Set(held.variants) != Set(rows.variants) {

@@ -37,9 +37,9 @@ extension World {
     }
 
     private func inject(_ fault: Fault) {
-        note("fault", Int64(fault.rawValue), text: "\(fault)")
         let until = aWhile()
         let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        note("fault", Int64(fault.rawValue), Int64(log.place), text: "\(fault)")
         let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
         switch fault {
         case .away:
@@ -131,9 +131,11 @@ extension World {
         case .truncate:
             guard log.end - log.start > 2 else { return }
             count(.truncated)
+            killers.excuse(log.partition)
             ledger.excuse(log.truncate(to: log.end - chance.within(1...2)))
         case .recreate:
             count(.recreated)
+            killers.excuse(log.partition)
             ledger.excuse(log.recreate())
             group.committed[log.place] = nil
         case .retain:
@@ -162,6 +164,7 @@ extension World {
         let isEarliest = chance.isOne(in: 2)
         count(isEarliest ? .resetEarliest : .resetLatest)
         let log = cluster.log(chance.pick(Topic.worked), chance.pick(Cluster.partitions))
+        ownerships.reset(log)
         note("reset", Int64(log.place), isEarliest ? 1 : 0)
         if !isEarliest {
             ledger.excuse(log.entries)

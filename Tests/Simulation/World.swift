@@ -37,7 +37,9 @@ final class World: @unchecked Sendable {
     /// Which faults this seed has.
     let faults: [Fault]
     /// When something was last done to a partition's owner or topics, by partition, microseconds.
-    var disturbedUntil = [Int64](repeating: 0, count: Cluster.partitionCount)
+    var disturbedUntil = [Int64](repeating: -World.aftermath, count: Cluster.partitionCount)
+    /// A breaker lets single flights through, and is open for a while after its fault, microseconds.
+    static let aftermath: Int64 = 30_000_000
 
     private(set) lazy var cluster = Cluster(self)
     private(set) lazy var group = Group(self)
@@ -45,6 +47,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var flights = Flights(self)
     private(set) lazy var killers = Killers(self, seed: seed)
     private let seed: UInt64
+    private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
     let origins: Origins
     let machines: [Machine]
@@ -112,6 +115,7 @@ final class World: @unchecked Sendable {
     var isHarmless: Bool { Self.harms.allSatisfy { counts[$0] == 0 } }
     private static let harms: [Happening] = [
         .killed, .paused, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
+        .progressRefused, .leftEarly,
         .resetEarliest, .resetLatest, .recreated, .truncated, .retained, .commitLost, .diskLost, .diskOlder,
     ]
 
@@ -161,9 +165,10 @@ final class World: @unchecked Sendable {
     }
     static let readAhead = 12
     var permits: PermitRules {
-        floods
-            ? PermitRules(fetch: 3, render: 1, slowWait: Self.slowWait)
-            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: Self.slowWait)
+        let slowWait = plants(.slowFirst) ? 0 : plants(.loseAged) ? .max : Self.slowWait
+        return floods
+            ? PermitRules(fetch: 3, render: 1, slowWait: slowWait)
+            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: slowWait)
     }
     /// Milliseconds.
     static let slowWait: Int64 = 4_000
@@ -211,8 +216,8 @@ final class World: @unchecked Sendable {
 
     /// Every job is answered, every offset committed, and no worker has anything to do.
     var isDone: Bool {
-        ledger.open.isEmpty && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
-            && areWorkersQuiet
+        !ledger.isOpen && machines.allSatisfy { $0.process != nil } && !resetWaits && isCommitted
+            && areWorkersQuiet && isAllOwned
     }
 
     private var isCommitted: Bool {
@@ -241,6 +246,7 @@ final class World: @unchecked Sendable {
                 parts.append("\(log.topic.rawValue)-\(log.partition) is committed to \(committed) of \(log.end)")
             }
         }
+        if !isAllOwned { parts.append("a partition has no owner: \(group.summary)") }
         for machine in machines {
             guard let process = machine.process else {
                 parts.append("machine \(machine.number) has no worker")

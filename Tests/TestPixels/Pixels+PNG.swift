@@ -1,3 +1,5 @@
+internal import RendererPool
+
 extension Pixels {
     /// Reads a PNG of 8 bits a channel, not interlaced: what our renderer writes. nil for any other.
     package init?(png: [UInt8]) {
@@ -14,8 +16,8 @@ extension Pixels {
             place += 12 + length
         }
         let stride = width * channels
-        guard let rows = Inflate.zlib(data, expecting: (stride + 1) * height), rows.count == (stride + 1) * height
-        else { return nil }
+        let count = (stride + 1) * height
+        guard let rows = Inflate.prefix(count, ofZlib: data[...], blocks: .max), rows.count == count else { return nil }
         self.init(
             width: width, height: height, channels: channels, bytes: Pixels.unfiltered(rows, stride: stride, channels))
     }
@@ -47,7 +49,7 @@ extension Pixels {
         return UInt8(a <= b && a <= c ? left : b <= c ? above : corner)
     }
 
-    /// As a PNG, not compressed: to give a test a source of its own.
+    /// As a PNG, not compressed: a source of a test's own, or of the demo's.
     package var png: [UInt8] {
         var rows: [UInt8] = []
         rows.reserveCapacity((width * channels + 1) * height)
@@ -88,9 +90,13 @@ extension Pixels {
 
     private static func adler(_ bytes: [UInt8]) -> UInt32 {
         var (a, b): (UInt32, UInt32) = (1, 0)
-        for byte in bytes {
-            a = (a + UInt32(byte)) % 65_521
-            b = (b + a) % 65_521
+        // As many bytes as the sums can take before they must be reduced.
+        for start in stride(from: 0, to: bytes.count, by: 5_552) {
+            for byte in bytes[start..<min(start + 5_552, bytes.count)] {
+                a += UInt32(byte)
+                b += a
+            }
+            (a, b) = (a % 65_521, b % 65_521)
         }
         return b << 16 | a
     }

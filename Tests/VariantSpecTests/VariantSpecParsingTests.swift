@@ -116,7 +116,7 @@ struct VariantSpecParsingTests {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         extras.focus = some(Bool.random(using: &random) ? .smart : .point(x: number(0...1000), y: number(0...1000)))
         (extras.isStill, extras.isTrimmed) = (some(true) ?? false, some(true) ?? false)
-        (extras.blur, extras.sharpen) = (some(number(1...100)), some(number(1...100)))
+        for effect in SpecOption.effects { extras.effects[effect] = some(number(1...100)) }
         extras.background = some(RGB(UInt8(number(0...255)), UInt8(number(0...255)), UInt8(number(0...255))))
         extras.watermark = some(
             Watermark(

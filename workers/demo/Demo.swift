@@ -2,6 +2,7 @@ import CommandLine
 import Foundation
 internal import ImageModel
 import RendererPool
+import WebServer
 
 /// The whole of Mezzotint on one machine: an origin, publishers, the worker, and a page of what came of it.
 enum Demo {
@@ -48,7 +49,7 @@ enum Demo {
     private static func show(
         _ count: Int, of gallery: Gallery, _ out: URL, _ log: DemoLog, _ programs: Programs
     ) async throws {
-        let origin = try LocalOrigin(gallery)
+        let origin = try gallery.serve()
         defer { origin.stop() }
         let first = try Round(
             "First, large sizes", jobs: count, of: gallery, at: origin,

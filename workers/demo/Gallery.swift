@@ -4,6 +4,7 @@ internal import ImageModel
 import Ports
 import Posix
 import RendererPool
+import TestPixels
 internal import VariantSpec
 
 /// The pictures that the demo's origin serves: a person's own, or drawn.
@@ -62,7 +63,10 @@ private struct Plate: Sendable {
 
     func make(in folder: URL, by pool: RendererPool) async throws {
         let drawn = try OpenFile(anonymous: "drawn")
-        try PlainPNG.write(Scene(width: size.width, height: size.height, seed: seed), to: drawn)
+        let scene = Scene(width: size.width, height: size.height, seed: seed)
+        let rows = (0..<size.height).flatMap(scene.row)
+        let pixels = Pixels(width: size.width, height: size.height, channels: 3, bytes: rows)
+        try pixels.png.withUnsafeBytes { try drawn.append($0) }
         let picture = try pool.inspect(drawn)
         let order = RenderOrder(spec: spec, output: size, crop: Region(whole: size))
         let made = try await pool.render(picture, [order], lane: .slow, isReuse: false)

@@ -1,6 +1,7 @@
 import CommandLine
 import Foundation
 internal import ImageModel
+import WebServer
 
 /// One round of the demo: jobs for every picture on both lanes, and the worker's own account of them.
 struct Round {
@@ -11,7 +12,7 @@ struct Round {
     private let jobs: Int
 
     init(
-        _ title: String, jobs: Int, of gallery: Gallery, at origin: LocalOrigin, wanting specs: [Lane: [String]],
+        _ title: String, jobs: Int, of gallery: Gallery, at origin: WebServer, wanting specs: [Lane: [String]],
         by programs: Programs, workers: Int
     ) throws {
         (self.title, self.jobs) = (title, jobs)
@@ -20,7 +21,7 @@ struct Round {
             // All pictures on the fast lane, then all on the slow one, then copies of them.
             let turn = number / gallery.names.count
             let lane: Lane = turn % 2 == 0 ? .fast : .slow
-            let url = origin.url(of: gallery.names[number % gallery.names.count], copy: turn / 2)
+            let url = gallery.url(of: gallery.names[number % gallery.names.count], copy: turn / 2, at: origin)
             let wanted = (specs[lane] ?? []).map { "\"\($0)\"" }.joined(separator: ",")
             return "{\"url\":\"\(url)\",\"variants\":[\(wanted)],\"lane\":\"\(lane.rawValue)\"}\n"
         }

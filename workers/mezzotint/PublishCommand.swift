@@ -24,7 +24,7 @@ enum PublishCommand {
         ],
         options: [
             Option(
-                "lane", value: "lane", help: "fast (default) or slow, where a job names none.", oneOf: ["fast", "slow"]),
+                "lane", value: "lane", help: "\(Lane.names), where a job names none (fast).", oneOf: Lane.allCases.map(\.rawValue)),
             Option("variants", value: "specs", help: "Wanted where a job names none, divided by commas."),
             .json,
         ],

@@ -1,6 +1,7 @@
 internal import Canonical
 import CommandLine
 internal import Failures
+internal import ImageModel
 import Ports
 internal import Records
 import Settings
@@ -62,7 +63,7 @@ enum ReferenceCommand {
         | `job` | The job's id. |
         | `source` | The source key; absent where the record was no job. |
         | `url` | As it is fetched; empty where the record named none. |
-        | `lane` | `fast` or `slow`. |
+        | `lane` | \(Lane.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")). |
         | `kind` | One of the outcomes above. |
         | `attempts` | Attempts made before this one. |
         | `at` | Milliseconds since 1970. |
@@ -132,7 +133,7 @@ enum ReferenceCommand {
             (EventHeader.discards, "dead", "On a tombstone: the id of the dead letter that it takes back."),
             (EventHeader.epoch, "variants", "The owner's epoch: behind a record of a later one it counts for nobody."),
             (
-                EventHeader.rekeyed, "jobs.fast, jobs.slow",
+                EventHeader.rekeyed, Topic.lanes.map(\.rawValue).joined(separator: ", "),
                 "Set on a job that was appended again under the key that our rules make of its URL."
             ),
         ]

@@ -1,7 +1,6 @@
 internal import Canonical
 import CommandLine
 internal import ImageModel
-import JSONText
 import LogChoice
 import Ports
 import Posix
@@ -23,7 +22,7 @@ enum VariantsCommand {
         return try await LogAccess.reading(arguments) { log in
             let rows = try await rows(of: source, in: log)
             if arguments.flag("json") {
-                Output.array(rows, write)
+                Output.array(rows) { json, row in row.list(by: &json) }
             } else if rows.isEmpty {
                 Console.print("Nothing is stored for \(arguments.positionals[0]).")
             } else {
@@ -58,34 +57,6 @@ enum VariantsCommand {
             return row
         }
         return rows.sorted { ($0.size.pixels, $0.spec.description) > ($1.size.pixels, $1.spec.description) }
-    }
-
-    private static func write(_ json: inout JSONWriter, _ row: VariantRow) {
-        json.field("spec", row.spec.description)
-        json.field("width", row.size.width)
-        json.field("height", row.size.height)
-        json.field("bytes", row.bytes)
-        json.field("format", row.spec.format.rawValue)
-        json.field("madeFrom", madeFrom(row))
-        json.field("storedAt", Timestamp.text(row.storedAt))
-        json.field("expires", Timestamp.text(row.expires))
-        json.field("version", row.version.description)
-        json.field("location", row.location)
-        if row.frames != 1 { json.field("frames", row.frames) }
-        if row.quality != row.spec.quality { json.field("quality", row.quality) }
-        if !row.placeholder.isEmpty { json.field("placeholder", Base64.text(row.placeholder)) }
-        if let colour = row.colour { json.field("colour", "#" + colour.hex) }
-        guard let facts = row.facts else { return }
-        json.key("source")
-        json.beginObject()
-        json.field("format", facts.format.rawValue)
-        json.field("width", row.sourceSize.width)
-        json.field("height", row.sourceSize.height)
-        json.field("frames", facts.frames)
-        json.field("alpha", facts.hasAlpha)
-        json.field("orientation", facts.orientation)
-        json.field("truncated", facts.isTruncated)
-        json.endObject()
     }
 
     private static func madeFrom(_ row: VariantRow) -> String {

@@ -39,6 +39,11 @@ struct SimulationRun {
         let seconds = Double(SystemTime.monotonicNanoseconds - started) / 1e9
         let failed = total.failed.sorted { $0.seed < $1.seed }
         for failure in failed.prefix(20) { print("seed \(failure.seed): \(failure.broken)") }
+        for rule in Rule.allCases {
+            guard let first = failed.first(where: { $0.broken.rule == rule }) else { continue }
+            let count = failed.count { $0.broken.rule == rule }
+            print("\(count) of \(seeds.count) seeds, first after \(first.seed - seeds.lowerBound + 1): \(rule.rawValue)")
+        }
         if !isJSON || isTraced {
             for happening in Happening.allCases { print("\(happening) \(total.counts[happening])") }
             print("\(seeds.count) seeds, \(total.steps) events, \(Int(Double(seeds.count) / seconds)) seeds a second")

@@ -93,7 +93,7 @@ final class MetricsSource: Sendable {
         case .restoreRowsLeft: return [Sample(status.rowsLeft)]
         case .restoredRows: return [Sample(status.restoredRows)]
         case .jobs:
-            return [Lane.fast, .slow].flatMap { lane in
+            return Lane.allCases.flatMap { lane in
                 OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
             }
         case .jobFailures: return Self.byCode(counters.endCodes, [])

@@ -6,24 +6,25 @@ package struct Inflate {
     private var held = 0
     private var output: [UInt8] = []
     private let limit: Int
-    /// Blocks with nothing in them cost a table each; an encoder writes a few at most.
-    private static let blockLimit = 16
 
     /// The first `count` bytes of a zlib stream (RFC 1950), or fewer if it is shorter; nil where it is damaged before.
-    package static func prefix(_ count: Int, ofZlib stream: ArraySlice<UInt8>) -> [UInt8]? {
+    ///
+    /// - Parameter blocks: the most that are read. Those with nothing in them cost a table each, and of what a header needs an
+    ///   encoder makes a few at most.
+    package static func prefix(_ count: Int, ofZlib stream: ArraySlice<UInt8>, blocks: Int = 16) -> [UInt8]? {
         guard stream.count > 2, stream[stream.startIndex] & 15 == 8, stream[stream.startIndex + 1] & 0x20 == 0 else {
             return nil
         }
         var inflate = Inflate(stream.dropFirst(2), limit: count)
-        return inflate.run() ? inflate.output : nil
+        return inflate.run(blocks) ? inflate.output : nil
     }
 
     private init(_ input: ArraySlice<UInt8>, limit: Int) {
         (self.input, self.place, self.limit) = (input, input.startIndex, limit)
     }
 
-    private mutating func run() -> Bool {
-        for _ in 0..<Self.blockLimit {
+    private mutating func run(_ blocks: Int) -> Bool {
+        for _ in 0..<blocks {
             if output.count >= limit { break }
             guard let isLast = take(1), let kind = take(2) else { return false }
             let isWhole: Bool

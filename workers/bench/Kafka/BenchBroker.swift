@@ -1,5 +1,6 @@
 internal import CommandLine
 internal import Foundation
+internal import TestSupport
 
 /// A real Kafka of the benchmark's own, from `../shared/services/kafka`; or one that stands already.
 ///
@@ -19,7 +20,7 @@ final class BenchBroker {
             (bootstrap, lifeline, keeper) = (given, nil, nil)
             return
         }
-        guard let script = SharedTools.part("services/kafka/kafka") else {
+        guard let script = Shared.part("services/kafka/kafka") else {
             throw UsageError(
                 "There is no Kafka: name one with --bootstrap, or set MEZZOTINT_SHARED (services/kafka, Java 17).")
         }

@@ -4,6 +4,7 @@ internal import Digest
 internal import Foundation
 internal import Ports
 internal import Records
+internal import TestSupport
 internal import VariantSpec
 
 /// `mezzotint-bench kafka-scale`: what more workers bring, and what a cluster costs.
@@ -118,7 +119,7 @@ enum KafkaScaleBenchmark {
                 path: "mezzotint-bench-peer-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: out) }
             let cores = ProcessInfo.processInfo.activeProcessorCount
-            let text = try SharedTools.output(
+            let text = try ChildProgram.output(
                 "bash",
                 [
                     "-c", Self.untilItsFigures, "peer", folder.appending(path: "worker.js").path, kafka.broker.bootstrap, prefix + "jobs.fast",
@@ -136,5 +137,5 @@ enum KafkaScaleBenchmark {
 
 /// What others do with a Kafka, where it is.
 enum KafkaPeer {
-    static func folder(_ name: String) -> URL? { SharedTools.part("peers/\(name)") }
+    static func folder(_ name: String) -> URL? { Shared.part("peers/\(name)") }
 }

@@ -5,6 +5,7 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import Records
+internal import TestSupport
 
 /// `mezzotint-bench kafka-skip`: jobs whose variants are all stored, beside what only reads them.
 enum KafkaSkipBenchmark {
@@ -83,15 +84,15 @@ enum KafkaSkipBenchmark {
 
     /// The probe that says what librdkafka itself can read of the same topic, without headers or a worker.
     private static func bareConsumer(_ bench: KafkaBench, jobs: Int) throws -> (rate: Double, cpu: Double)? {
-        guard let source = SharedTools.part("probes/librdkafka/cons.c") else {
+        guard let source = Shared.part("probes/librdkafka/cons.c") else {
             Console.complain("kafka-skip: librdkafka alone is NOT MEASURED: ../shared/probes/librdkafka is not here.")
             return nil
         }
         let program = FileManager.default.temporaryDirectory.appending(
             path: "mezzotint-bench-cons-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: program) }
-        _ = try SharedTools.output("cc", ["-O2", "-w", "-o", program.path, source.path, "-lrdkafka", "-lpthread"])
-        let text = try SharedTools.output(
+        _ = try ChildProgram.output("cc", ["-O2", "-w", "-o", program.path, source.path, "-lrdkafka", "-lpthread"])
+        let text = try ChildProgram.output(
             program.path, [bench.prefix + "jobs.fast", "\(bench.partitions)", "\(jobs)", "pq"],
             environment: ["BS": bench.broker.bootstrap])
         let words = text.split(whereSeparator: { " ,".contains($0) })
@@ -108,7 +109,7 @@ enum KafkaSkipBenchmark {
             return nil
         }
         let before = bench.workers.childrenCPU()
-        let text = try SharedTools.output(
+        let text = try ChildProgram.output(
             "java",
             [
                 "-cp", folder.path + "/libs/*", folder.appending(path: "Noop.java").path, bench.broker.bootstrap,

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Ports
 internal import Posix
 internal import RendererPool
+internal import TestSupport
 internal import VariantSpec
 
 /// `mezzotint-bench losses`: measures what `LossTable` holds, and prints it as it stands in LossTable+Measured.swift.
@@ -16,11 +17,11 @@ enum LossBenchmark {
             Option("count", value: "n", help: "Only so many of them, evenly spread."),
         ]
     ) { arguments in
-        guard let tool = SharedTools.part("tools/ssimulacra2_rs") else {
+        guard SSIMULACRA2.isHere else {
             throw UsageError(
                 "There is no ssimulacra2_rs: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
         }
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos")
         else {
             throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
         }
@@ -37,7 +38,7 @@ enum LossBenchmark {
         var table = LossFigures()
         for (number, photograph) in large.enumerated() where number % step == 0 {
             Console.complain("\(number + 1) of \(large.count): \(photograph.lastPathComponent)")
-            table.add(try await LossMeasurement(renderer: pool, tool: tool, folder: scratch).losses(of: photograph))
+            table.add(try await LossMeasurement(renderer: pool, folder: scratch).losses(of: photograph))
         }
         await pool.stop()
         Console.print(table.rows.joined(separator: "\n"))

@@ -3,13 +3,13 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import RendererPool
+internal import TestSupport
 internal import VariantSpec
 
 /// One photograph's losses. For each size, donor and ratio the variant is rendered from the source and from the donor;
 /// both are scored against the lossless rendering from the source decoded in full, and the difference is the loss.
 struct LossMeasurement {
     let renderer: RendererPool
-    let tool: URL
     let folder: URL
 
     /// Small sizes show large ratios; the loss differs between sizes at one ratio, so that most are measured at two.
@@ -35,7 +35,8 @@ struct LossMeasurement {
             let orders = wanted.map { order($0, of: size) }
             let direct = try await files(source, orders, as: "direct", isReuse: false)
             let reference = try await files(source, orders.suffix(1), as: "reference", isReuse: true)[0]
-            let straight = try direct.map { try score($0, reference) }
+            var straight: [Double] = []
+            for file in direct { straight.append(try await SSIMULACRA2.score(file, against: reference)) }
             for ratio in ratios where Int(Double(side) * ratio) <= long {
                 for donor in LossFormat.donors + (ratio == 1 ? LossFormat.between : []) {
                     let made = order(donor.spec(Int((Double(side) * ratio).rounded())), of: size)
@@ -48,7 +49,7 @@ struct LossMeasurement {
                     }
                     for (i, file) in zip(children, try await files(picture, orders, as: "reused", isReuse: true)) {
                         let cell = Cell(side: side, donor: donor, wanted: LossFormat.wanted[i], ratio: ratio)
-                        losses[cell] = straight[i] - (try score(file, reference))
+                        losses[cell] = straight[i] - (try await SSIMULACRA2.score(file, against: reference))
                     }
                 }
             }
@@ -76,13 +77,5 @@ struct LossMeasurement {
         let file = try OpenFile(anonymous: "donor")
         try slice.bytes().withUnsafeBytes { try file.append($0) }
         return file
-    }
-
-    private func score(_ picture: URL, _ reference: URL) throws -> Double {
-        let said = try SharedTools.output(tool.path, ["image", reference.path, picture.path])
-        guard let score = said.split(whereSeparator: \.isWhitespace).last.flatMap({ Double($0) }) else {
-            throw ToolFailure(program: tool.path, status: 0)
-        }
-        return score
     }
 }

@@ -1,5 +1,6 @@
 internal import CommandLine
 internal import Foundation
+internal import TestSupport
 internal import VariantSpec
 
 /// `mezzotint-bench render`: a set of photographs in three sizes, by our pool, by libvips alone and by sharp, in one run.
@@ -28,7 +29,7 @@ struct RenderBenchmark {
             Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,
         ]
     ) { arguments in
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos")
         else {
             throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
         }

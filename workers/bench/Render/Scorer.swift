@@ -4,6 +4,7 @@ internal import ImageModel
 internal import Ports
 internal import Posix
 internal import RendererPool
+internal import TestSupport
 internal import VariantSpec
 
 /// SSIMULACRA2 of 1280 px variants against lossless ones that were decoded in full and resized once.
@@ -13,7 +14,7 @@ struct Scorer {
 
     /// nil, and loudly so, where the tool is absent.
     func score(_ folder: URL, _ format: ImageFormat, jobs: Int) async throws -> (mean: Double, least: Double)? {
-        guard let tool = SharedTools.part("tools/ssimulacra2_rs") else {
+        guard SSIMULACRA2.isHere else {
             Console.complain("SKIPPED: no score, since tools/ssimulacra2_rs (MEZZOTINT_SHARED, ../shared) is not here.")
             return nil
         }
@@ -27,22 +28,17 @@ struct Scorer {
             }
         }
         let ending = suffix
-        let scores = try await withThrowingTaskGroup(of: Double?.self) { group in
+        let scores = try await withThrowingTaskGroup(of: Double.self) { group in
             var scores: [Double] = []
             for (i, url) in pictures.enumerated() {
-                if i >= jobs, let score = try await group.next() ?? nil { scores.append(score) }
+                if i >= jobs, let score = try await group.next() { scores.append(score) }
                 group.addTask {
-                    let variant = variant(of: url, folder, ending)
-                    let text = try SharedTools.output(tool.path, ["image", reference(url).path, variant.path])
-                    return text.split(separator: " ").last.flatMap {
-                        Double($0.trimmingCharacters(in: .whitespacesAndNewlines))
-                    }
+                    try await SSIMULACRA2.score(variant(of: url, folder, ending), against: reference(url))
                 }
             }
-            for try await score in group { if let score { scores.append(score) } }
+            for try await score in group { scores.append(score) }
             return scores
         }
-        guard scores.count == pictures.count else { throw ToolFailure(program: "ssimulacra2_rs", status: 0) }
         return (scores.reduce(0, +) / Double(scores.count), scores.min() ?? 0)
     }
 

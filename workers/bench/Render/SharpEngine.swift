@@ -1,5 +1,6 @@
 internal import CommandLine
 internal import Foundation
+internal import TestSupport
 internal import VariantSpec
 
 /// sharp, as its bench in `peers/node` uses it; nil, and loudly so, where it or node is absent.
@@ -10,8 +11,8 @@ struct SharpEngine: BenchmarkEngine {
     private let script: URL
 
     init?(pictures: [URL], jobs: Int, out: URL) {
-        guard let script = SharedTools.part("peers/node/bench.js"),
-            (try? SharedTools.output("node", ["--version"])) != nil
+        guard let script = Shared.part("peers/node/bench.js"),
+            (try? ChildProgram.output("node", ["--version"])) != nil
         else {
             Console.complain(
                 "SKIPPED: sharp is left out, since node or peers/node/bench.js (MEZZOTINT_SHARED, ../shared) is not here."
@@ -39,7 +40,7 @@ struct SharpEngine: BenchmarkEngine {
             if(!own.includes('of outputs')||!own.includes('(options)'))throw new Error('bench.js is not the one that is known');
             eval(own);
             """
-        let text = try SharedTools.output(
+        let text = try ChildProgram.output(
             "node", ["-e", code, script.path, folder, "\(jobs)", "webp"], environment: modules)
         let report = try JSONDecoder().decode(Report.self, from: Data(text.utf8))
         return RenderFigures(
@@ -70,7 +71,7 @@ struct SharpEngine: BenchmarkEngine {
               await sharp(f,{failOn:'none'}).rotate().resize(1280,1280,{fit:'inside',withoutEnlargement:true})
                 [format](options).toFile(path.join(process.env.OUT,path.basename(f)+'.'+suffix))})()
             """
-        _ = try SharedTools.output(
+        _ = try ChildProgram.output(
             "node", ["-e", code] + pictures.map(\.path),
             environment: modules.merging(["OUT": out.path]) { $1 })
     }

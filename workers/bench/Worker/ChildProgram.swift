@@ -35,9 +35,21 @@ final class ChildProgram {
         return String(decoding: printed, as: UTF8.self)
     }
 
+    /// Runs a program that is found by its name, to its end; what it printed.
+    static func output(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
+        try ChildProgram(URL(filePath: "/usr/bin/env"), [program] + arguments, name: program, environment: environment)
+            .finish()
+    }
+
     /// Tells it to stop, and waits for its end.
     func stop() throws -> String {
         process.terminate()
         return try finish()
     }
+}
+
+struct ToolFailure: Error, CustomStringConvertible {
+    let program: String
+    let status: Int32
+    var description: String { "\(program) ended with status \(status); what it said is above." }
 }

@@ -1,5 +1,6 @@
 internal import CommandLine
 internal import Foundation
+internal import TestSupport
 internal import VariantSpec
 
 /// `mezzotint-bench pipeline`: what the whole worker costs above its renderers alone.
@@ -58,7 +59,7 @@ enum PipelineBenchmark {
 /// The set of photographs that benchmarks render.
 enum Photographs {
     static func named(by arguments: ParsedArguments) throws -> [URL] {
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? SharedTools.part("images/photos")
+        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos")
         else {
             throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
         }

@@ -1,0 +1,115 @@
+internal import ImageModel
+internal import JSONText
+internal import VariantSpec
+
+/// What JSON says of a variant wherever it stands: in its row, in an outcome, in the list of `mezzotint variants`.
+///
+/// Each has fields of its own beside these, and an order of its own, which scripts and stored records have.
+struct VariantFields {
+    private var width: Int?
+    private var height: Int?
+    private(set) var bytes: Int?
+    private(set) var location: String?
+    private(set) var madeFrom: Provenance?
+    private(set) var hasAlpha: Bool?
+    private(set) var frames: Int?
+    private(set) var quality: Int?
+    private(set) var placeholder: [UInt8] = []
+    private(set) var colour: RGB?
+    private(set) var facts: SourceFacts?
+
+    /// Reads the value of `key`; one that is none of these fields is read over.
+    mutating func read(_ key: JSONKey, from reader: inout JSONReader) throws(JSONFailure) {
+        switch key {
+        case "width": width = try reader.side()
+        case "height": height = try reader.side()
+        case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
+        case "location": location = try reader.string()
+        case "madeFrom": madeFrom = try reader.provenance()
+        case "alpha": hasAlpha = try reader.boolean()
+        case "frames": frames = try reader.integer(in: RowLimits.frames)
+        case "quality": quality = try reader.integer(in: RowLimits.quality)
+        case "placeholder": placeholder = try reader.placeholder()
+        case "colour": colour = try reader.colour()
+        case "source": facts = try reader.facts()
+        default: try reader.skip()
+        }
+    }
+
+    func size() throws(JSONFailure) -> PixelSize {
+        PixelSize(width: try width.field("width"), height: try height.field("height"))
+    }
+
+    /// nil where the variant failed.
+    var sizeIfTold: PixelSize? { try? size() }
+}
+
+extension JSONWriter {
+    mutating func measures(_ row: VariantRow) {
+        field("width", row.size.width)
+        field("height", row.size.height)
+        field("bytes", row.bytes)
+    }
+
+    mutating func madeFrom(_ row: VariantRow) {
+        key("madeFrom")
+        switch row.madeFrom {
+        case .origin: string("origin")
+        case .donor(let spec): self.spec(spec)
+        }
+    }
+
+    /// What a decode gave by the way: what the variant looks like before it is loaded, and what its source was. `frames` and
+    /// `quality` only where they differ from what the spec says.
+    mutating func byProducts(_ row: VariantRow, withSourceSize: Bool) {
+        if row.frames != 1 { field("frames", row.frames) }
+        if row.quality != row.spec.quality { field("quality", row.quality) }
+        if !row.placeholder.isEmpty { field("placeholder", Base64.text(row.placeholder)) }
+        if let colour = row.colour { field("colour", "#" + colour.hex) }
+        guard let facts = row.facts else { return }
+        key("source")
+        beginObject()
+        field("format", facts.format.rawValue)
+        if withSourceSize {
+            field("width", row.sourceSize.width)
+            field("height", row.sourceSize.height)
+        }
+        field("frames", facts.frames)
+        field("alpha", facts.hasAlpha)
+        field("orientation", facts.orientation)
+        field("truncated", facts.isTruncated)
+        endObject()
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func placeholder() throws(JSONFailure) -> [UInt8] {
+        try value("a ThumbHash in base 64") { text in Base64.bytes(text).flatMap { $0.count <= 64 ? $0 : nil } }
+    }
+
+    fileprivate mutating func colour() throws(JSONFailure) -> RGB {
+        try value("a colour such as #f0f0f0") { $0.hasPrefix("#") ? RGB(hex: $0.utf8.dropFirst()) : nil }
+    }
+
+    fileprivate mutating func facts() throws(JSONFailure) -> SourceFacts {
+        var format: ImageFormat?
+        var frames: Int?
+        var hasAlpha: Bool?
+        var orientation: Int?
+        var isTruncated: Bool?
+        try openObject()
+        while let key = try nextKey() {
+            switch key {
+            case "format": format = try value("a picture format") { ImageFormat(rawValue: $0) }
+            case "frames": frames = try integer(in: RowLimits.frames)
+            case "alpha": hasAlpha = try boolean()
+            case "orientation": orientation = try integer(in: RowLimits.orientation)
+            case "truncated": isTruncated = try boolean()
+            default: try skip()
+            }
+        }
+        return SourceFacts(
+            format: try format.field("format"), frames: frames ?? 1, hasAlpha: try hasAlpha.field("alpha"),
+            orientation: orientation ?? 1, isTruncated: isTruncated ?? false)
+    }
+}
