@@ -1,8 +1,8 @@
 internal import Canonical
 internal import ImageModel
+internal import Ports
 internal import Records
 internal import VariantSpec
-internal import Ports
 
 /// A machine's disk: what each partition's index had when it was last written.
 final class SimulatedDisk {

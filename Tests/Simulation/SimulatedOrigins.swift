@@ -2,10 +2,10 @@ internal import Canonical
 internal import Digest
 internal import Failures
 internal import ImageModel
-internal import Records
-internal import VariantSpec
 internal import Ports
 internal import Posix
+internal import Records
+internal import VariantSpec
 
 /// The web: sources at a few hosts, and what they do when they are asked.
 final class Origins {
