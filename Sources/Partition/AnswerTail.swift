@@ -55,9 +55,12 @@ package struct AnswerTail: Sendable, Equatable {
         if let end = ends[topic], offset >= end { ends[topic] = offset + 1 }
     }
 
-    /// Of a topic that begins to be read; they are told once.
-    package mutating func take(_ topic: Topic) -> [Int64: Int64] { answered.removeValue(forKey: topic) ?? [:] }
+    /// Answered records of a topic: offset, and when each was appended.
+    package func answered(_ topic: Topic) -> [Int64: Int64] { answered[topic] ?? [:] }
 
-    /// Records that were found answered and are not taken yet.
+    /// Reading of the topic began by what is known here.
+    package mutating func drop(_ topic: Topic) { answered[topic] = nil }
+
+    /// Records that were found answered.
     package var count: Int { answered.values.reduce(0) { $0 + $1.count } }
 }

@@ -60,7 +60,7 @@ extension Worker {
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
-            answered: owned.answers?.take(topic) ?? [:], proof: proof)
+            answered: owned.answers?.answered(topic) ?? [:], proof: proof)
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -74,6 +74,7 @@ extension Worker {
         }
         owned.state.begin(
             topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits)
+        owned.answers?.drop(topic)
         owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
