@@ -18,6 +18,10 @@ package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         digest = SHA256Digest(words: (a, b, c, d))
     }
 
+    /// Of a digest any eight bytes are a good hash.
+    package var word: UInt64 { digest.words.0 }
+    package func hash(into hasher: inout Hasher) { hasher.combine(word) }
+
     package var hex: String { digest.hex }
     package var description: String { hex }
 

@@ -114,7 +114,12 @@ struct RowParts {
 
     mutating func text() -> String { String(decoding: counted(), as: UTF8.self) }
 
-    mutating func bytes() -> [UInt8] { Array(counted()) }
+    mutating func bytes() -> [UInt8] { Array(counted().assumingMemoryBound(to: UInt8.self)) }
+
+    mutating func colour() -> RGB? {
+        let bytes = counted()
+        return bytes.count == 3 ? RGB(bytes[0], bytes[1], bytes[2]) : nil
+    }
 
     /// The bytes after their length.
     private mutating func counted() -> UnsafeRawBufferPointer {

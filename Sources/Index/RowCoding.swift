@@ -32,13 +32,12 @@ enum RowCoding {
         guard seal.word() == checkWord(content) else { return .damaged }
         var parts = RowParts(content)
         guard parts.digest() == source.digest else { return .another }
-        var snapshot = SourceSnapshot()
-        if parts.flag() { snapshot.source = sourceRow(source, from: &parts) }
+        let row = parts.flag() ? sourceRow(source, from: &parts) : nil
         let count = parts.int()
-        while snapshot.variants.count < count, !parts.isBroken {
-            snapshot.variants.append(variantRow(source, from: &parts))
-        }
-        return parts.isWhole ? .snapshot(snapshot) : .damaged
+        var variants: [VariantRow] = []
+        variants.reserveCapacity(min(max(0, count), 64))
+        while variants.count < count, !parts.isBroken { variants.append(variantRow(source, from: &parts)) }
+        return parts.isWhole ? .snapshot(SourceSnapshot(source: row, variants: variants)) : .damaged
     }
 
     private static func put(_ row: VariantRow, to bytes: inout RowBytes) {
@@ -94,13 +93,13 @@ enum RowCoding {
         let (sourceSize, region) = (parts.size(), parts.region())
         let (hasAlpha, storedAt, expires) = (parts.flag(), parts.number(), parts.number())
         let (frames, quality, placeholder, colour) = (
-            parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.bytes()
+            parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.colour()
         )
         return VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
             madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: hasAlpha, storedAt: storedAt,
             expires: expires, frames: frames, quality: quality, placeholder: placeholder,
-            colour: colour.count == 3 ? RGB(colour[0], colour[1], colour[2]) : nil,
+            colour: colour,
             facts: parts.flag() ? parts.facts() : nil)
     }
 

@@ -18,6 +18,7 @@ struct RecentAnswers: Sendable {
     }
 
     private var answers: [SourceKey: Answer] = [:]
+    private var seen = SeenBefore()
     /// When the last was noted, milliseconds since 1970.
     private var noted: Int64 = 0
 
@@ -37,6 +38,8 @@ struct RecentAnswers: Sendable {
         unchanged rows: [VariantRow], of job: Job, _ snapshot: SourceSnapshot, at now: Int64, _ rules: ReuseRules
     ) -> VariantOutcomes {
         let variants = VariantOutcomes(unchanged: rows)
+        // The snapshot is kept with it: of what comes once that would cost more than the plan.
+        guard seen.note(job.source.word) else { return variants }
         noted = now
         if answers.count >= Self.limit { answers.removeAll(keepingCapacity: true) }
         answers[job.source] = Answer(

@@ -34,7 +34,7 @@ extension Outcome {
         json.field("attempts", attempts)
         json.field("at", at)
         json.key("variants")
-        json.written(variants.json)
+        variants.write(to: &json)
         if omitted > 0 { json.field("omitted", omitted) }
         if let failure { json.failure(failure) }
         json.endObject()

@@ -7,10 +7,15 @@ internal import VariantSpec
 /// What became of each variant of a job, in the order asked.
 ///
 /// Shared, since jobs of a burst that find the same stored are answered alike: their text, which is most of an outcome's,
-/// is written once.
+/// is kept once it was written a second time.
 package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
     private let list: [VariantOutcome]
-    private let text = Mutex<[UInt8]?>(nil)
+    private let text = Mutex(Text.unwritten)
+
+    private enum Text {
+        case unwritten, written
+        case kept([UInt8])
+    }
 
     package init(_ list: [VariantOutcome]) { self.list = list }
     package convenience init(arrayLiteral list: VariantOutcome...) { self.init(list) }
@@ -20,16 +25,27 @@ package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection,
     package subscript(index: Int) -> VariantOutcome { list[index] }
 
     /// As a JSON array.
-    var json: [UInt8] {
-        text.withLock { text in
-            if let text { return text }
-            var json = JSONWriter(reserving: 64 + 256 * list.count)
-            json.beginArray()
-            for place in list.indices { json.variant(list[place]) }
-            json.endArray()
-            text = json.bytes
-            return json.bytes
+    func write(to json: inout JSONWriter) {
+        let kept: [UInt8]? = text.withLock { text in
+            switch text {
+            case .unwritten:
+                text = .written
+                return nil
+            case .written:
+                var json = JSONWriter(reserving: 64 + 256 * list.count)
+                writeList(to: &json)
+                text = .kept(json.bytes)
+                return json.bytes
+            case .kept(let bytes): return bytes
+            }
         }
+        if let kept { json.written(kept) } else { writeList(to: &json) }
+    }
+
+    private func writeList(to json: inout JSONWriter) {
+        json.beginArray()
+        for place in list.indices { json.variant(list[place]) }
+        json.endArray()
     }
 
     package static func == (a: VariantOutcomes, b: VariantOutcomes) -> Bool { a === b || a.list == b.list }

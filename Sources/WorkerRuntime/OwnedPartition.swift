@@ -12,7 +12,7 @@ final class OwnedPartition {
     var ownership: Ownership { Ownership(id, epoch: epoch) }
     private(set) var index: any VariantIndex
     var state: PartitionState
-    var looks = RecentLooks()
+    var snapshots = SnapshotCache()
     var outbox = Outbox()
     var lifecycle: PartitionLifecycle
     /// What its rows are bound to, from the fence on.

@@ -1,4 +1,5 @@
 internal import ImageModel
+internal import Partition
 internal import Records
 
 /// What was read of the last jobs' bytes: those that come in a burst for one picture differ in little but their ids, and
@@ -8,22 +9,29 @@ struct RecentReadings: Sendable {
     /// else here, and no more than `limit` values can be made to meet.
     private struct Bytes: Hashable {
         let value: [UInt8]
+        let word: UInt64
 
-        func hash(into hasher: inout Hasher) {
-            value.withUnsafeBytes { bytes in
+        init(_ value: [UInt8]) {
+            self.value = value
+            word = value.withUnsafeBytes { bytes in
                 var mixed = UInt64(truncatingIfNeeded: bytes.count)
-                for place in stride(from: 0, through: bytes.count - 8, by: 8) {
-                    mixed =
-                        (mixed ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) &* 0x9e37_79b9_7f4a_7c15
+                func mix(_ word: UInt64) {
+                    mixed = (mixed ^ word) &* 0x9e37_79b9_7f4a_7c15
                     mixed ^= mixed >> 32
                 }
-                hasher.combine(mixed)
-                hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes.suffix(bytes.count % 8)))
+                for place in stride(from: 0, through: bytes.count - 8, by: 8) {
+                    mix(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                }
+                for byte in bytes.suffix(bytes.count % 8) { mix(UInt64(byte)) }
+                return mixed
             }
         }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(word) }
     }
 
     private var known: [Bytes: JobReading] = [:]
+    private var seen = SeenBefore()
 
     /// As many as a slice of records has. All are let go when there is no room.
     private static let limit = 256
@@ -32,9 +40,10 @@ struct RecentReadings: Sendable {
 
     mutating func job(of record: Record, by intake: Intake) throws(JobFailure) -> Job {
         guard let value = record.value, value.count <= Self.valueBytes else { return try intake.job(from: record) }
-        let bytes = Bytes(value: value)
+        let bytes = Bytes(value)
         if let reading = known[bytes] { return try intake.job(reading, from: record) }
         let reading = try intake.reading(of: record)
+        guard seen.note(bytes.word) else { return try intake.job(reading, from: record) }
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[bytes] = reading
         return try intake.job(reading, from: record)

@@ -26,7 +26,7 @@ extension Worker {
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
         try owned.apply(changes, progress: progress, upTo: slice.end, epoch: epochs.epoch)
-        for change in changes { owned.looks.forget(change.source) }
+        for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
         owned.isStuck = false
         if !owned.isRestored { restore.add(changes.count) }

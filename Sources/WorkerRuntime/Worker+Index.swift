@@ -58,12 +58,12 @@ extension Worker {
     func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
         guard storeAbsence == nil else { return nil }
         do throws(IndexFailure) {
-            let snapshot = try owned.looks.snapshot(for: pending, at: now, isGone: isGone) {
+            let snapshot = try owned.snapshots.snapshot(for: pending, at: now, isGone: isGone) {
                 () throws(IndexFailure) in
                 try owned.index.snapshot(of: pending.job.source)
             }
             guard storeAbsence != nil else { return snapshot }
-            owned.looks.forget(pending.job.source)
+            owned.snapshots.forget(pending.job.source)
             return nil
         } catch {
             if case .corrupt = error {

@@ -72,11 +72,12 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
         owned.decoding.insert(topic)
-        tasks.yield {
-            [taken = records, partition = owned.id, epoch = owned.epoch, readings = owned.readings[topic.ordinal]] in
-            var readings = readings
+        // Lent, or what it learns there would be written to a copy.
+        let lent = exchange(&owned.readings[topic.ordinal], with: RecentReadings())
+        tasks.yield { [taken = records, owner = owned.ownership] in
+            var readings = lent
             let events = taken.map { self.takeUp($0, &readings) }
-            await self.arrive(events, readings, topic, partition, epoch)
+            await self.arrive(events, readings, topic, owner)
         }
     }
 
@@ -95,12 +96,12 @@ extension Worker: LogListener {
         return head.take(limit, at: now)
     }
 
-    /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by
-    /// whoever comes next.
+    /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
+    /// owner.
     private func arrive(
-        _ events: [PartitionEvent], _ readings: RecentReadings, _ topic: Topic, _ partition: PartitionID, _ epoch: Int64
+        _ events: [PartitionEvent], _ readings: RecentReadings, _ topic: Topic, _ owner: Ownership
     ) {
-        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.decoding.remove(topic)
         owned.readings[topic.ordinal] = readings
         guard phase.isRunning, !owned.isLeaving else { return }

@@ -181,7 +181,7 @@ package actor Worker {
         ticked.store(monotonicNanoseconds, ordering: .relaxed)
         for owned in partitions.values {
             feed(.tick, to: owned)
-            owned.looks.tick(now)
+            owned.snapshots.tick(now)
             republish(owned)
             // An index that could not be asked for what the fence needs is asked again, though nothing comes to be folded.
             noteRestored(owned)

@@ -18,11 +18,11 @@ package struct Counts: Sendable {
 /// Every kind of fault, and every step of the product that can be seen from outside.
 package enum Happening: Int, Sendable, CaseIterable {
     // Faults of processes and the group.
-    case killed, terminated, zombie, paused, sessionExpired, rebalance, commitLost, commitRefused, revokedLate, leftEarly
-    case diskLost, diskOlder, diskForeign, clockForward, clockBack
+    case killed, terminated, zombie, paused, sessionExpired, rebalance, commitLost, commitRefused, revokedLate
+    case leftEarly, diskLost, diskOlder, diskForeign, clockForward, clockBack
     // Of the log.
-    case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused, progressRefused
-    case lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
+    case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused
+    case progressRefused, lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
     case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
     // Of the store and the index.
     case storeFull, storeFailing, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped

@@ -26,9 +26,7 @@ final class Ledger {
         var attempts = 0
         /// The simulator took a record of it away: it may be answered or not.
         var isExcused = false
-        /// Its last answer is in the log, and who appended it was not told.
-        var isInDoubt = false
-        var answeredBy: Ownerships.Key?
+        var answers: [Ownerships.Answer] = []
 
         init(_ id: String, _ partition: PartitionID) { (self.id, self.partition) = (id, partition) }
     }
@@ -91,7 +89,8 @@ final class Ledger {
     func doubt(_ records: [NewRecord]) {
         for record in records where record.topic == .outcomes {
             let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
-            byID[String(id.dropLast("/outcome".count))]?.isInDoubt = true
+            guard let fate = byID[String(id.dropLast("/outcome".count))], !fate.answers.isEmpty else { continue }
+            fate.answers[fate.answers.count - 1].isInDoubt = true
         }
     }
 
@@ -130,6 +129,9 @@ final class Ledger {
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
         world.killers.answered(id, report)
+        // One that counts only beside its dead letter may stand without.
+        let answered = AnsweredRecord.answered(by: record).flatMap { $0.needsLetter ? nil : $0.record }
+        let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
         if fate.first == nil {
             fate.first = record
             unanswered -= 1
@@ -137,13 +139,12 @@ final class Ledger {
         } else {
             world.count(.answeredAgain)
             // A dead letter and its outcome are appended again together, where the log took one of them.
-            let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
-            let objection = world.isHarmless ? "nothing went wrong" : world.ownerships.objection(to: fate, by: owner)
-            if let objection, report.kind != .dead {
+            let objection = answered.flatMap { world.ownerships.objection(to: $0, answered: fate.answers, by: owner) }
+            if let objection = world.isHarmless ? "nothing went wrong" : objection, report.kind != .dead {
                 world.fail(.repeated, "\(id) is \(report.kind.rawValue) now, and \(objection)")
             }
         }
-        (fate.answeredBy, fate.isInDoubt) = (Ownerships.Key(partition: partition, epoch: epoch ?? 0), false)
+        if let answered { fate.answers.append(Ownerships.Answer(record: answered, owner: owner, time: world.now)) }
         guard let source = report.source, let process else { return }
         for variant in report.variants where variant.kind != .failed {
             if !rowKeys.contains(RecordKey.variant(source, variant.spec).bytes) {

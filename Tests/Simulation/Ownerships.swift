@@ -12,14 +12,14 @@ final class Ownerships {
     private struct Beginning {
         /// By place: the group's offsets.
         let committed: [Int: Int64]
-        /// nil until its mark is in the changelog.
-        var topics: [Topic: TopicProgress]?
+        /// When its mark was appended, microseconds, and the progress row before that.
+        var mark: (time: Int64, row: ProgressRow?)?
     }
 
     unowned let world: World
     private var beginnings: [Key: Beginning] = [:]
-    /// By partition, what the progress row says that counts.
-    private var progress: [PartitionID: [Topic: TopicProgress]] = [:]
+    /// By partition, the progress row that counts.
+    private var progress: [PartitionID: ProgressRow] = [:]
     /// The last that began.
     private var latest: [PartitionID: Key] = [:]
     /// Left with all that was finished in the log.
@@ -34,7 +34,9 @@ final class Ownerships {
     func begin(_ key: Key, committed: [Int: Int64]) {
         for topic in Topic.worked {
             let log = world.cluster.log(topic, key.partition)
-            if committed[log.place] == nil, progress[key.partition]?[topic]?.anchor == nil { unknown.insert(log.place) }
+            if committed[log.place] == nil, progress[key.partition]?.topics[topic]?.anchor == nil {
+                unknown.insert(log.place)
+            }
             // Who was killed may not have said by which record its log is known.
             if let last = latest[key.partition], !isClean(last) { world.ledger.excuseReplaced(in: log, forGood: true) }
         }
@@ -44,34 +46,41 @@ final class Ownerships {
 
     /// The owner's mark is in the changelog: what stands before it, it knows.
     func mark(_ key: Key) {
-        if beginnings[key]?.topics == nil { beginnings[key]?.topics = progress[key.partition] ?? [:] }
+        if beginnings[key]?.mark == nil { beginnings[key]?.mark = (world.now, progress[key.partition]) }
     }
 
-    func note(_ row: ProgressRow) { progress[row.partition] = row.topics }
+    func note(_ row: ProgressRow) { progress[row.partition] = row }
     func leave(_ key: Key) { left.insert(key) }
     func hinder(_ keys: some Sequence<Key>) { hindered.formUnion(keys) }
     func reset(_ log: TopicLog) { unknown.insert(log.place) }
 
     private func isClean(_ key: Key) -> Bool { left.contains(key) && !hindered.contains(key) }
 
-    /// Why a job should not have been answered again; nil where it may.
-    func objection(to fate: Ledger.Fate, by key: Key) -> String? {
-        guard let before = fate.answeredBy, fate.records.allSatisfy({ $0.log.incarnation == 0 }) else { return nil }
-        if fate.records.allSatisfy({ isKnown($0.log, $0.offset, to: key) }) { return "its owner knew better" }
-        // Copies may have come of harms that are not told here.
-        guard fate.records.count == 1 else { return nil }
-        if before == key { return fate.isInDoubt ? nil : "the same owner had answered it" }
-        return isClean(before) && before.epoch < key.epoch && !fate.records.contains { unknown.contains($0.log.place) }
-            ? "the last owner left in good order" : nil
+    /// Why a record should not have been answered again; nil where it may.
+    func objection(to record: AnsweredRecord, answered before: [Answer], by key: Key) -> String? {
+        let log = world.cluster.log(record.topic, record.partition)
+        guard log.incarnation == 0, !unknown.contains(log.place), let last = before.last(where: { $0.record == record })
+        else { return nil }
+        if last.owner == key { return last.isInDoubt ? nil : "the same owner had answered it" }
+        if let beginning = beginnings[key], let mark = beginning.mark {
+            let row = mark.row?.topics[record.topic]
+            if beginning.committed[log.place] ?? 0 > record.offset || row?.next ?? 0 > record.offset
+                || row?.finished.contains(record.offset) == true
+            {
+                return "its owner knew it as finished"
+            }
+            if mark.row?.answers?[.outcomes] != nil, last.time < mark.time { return "its owner could read the answer" }
+        }
+        return isClean(last.owner) && last.owner.epoch < key.epoch ? "the last owner left in good order" : nil
     }
 
-    /// Whether an owner knew a record as finished when it began.
-    private func isKnown(_ log: TopicLog, _ offset: Int64, to key: Key) -> Bool {
-        guard let beginning = beginnings[key], let topics = beginning.topics, !unknown.contains(log.place) else {
-            return false
-        }
-        let row = topics[log.topic]
-        return beginning.committed[log.place] ?? 0 > offset || row?.next ?? 0 > offset
-            || row?.finished.contains(offset) == true
+    /// One that is in the log.
+    struct Answer {
+        let record: AnsweredRecord
+        let owner: Key
+        /// Microseconds.
+        let time: Int64
+        /// Who appended it was not told that it is there.
+        var isInDoubt = false
     }
 }

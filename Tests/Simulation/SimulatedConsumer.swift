@@ -1,8 +1,8 @@
 internal import Canonical
 internal import ImageModel
+internal import Ports
 internal import Records
 internal import VariantSpec
-internal import Ports
 
 /// The owning side of one process: a member of the group, as `KafkaLogConsumer` is one.
 final class SimulatedConsumer: LogConsumer, @unchecked Sendable {

@@ -67,6 +67,9 @@ final class SimulatedProcess: @unchecked Sendable {
         if !hasEnded { world.fail(.ended, "worker \(number) was killed, and its tasks wait for ever") }
     }
 
+    /// The world is over: its workers know their process by their ports, and it them.
+    func letGo() { (worker, consumer, indexes) = (nil, nil, [:]) }
+
     /// SIGTERM.
     func drain() { worker.assumeIsolated { $0.drain() } }
 

@@ -1,8 +1,8 @@
-internal import Records
 internal import Canonical
 internal import Digest
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// The blobs that all workers share.

@@ -2,9 +2,9 @@ internal import Canonical
 internal import Digest
 internal import Failures
 internal import ImageModel
+internal import Partition
 internal import Records
 internal import VariantSpec
-internal import Partition
 internal import WorkerRuntime
 
 /// What must hold all the time, and at the end.
@@ -31,7 +31,8 @@ extension World {
             if now - since > Self.stillness {
                 fail(
                     .progress,
-                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)")
+                    "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)"
+                )
             }
         }
     }
@@ -82,9 +83,15 @@ extension World {
             .filter { $0.lane == .slow && $0.waits != nil && wall - $0.since >= Self.slowWait }
         guard let eldest = aged.min(by: { ($0.since, $0.flight) < ($1.since, $1.flight) }), let kind = eldest.waits,
             disturbedUntil[Int(eldest.flight.partition.number)] + Self.aftermath < now
-        else { return process.eldest = nil }
+        else {
+            process.eldest = nil
+            return
+        }
         let waiting = Began(flight: eldest.flight, kind: kind)
-        guard let known = process.eldest, known.waiting == waiting else { return process.eldest = (waiting, now) }
+        guard let known = process.eldest, known.waiting == waiting else {
+            process.eldest = (waiting, now)
+            return
+        }
         if now - known.since > Self.agedWait {
             fail(
                 .aged,

@@ -29,7 +29,7 @@ final class World: @unchecked Sendable {
     private(set) var isCalm = false
     var trace: Trace
     private var queue = EventQueue()
-    private var processCount = 0
+    private var processes: [SimulatedProcess] = []
     var published = 0
     /// More fast jobs than the workers can do come for a while, now and then.
     let floods: Bool
@@ -123,10 +123,11 @@ final class World: @unchecked Sendable {
 
     func start(_ machine: Machine) {
         guard machine.process == nil else { return }
-        processCount += 1
-        note("start", Int64(machine.number), Int64(processCount))
-        let process = SimulatedProcess(machine, number: processCount, in: self)
+        let number = processes.count + 1
+        note("start", Int64(machine.number), Int64(number))
+        let process = SimulatedProcess(machine, number: number, in: self)
         machine.process = process
+        processes.append(process)
         process.start()
     }
 
@@ -197,6 +198,7 @@ final class World: @unchecked Sendable {
         }
         for machine in machines { machine.process?.kill() }
         queue = EventQueue()
+        for process in processes { process.letGo() }
     }
 
     /// What has begun may end within this, microseconds.

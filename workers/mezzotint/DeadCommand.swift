@@ -32,14 +32,7 @@ enum DeadCommand {
         try await LogAccess.reading(arguments) { log in
             let letters = try await standing(in: log).map(\.letter)
             if arguments.flag("json") {
-                Output.array(letters) { json, letter in
-                    json.field("id", letter.id)
-                    json.field("code", letter.cause.code)
-                    json.field("message", letter.cause.message)
-                    json.field("attempts", letter.attempts)
-                    json.field("url", letter.url)
-                    json.field("at", Timestamp.text(letter.at))
-                }
+                Output.array(letters, write)
             } else if letters.isEmpty {
                 Console.print("There are no dead letters.")
             } else {
@@ -56,6 +49,15 @@ enum DeadCommand {
         }
     }
 
+    private static func write(_ json: inout JSONWriter, _ letter: DeadLetter) {
+        json.field("id", letter.id)
+        json.field("code", letter.cause.code)
+        json.field("message", letter.cause.message)
+        json.field("attempts", letter.attempts)
+        json.field("url", letter.url)
+        json.field("at", Timestamp.text(letter.at))
+    }
+
     private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
         try await LogAccess.reading(arguments) { log in
             let id = arguments.positionals[0]
@@ -65,12 +67,7 @@ enum DeadCommand {
             let body = String(decoding: letter.body, as: UTF8.self)
             if arguments.flag("json") {
                 Output.object { json in
-                    json.field("id", letter.id)
-                    json.field("code", letter.cause.code)
-                    json.field("message", letter.cause.message)
-                    json.field("attempts", letter.attempts)
-                    json.field("url", letter.url)
-                    json.field("at", Timestamp.text(letter.at))
+                    write(&json, letter)
                     json.field("origin", letter.origin.description)
                     json.field("bytes", letter.whole?.bytes ?? letter.body.count)
                     json.field("sha256", letter.whole?.digest.hex)

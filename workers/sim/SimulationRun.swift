@@ -42,7 +42,8 @@ struct SimulationRun {
         for rule in Rule.allCases {
             guard let first = failed.first(where: { $0.broken.rule == rule }) else { continue }
             let count = failed.count { $0.broken.rule == rule }
-            print("\(count) of \(seeds.count) seeds, first after \(first.seed - seeds.lowerBound + 1): \(rule.rawValue)")
+            let number = first.seed - seeds.lowerBound + 1
+            print("\(count) of \(seeds.count) seeds, the first of them number \(number): \(rule.rawValue)")
         }
         if !isJSON || isTraced {
             for happening in Happening.allCases { print("\(happening) \(total.counts[happening])") }

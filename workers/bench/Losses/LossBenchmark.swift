@@ -21,10 +21,7 @@ enum LossBenchmark {
             throw UsageError(
                 "There is no ssimulacra2_rs: set MEZZOTINT_SHARED to the folder that has tools/ssimulacra2_rs.")
         }
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos")
-        else {
-            throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
-        }
+        let folder = try Photographs.folder(named: arguments)
         let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
         try await pool.ready()
         let large = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -1,6 +1,5 @@
 internal import CommandLine
 internal import Foundation
-internal import TestSupport
 internal import VariantSpec
 
 /// `mezzotint-bench render`: a set of photographs in three sizes, by our pool, by libvips alone and by sharp, in one run.
@@ -29,14 +28,7 @@ struct RenderBenchmark {
             Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,
         ]
     ) { arguments in
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos")
-        else {
-            throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
-        }
-        let pictures = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { ImageFormat(suffix: $0.pathExtension.lowercased()) == .jpeg }
-            .sorted { $0.lastPathComponent < $1.lastPathComponent }
-        guard !pictures.isEmpty else { throw UsageError("There is no JPEG in \(folder.path).") }
+        let pictures = try Photographs.named(by: arguments)
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-bench-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
         let cores = ProcessInfo.processInfo.activeProcessorCount

@@ -58,11 +58,15 @@ enum PipelineBenchmark {
 
 /// The set of photographs that benchmarks render.
 enum Photographs {
-    static func named(by arguments: ParsedArguments) throws -> [URL] {
-        guard let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos")
-        else {
-            throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
+    static func folder(named arguments: ParsedArguments) throws -> URL {
+        if let folder = arguments.value("pictures").map({ URL(filePath: $0) }) ?? Shared.part("images/photos") {
+            return folder
         }
+        throw UsageError("There are no pictures: give a directory with --pictures, or set MEZZOTINT_SHARED.")
+    }
+
+    static func named(by arguments: ParsedArguments) throws -> [URL] {
+        let folder = try folder(named: arguments)
         let pictures = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { ImageFormat(suffix: $0.pathExtension.lowercased()) == .jpeg }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }

@@ -4,25 +4,43 @@ internal import CommandLine
 enum SkipBenchmark {
     static let command = Command(
         "skip", abstract: "Jobs whose three variants are all stored.",
-        examples: ["mezzotint-bench skip --json", "mezzotint-bench skip --jobs 200000 --sources 5000"],
+        examples: [
+            "mezzotint-bench skip --json", "mezzotint-bench skip --jobs 200000 --sources 5000",
+            "mezzotint-bench skip --rows 1000000 --spread zipf",
+        ],
         options: [
             Option("jobs", value: "n", help: "Jobs in each round (100000)."),
             Option("sources", value: "n", help: "Sources that they are about (1000)."),
+            Option(
+                "rows", value: "n",
+                help: "Instead, so many rows of variants: those of all sources but one are copied, not rendered."),
+            Option(
+                "spread", value: "order",
+                help: "Which source a job is about: each in turn (cycle), any, or by Zipf's law.",
+                oneOf: Spread.allCases.map(\.rawValue)),
             Option("rounds", value: "n", help: "Runs; the median counts (3)."), .json,
         ]
     ) { arguments in
         let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? 100_000
-        let sources = try arguments.number("sources", in: 1...1_000_000) ?? 1_000
+        let rows = try arguments.number("rows", in: 6...100_000_000)
+        let sources = try rows.map { $0 / 3 } ?? arguments.number("sources", in: 1...1_000_000) ?? 1_000
+        let spread = arguments.value("spread").flatMap { Spread(rawValue: $0) } ?? .cycle
         let bench = try WorkerBench()
-        try bench.publish((0..<sources).map(job))
-        _ = try bench.work()
+        if rows == nil {
+            try bench.publish((0..<sources).map(job))
+            _ = try bench.work()
+        } else {
+            try await StoredSources.make(sources, in: bench)
+        }
+        let about = spread.sources(jobs, of: sources)
         var (rates, cpu, memory): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
             let idle = try bench.work()
-            try bench.publish((0..<jobs).lazy.map { job($0 % sources) })
+            try bench.publish(about.lazy.map(job))
             let run = try bench.work()
             guard run["unchanged"] == Double(3 * jobs), run["fetches"] == 0 else {
-                throw BenchFailure(description: "The worker found \(run["unchanged"]) variants unchanged of \(3 * jobs).")
+                throw BenchFailure(
+                    description: "The worker found \(run["unchanged"]) variants unchanged of \(3 * jobs).")
             }
             rates.append(Double(jobs) / (run["seconds"] - idle["seconds"]))
             cpu.append((run.cpuSeconds - idle.cpuSeconds) * 1e6 / Double(jobs))
@@ -30,7 +48,8 @@ enum SkipBenchmark {
         }
         var figures = Figures("skip")
         figures.add([
-            "jobs": .whole(Double(jobs)), "sources": .whole(Double(sources)), "jobsPerSecond": .whole(rates.median),
+            "jobs": .whole(Double(jobs)), "sources": .whole(Double(sources)), "spread": .text(spread.rawValue),
+            "jobsPerSecond": .whole(rates.median),
             "cpuMicrosecondsPerJob": .number(cpu.median), "peakMemoryBytes": .whole(memory.median),
         ])
         Console.print(figures.print(asJSON: arguments.flag("json")))

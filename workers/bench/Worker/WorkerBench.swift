@@ -87,6 +87,9 @@ final class WorkerBench {
             programs.appending(path: name), words + assignments.flatMap { ["--set", $0] }, input: input)
     }
 
+    /// Where blobs are.
+    var store: String { data.appending(path: "store").path }
+
     /// What lies in the data directory.
     var stateBytes: Int {
         let files = FileManager.default.enumerator(at: data, includingPropertiesForKeys: [.fileSizeKey])

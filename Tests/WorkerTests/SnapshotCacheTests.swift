@@ -10,14 +10,14 @@ import VariantSpec
 @testable import WorkerRuntime
 
 @Suite("Looks at what is stored, shared by jobs that came in a burst")
-struct RecentLooksTests {
+struct SnapshotCacheTests {
     private static let source = SourceKey(SHA256.digest(of: Array("a source".utf8)))
     private static let large = VariantSpec(width: 1280, height: 1280, format: .webp)
     private static let small = VariantSpec(width: 160, height: 160, format: .webp)
 
     /// One partition's looks at an index that holds both variants, and what they cost.
     private struct Desk {
-        var looks = RecentLooks()
+        var cache = SnapshotCache()
         var gone: Set<VariantSpec> = []
         private(set) var reads = 0
         private(set) var asked: [String] = []
@@ -33,7 +33,7 @@ struct RecentLooksTests {
             var (reads, asked) = (reads, asked)
             defer { (self.reads, self.asked) = (reads, asked) }
             let gone = Set(gone.map(\.description))
-            return try looks.snapshot(
+            return try cache.snapshot(
                 for: PendingJob(job: job, record: record), at: now,
                 isGone: { location, _ in
                     asked.append(location)
@@ -44,6 +44,17 @@ struct RecentLooksTests {
                     return SourceSnapshot(variants: [large, small].map(Self.row))
                 }
             ).variants.map(\.spec)
+        }
+
+        /// A look at another source.
+        mutating func other(_ number: Int, at now: Int64) {
+            let record = Record(
+                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: [], headers: [])
+            let key = SourceKey(SHA256.digest(of: Array("another \(number)".utf8)))
+            let job = Job(id: "1", url: "http://o/b", source: key, variants: [large], lane: .fast)
+            _ = try? cache.snapshot(
+                for: PendingJob(job: job, record: record), at: now, isGone: { _, _ in false },
+                read: { SourceSnapshot() })
         }
 
         private static func row(_ spec: VariantSpec) -> VariantRow {
@@ -91,8 +102,21 @@ struct RecentLooksTests {
     func folded() throws {
         var desk = Desk()
         _ = try desk.look(appended: 0, at: 1_000)
-        desk.looks.forget(Self.source)
+        desk.cache.forget(Self.source)
         _ = try desk.look(appended: 1, at: 1_001)
         #expect(desk.reads == 2)
+    }
+
+    @Test("What is asked for again outlives hundreds of others, and goes when the burst is over")
+    func generations() throws {
+        var desk = Desk()
+        for number in 0..<500 {
+            _ = try desk.look(appended: 0, at: 1_000)
+            desk.other(number, at: 1_000)
+        }
+        #expect(desk.reads <= 3)
+        desk.cache.tick(2_001)
+        _ = try desk.look(appended: 0, at: 1_999)
+        #expect(desk.reads >= 2)
     }
 }

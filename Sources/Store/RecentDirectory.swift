@@ -1,0 +1,29 @@
+internal import Posix
+internal import Synchronization
+
+/// The store's root, open for some milliseconds at a time: a name may mean another directory any time later.
+final class RecentDirectory: Sendable {
+    private final class Opened: Sendable {
+        let directory: OpenDirectory
+        /// Monotonic nanoseconds.
+        let at: Int64
+
+        init(_ root: String, at now: Int64) throws(SystemFailure) {
+            directory = try OpenDirectory(root)
+            at = now
+        }
+    }
+
+    private let opened = Mutex<Opened?>(nil)
+    private static let age: Int64 = 5_000_000
+
+    /// The file that has a name below the root; nil if nothing has, or that cannot be told.
+    func file(at location: String, below root: String) -> (length: Int, isRegular: Bool)? {
+        let now = SystemTime.monotonicNanoseconds
+        let opened = opened.withLock { opened in
+            if opened.map({ now - $0.at > Self.age }) ?? true { opened = try? Opened(root, at: now) }
+            return opened
+        }
+        return opened?.directory.file(at: location)
+    }
+}
