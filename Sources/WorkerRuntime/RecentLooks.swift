@@ -16,11 +16,11 @@ struct RecentLooks {
         var snapshot: SourceSnapshot
         var asked: [VariantSpec]
         /// When it began.
-        let at: Int64
+        let at: Moment
     }
 
     private var looks: [SourceKey: Look] = [:]
-    /// When the last began.
+    /// When the last began, monotonic milliseconds.
     private var last: Int64 = 0
 
     /// Sources of one partition; a slice of records has no more. All are let go when there is no room.
@@ -30,16 +30,18 @@ struct RecentLooks {
 
     /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
-        for pending: PendingJob, at now: Int64, isGone: (String, Int) -> Bool,
+        for pending: PendingJob, at now: Moment, isGone: (String, Int) -> Bool,
         read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
         let source = pending.job.source
         var look: Look
-        if let recent = looks[source], pending.record.timestamp < recent.at, now - recent.at < Self.age {
+        if let recent = looks[source], pending.record.timestamp < recent.at.wall,
+            now.monotonic - recent.at.monotonic < Self.age
+        {
             look = recent
         } else {
             look = Look(snapshot: try read(), asked: [], at: now)
-            last = now
+            last = now.monotonic
         }
         if look.asked == pending.job.variants { return look.snapshot }
         // What `auto` becomes is not chosen yet: it may be any of them.
@@ -55,7 +57,7 @@ struct RecentLooks {
         return look.snapshot
     }
 
-    /// Rows are let go when the burst is over.
+    /// Rows are let go when the burst is over. `now` is monotonic.
     mutating func tick(_ now: Int64) {
         if !looks.isEmpty, now - last > Self.age { looks = [:] }
     }
