@@ -170,7 +170,12 @@ let package = Package(
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),
-        tests("EmbeddedLog", needs: ["Failures", "Records", "EmbeddedLog", "Ports", "SQLite"]),
+        tests(
+            "EmbeddedLog",
+            needs: [
+                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "EmbeddedLog", "Ports",
+                "SQLite",
+            ]),
         tests(
             "Fault",
             needs: [

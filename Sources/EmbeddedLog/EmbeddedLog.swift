@@ -10,8 +10,8 @@ package import Records
 /// - Concurrency: appends are committed in groups by a thread of ours, reads are done on another.
 package final class EmbeddedLog: Log {
     package let partitionCount: Int
-    /// What the person who configured the log should know; nil if all is as configured.
-    package let notice: String?
+    /// What the person who configured the log should know; empty if all is as configured.
+    package let notices: [String]
     let folder: LogFolder
     let writer: LogWriter
     private let reads: LogReads
@@ -20,11 +20,20 @@ package final class EmbeddedLog: Log {
     package init(_ path: String, _ configuration: EmbeddedLogConfiguration = .init()) throws(LogFailure) {
         folder = try LogFolder(path, partitions: configuration.partitions)
         partitionCount = folder.partitionCount
-        notice =
-            partitionCount == configuration.partitions
-            ? nil
-            : "The log at \(path) has \(partitionCount) partitions, not the \(configuration.partitions) configured: the "
-                + "number is fixed when a log is made. Configure \(partitionCount), or use a data directory of its own."
+        var notices: [String] = []
+        if partitionCount != configuration.partitions {
+            notices.append(
+                "The log at \(path) has \(partitionCount) partitions, not the \(configuration.partitions) configured: the "
+                    + "number is fixed when a log is made. Configure \(partitionCount), or use a data directory of its own."
+            )
+        }
+        if configuration.reserve > 0, !folder.reserve.isPossible {
+            notices.append(
+                "The disk of \(path) takes no room in advance (fallocate), so log.reserve holds none of it: where others fill "
+                    + "the disk, the worker waits for room that a person makes. Give the log a disk of its own, or ext4 or XFS."
+            )
+        }
+        self.notices = notices
         writer = LogWriter(folder, configuration)
         reads = LogReads(folder)
         writer.start()

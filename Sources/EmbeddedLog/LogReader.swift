@@ -30,7 +30,9 @@ final class LogReader {
     private final class Table {
         var scan: Statement
         var bounds: Statement
+        let hasShortKeys: Bool
         init(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) {
+            hasShortKeys = try LogSchema.hasShortKeys(connection, place)
             scan = try connection.prepare(
                 "SELECT offset, at, key, value, headers FROM \(place.table) WHERE offset >= ?1 ORDER BY offset LIMIT ?2"
             )
@@ -100,15 +102,24 @@ final class LogReader {
         var records: [Record] = []
         var bytes = 0
         while bytes < EmbeddedLogConfiguration.readBytes, try logged(table.scan.step()) {
-            let record = try record(place, table.scan)
+            let record = try record(place, table.scan, hasShortKey: table.hasShortKeys)
             bytes += record.key.count + (record.value?.count ?? 0)
             records.append(record)
         }
         return records
     }
 
-    /// The newest record of each key from `prefix` on, in the keys' order.
+    /// The newest record of each key that begins with `prefix`, in the order of the keys as they are stored.
     func latest(_ place: TablePlace, keyPrefix prefix: [UInt8]) throws(LogFailure) -> [Record] {
+        guard try table(place).hasShortKeys else { return try latest(place, storedPrefix: prefix, isShort: false) }
+        var newest: [Record] = []
+        for stored in ShortKey.prefixes(prefix) { newest += try latest(place, storedPrefix: stored, isShort: true) }
+        return newest.filter { $0.key.starts(with: prefix) }
+    }
+
+    private func latest(
+        _ place: TablePlace, storedPrefix prefix: [UInt8], isShort: Bool
+    ) throws(LogFailure) -> [Record] {
         let past = Self.firstPast(prefix)
         let sql =
             "SELECT offset, at, key, value, headers FROM \(place.table) WHERE key >= ?1"
@@ -118,7 +129,7 @@ final class LogReader {
         if let past { scan.bind(2, past) }
         var newest: [Record] = []
         while try logged(scan.step()) {
-            let record = try record(place, scan)
+            let record = try record(place, scan, hasShortKey: isShort)
             if newest.last?.key == record.key { newest.removeLast() }
             newest.append(record)
         }
@@ -134,16 +145,25 @@ final class LogReader {
         return table
     }
 
-    private func record(_ place: TablePlace, _ row: borrowing Statement) throws(LogFailure) -> Record {
+    private func record(
+        _ place: TablePlace, _ row: borrowing Statement, hasShortKey: Bool
+    ) throws(LogFailure) -> Record {
         let offset = try logged(row.integer(0, in: LogSchema.offsets))
-        guard let headers = row.withBytes(4, { RecordHeaders(packed: $0) }) else {
+        let key = hasShortKey ? ShortKey.plain(row.bytes(2)) : row.bytes(2)
+        let body: (headers: RecordHeaders, value: [UInt8]?)? =
+            if row.isInteger(3) {
+                row.withBytes(4) { RowPacking.unpack($0, key: key) }.map { ($0.headers, $0.value) }
+            } else {
+                row.withBytes(4) { RecordHeaders(packed: $0) }.map { ($0, row.optionalBytes(3)) }
+            }
+        guard let body else {
             throw .unreadable(
                 path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged", isDamaged: true
             )
         }
         return Record(
-            topic: place.topic, partition: place.partition, offset: offset, timestamp: row.integer(1),
-            key: row.bytes(2), value: row.optionalBytes(3), headers: headers)
+            topic: place.topic, partition: place.partition, offset: offset, timestamp: row.integer(1), key: key,
+            value: body.value, headers: body.headers)
     }
 
     /// The least bytes above everything that begins with `prefix`; nil if there are none.

@@ -13,6 +13,15 @@ struct LogReserve: Sendable {
     /// What the file holds of the disk.
     var held: Int { (try? FileSystem.heldBytes(of: path)) ?? 0 }
 
+    /// Whether the disk can hold room for a file that has nothing in it, as far as it says. Asked of a disk that is full, too.
+    var isPossible: Bool {
+        if held > 0 { return true }
+        let trial = path + ".trial"
+        defer { _ = try? FileSystem.remove(trial) }
+        do throws(SystemFailure) { try FileSystem.reserve(4_096, at: trial) } catch { return !error.isUnsupported }
+        return true
+    }
+
     /// Lets the room go. True if there was some.
     func giveUp() -> Bool {
         guard held > 0 else { return false }

@@ -3,7 +3,9 @@ internal import SQLite
 
 /// The tables of the log's file, and how its connections are set.
 enum LogSchema {
-    static let version: Int64 = 1
+    /// Rows may be packed, and keys short: programs before that read only `plain`.
+    private static let version: Int64 = 2
+    private static let plain: Int64 = 1
     static let pageSize = 8192
     /// Each has a table for each topic.
     static let partitionCounts = 1...256
@@ -23,7 +25,7 @@ enum LogSchema {
             try connection.transaction { () throws(SQLiteFailure) in
                 for statement in tables(partitions) { try connection.execute(statement) }
             }
-        } else if found != version {
+        } else if found != version && found != plain {
             throw SQLiteFailure(
                 path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
         } else {
@@ -69,13 +71,26 @@ enum LogSchema {
         ] + TablePlace.all(Topic.allCases, of: partitions).flatMap(tables) + ["PRAGMA user_version = \(version)"]
     }
 
+    /// Before the first packed row of a log that an older program made; it keeps its keys as they are.
+    static func markPacked(_ connection: Connection) throws(SQLiteFailure) {
+        try connection.execute("PRAGMA user_version = \(version)")
+    }
+
+    /// Whether the table's keys are short, as its index is named.
+    static func hasShortKeys(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) -> Bool {
+        guard place.topic == .variants else { return false }
+        let name = "\(place.topic.rawValue).\(place.partition.number).shortKey"
+        return try connection.number("SELECT 1 FROM sqlite_schema WHERE name = '\(name)'") != nil
+    }
+
     private static func tables(_ place: TablePlace) -> [String] {
         var statements = [
             "CREATE TABLE \(place.table) (offset INTEGER PRIMARY KEY, at INTEGER NOT NULL, key BLOB NOT NULL, "
                 + "value BLOB, headers BLOB NOT NULL)"
         ]
         let name = "\(place.topic.rawValue).\(place.partition.number)"
-        if place.topic.hasKeyIndex { statements.append("CREATE INDEX \"\(name).key\" ON \(place.table) (key)") }
+        let key = place.topic == .variants ? "shortKey" : "key"
+        if place.topic.hasKeyIndex { statements.append("CREATE INDEX \"\(name).\(key)\" ON \(place.table) (key)") }
         if place.topic.isCompacted {
             statements.append("CREATE INDEX \"\(name).tombstones\" ON \(place.table) (offset) WHERE value IS NULL")
         }

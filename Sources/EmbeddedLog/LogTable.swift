@@ -3,12 +3,16 @@ internal import SQLite
 
 /// One table of the log as the writer sees it.
 final class LogTable {
+    /// Stands for a value that is packed together with its headers, in their place. No other value is a number.
+    static let packed: Int64 = 1
+
     let place: TablePlace
     private var insert: Statement
     private var last: Statement
     private var trim: Statement
     /// For topics looked up by key: what a new record makes obsolete.
     private var byKey: ByKey?
+    private let hasShortKeys: Bool
     /// Everything below it is deleted, but for the newest record.
     private var first: Int64
     /// The offset of the next record, as of the last append through this connection.
@@ -33,6 +37,7 @@ final class LogTable {
         // The newest record always stays: the next offset is the one after it.
         trim = try connection.prepare(
             "DELETE FROM \(place.table) WHERE offset < min(?1, (SELECT max(offset) FROM \(place.table)))")
+        hasShortKeys = try LogSchema.hasShortKeys(connection, place)
         byKey = place.topic.hasKeyIndex ? try ByKey(connection, place.table) : nil
         var least = try connection.prepare("SELECT min(offset) FROM \(place.table)")
         first = try least.step() ? least.integer(0, in: LogSchema.offsets) : 0
@@ -49,14 +54,19 @@ final class LogTable {
         let offset = next
         insert.bind(1, offset)
         insert.bind(2, now)
-        insert.bind(3, row.key)
-        if let value = row.value { insert.bind(4, value) } else { insert.bindNull(4) }
+        let key = hasShortKeys ? ShortKey.stored(row.key) : row.key
+        insert.bind(3, key)
+        switch row.body {
+        case .packed: insert.bind(4, Self.packed)
+        case .value(let value): insert.bind(4, value)
+        case .tombstone: insert.bindNull(4)
+        }
         insert.bind(5, row.headers)
         try insert.run()
         next += 1
         guard let byKey else { return offset }
         if place.topic.isCompacted {
-            byKey.dropOlder.bind(1, row.key)
+            byKey.dropOlder.bind(1, key)
             byKey.dropOlder.bind(2, offset)
             try byKey.dropOlder.run()
         } else if let discarded = row.discarded {
@@ -100,18 +110,34 @@ final class LogTable {
 struct PendingRow: Sendable {
     let place: TablePlace
     let key: [UInt8]
-    let value: [UInt8]?
+    let body: Body
     let headers: [UInt8]
     /// The id of the dead letter that this record discards.
     let discarded: [UInt8]?
     let bytes: Int
 
+    enum Body: Sendable {
+        case value([UInt8])
+        case tombstone
+        /// Among the headers.
+        case packed
+    }
+
     init(_ record: NewRecord) {
         place = TablePlace(topic: record.topic, partition: record.partition)
-        (key, value, headers) = (record.key, record.value, record.headers.packed)
+        key = record.key
+        let isRow = record.topic == .variants
+        if let value = record.value, isRow,
+            let packed = RowPacking.pack(key: record.key, headers: record.headers.packed, value: value)
+        {
+            (body, headers) = (.packed, packed)
+        } else {
+            (body, headers) = (record.value.map { .value($0) } ?? .tombstone, record.headers.packed)
+        }
         discarded =
             record.topic == .dead && record.value == nil
             ? record.headers[DeadLetterDiscard.header] : nil
-        bytes = key.count + (value?.count ?? 0) + headers.count
+        let value = if case .value(let value) = body { value.count } else { 0 }
+        bytes = key.count + value + headers.count
     }
 }

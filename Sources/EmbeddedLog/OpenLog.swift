@@ -9,6 +9,8 @@ final class OpenLog {
     private let partitionCount: Int
     private var tables: [LogTable?]
     private var saveCommitted: Statement?
+    /// Older programs are told by the file's version that rows may be packed.
+    private var isMarked = false
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
 
@@ -43,6 +45,10 @@ final class OpenLog {
                 let limit = EmbeddedLogConfiguration.recordBytes
                 results.append(.refused(.tooLarge(topic: row.place.topic, bytes: row.bytes, limit: limit)))
                 continue
+            }
+            if case .packed = row.body, !isMarked {
+                try LogSchema.markPacked(connection)
+                isMarked = true
             }
             let table = try table(row.place)
             if touched.insert(row.place).inserted { try table.beginGroup() }

@@ -16,8 +16,10 @@ final class IndexFile {
     var setPosition: Statement
     var setProgress: Statement
 
-    /// Counts up when the tables or the rows' bytes change: another version is rebuilt, never converted.
-    private static let version: Int64 = 2
+    /// Counts up when the tables or the rows' bytes change. Of older versions `convertible` is gone on with.
+    private static let version: Int64 = 3
+    /// Left by 454fb1b: it has no anchors, and larger rows (`RowCoding.Form`).
+    private static let convertible: Int64 = 2
 
     private init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
@@ -25,7 +27,7 @@ final class IndexFile {
         insert = try connection.prepare("INSERT INTO sources (prefix, body) VALUES (?1, ?2)")
         update = try connection.prepare("UPDATE sources SET body = ?2 WHERE id = ?1")
         delete = try connection.prepare("DELETE FROM sources WHERE id = ?1")
-        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3)")
+        setPosition = try connection.prepare("INSERT OR REPLACE INTO position VALUES (0, ?1, ~?1, ?2, ?3, ?4)")
         setProgress = try connection.prepare("INSERT OR REPLACE INTO progress VALUES (0, ?1)")
     }
 
@@ -43,24 +45,26 @@ final class IndexFile {
         // Synced at checkpoints only: a kill loses nothing, and what a power cut takes is taken with its position.
         try connection.execute(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096")
-        switch try connection.number("PRAGMA user_version") ?? 0 {
-        case 0: try makeTables(connection)
-        case version: break
-        case let other: return .unfit("its version is \(other), not \(version)")
+        let found = try connection.number("PRAGMA user_version") ?? 0
+        guard [0, convertible, version].contains(found) else {
+            return .unfit("its version is \(found), not \(version)")
         }
         do throws(SQLiteFailure) {
-            // Files of 454fb1b are without it, and are as good.
-            try connection.execute("CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL)")
-            var row = try connection.prepare("SELECT position, inverse, epoch, at FROM position")
+            if found == 0 { try makeTables(connection) }
+            if found == convertible { try convert(connection) }
+            var row = try connection.prepare("SELECT position, inverse, epoch, at, anchors FROM position")
             let file = try IndexFile(connection)
             guard try row.step() else { return .sound(file, nil, progress: nil) }
             let (position, inverse) = (row.integer(0), row.integer(1))
-            let checkpoint = IndexCheckpoint(position: position, epoch: row.integer(2), at: row.integer(3))
+            let anchors = row.isNull(4) ? nil : row.withBytes(4) { ChangelogAnchors(packed: $0) }
+            let isWhole = row.isNull(4) || anchors != nil
+            let checkpoint = IndexCheckpoint(
+                position: position, epoch: row.integer(2), at: row.integer(3), anchors: anchors)
             row.reset()
             // Numbers that nobody writes are no less damage than two that differ.
             let isSound =
                 position == ~inverse && position >= 0 && RecordLimits.epochs.contains(checkpoint.epoch)
-                && RecordLimits.times.contains(checkpoint.at)
+                && RecordLimits.times.contains(checkpoint.at) && isWhole
             guard isSound else { return .unfit("its position is damaged") }
             var progress = try connection.prepare("SELECT body FROM progress")
             let body = try progress.step() ? progress.bytes(0) : nil
@@ -68,7 +72,7 @@ final class IndexFile {
             return .sound(file, checkpoint, progress: body)
         } catch {
             guard error.isMisfit else { throw error }
-            return .unfit("its tables are not those of version \(version): \(error.message)")
+            return .unfit("its tables are not those of version \(found): \(error.message)")
         }
     }
 
@@ -80,7 +84,20 @@ final class IndexFile {
                 """
                 CREATE TABLE sources (id INTEGER PRIMARY KEY, prefix INTEGER NOT NULL, body BLOB NOT NULL);
                 CREATE INDEX by_prefix ON sources (prefix);
-                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL);
+                CREATE TABLE position (id INTEGER PRIMARY KEY, position INTEGER NOT NULL, inverse INTEGER NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL, anchors BLOB);
+                CREATE TABLE progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+                PRAGMA user_version = \(version)
+                """)
+        }
+    }
+
+    /// Older rows stay as they are until they are written again. An older program makes such a file anew.
+    private static func convert(_ connection: Connection) throws(SQLiteFailure) {
+        try connection.transaction { () throws(SQLiteFailure) in
+            try connection.execute(
+                """
+                CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+                ALTER TABLE position ADD COLUMN anchors BLOB;
                 PRAGMA user_version = \(version)
                 """)
         }

@@ -22,6 +22,9 @@ struct RowBytes: ~Copyable {
         bytes.append(UInt8(left))
     }
 
+    /// A difference: small where two numbers are near each other, whichever is larger.
+    mutating func put(difference: Int64) { put(UInt64(bitPattern: difference << 1 ^ difference >> 63)) }
+
     mutating func put(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
 
     mutating func put(_ text: String) {
@@ -45,6 +48,13 @@ struct RowBytes: ~Copyable {
     mutating func put(_ size: PixelSize) {
         put(size.width)
         put(size.height)
+    }
+
+    mutating func put(_ region: Region) {
+        put(word: region.x.bitPattern)
+        put(word: region.y.bitPattern)
+        put(word: region.width.bitPattern)
+        put(word: region.height.bitPattern)
     }
 
     /// Eight bytes as they are: for what is no small number.
@@ -95,6 +105,11 @@ struct RowParts {
 
     mutating func int() -> Int { Int(number()) }
 
+    mutating func difference() -> Int64 {
+        let folded = UInt64(bitPattern: number())
+        return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
+    }
+
     mutating func int(in range: ClosedRange<Int>) -> Int {
         let value = int()
         if range.contains(value) { return value }
@@ -138,8 +153,11 @@ struct RowParts {
             orientation: int(in: RowLimits.orientation), isTruncated: flag())
     }
 
-    mutating func size() -> PixelSize {
-        if let size = PixelSize(told: int(), int()) { return size }
+    mutating func size() -> PixelSize { size(int(), int()) }
+
+    /// Of sides that were read.
+    mutating func size(_ width: Int, _ height: Int) -> PixelSize {
+        if let size = PixelSize(told: width, height) { return size }
         isBroken = true
         return PixelSize(width: 1, height: 1)
     }

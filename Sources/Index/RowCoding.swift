@@ -1,20 +1,29 @@
 internal import Canonical
 internal import Digest
 internal import ImageModel
+internal import Ports
 internal import Records
 internal import VariantSpec
 
 /// All rows of a source as one blob: its key, its source row, its variants, and a check word, since SQLite notices
 /// damage to its pages' order, not to what is in them, and a wrong row would be believed.
 enum RowCoding {
+    /// How the rows of a blob are written; the check word tells.
+    enum Form: UInt64, CaseIterable {
+        /// What follows from the key, the spec or the source's row is left out.
+        case short = 0x6d7a_0003
+        /// Of files that 454fb1b left.
+        case full = 0
+    }
+
     static func encode(_ snapshot: SourceSnapshot, of source: SourceKey) -> [UInt8] {
         var bytes = RowBytes(capacity: 256 * (1 + snapshot.variants.count))
         bytes.put(source.digest)
         bytes.put(snapshot.source != nil)
         if let row = snapshot.source { put(row, to: &bytes) }
         bytes.put(snapshot.variants.count)
-        for row in snapshot.variants { put(row, to: &bytes) }
-        bytes.put(word: bytes.bytes.withUnsafeBytes(checkWord))
+        for row in snapshot.variants { put(row, beside: snapshot.source, to: &bytes) }
+        bytes.put(word: bytes.bytes.withUnsafeBytes { checkWord($0, .short) })
         return bytes.bytes
     }
 
@@ -29,44 +38,97 @@ enum RowCoding {
         guard bytes.count >= 8 else { return .damaged }
         let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(8))
         var seal = RowParts(UnsafeRawBufferPointer(rebasing: bytes.suffix(8)))
-        guard seal.word() == checkWord(content) else { return .damaged }
+        let word = seal.word()
+        guard let form = Form.allCases.first(where: { checkWord(content, $0) == word }) else { return .damaged }
         var parts = RowParts(content)
         guard parts.digest() == source.digest else { return .another }
-        let row = parts.flag() ? sourceRow(source, from: &parts) : nil
+        let row = parts.flag() ? sourceRow(source, from: &parts, form) : nil
         let count = parts.int()
         var variants: [VariantRow] = []
         variants.reserveCapacity(min(max(0, count), 64))
-        while variants.count < count, !parts.isBroken { variants.append(variantRow(source, from: &parts)) }
+        while variants.count < count, !parts.isBroken {
+            variants.append(
+                form == .short
+                    ? variantRow(source, beside: row, from: &parts) : fullVariantRow(source, from: &parts))
+        }
         return parts.isWhole ? .snapshot(SourceSnapshot(source: row, variants: variants)) : .damaged
     }
 
-    private static func put(_ row: VariantRow, to bytes: inout RowBytes) {
+    /// What most variants of a source have as its row has it.
+    private struct Base {
+        var version: UInt64 = 0
+        var size = (width: 0, height: 0)
+        var fetchedAt: Int64 = 0
+        var expires: Int64 = 0
+
+        init(_ row: SourceRow?) {
+            guard let row else { return }
+            (version, size) = (row.version.word, (row.size.width, row.size.height))
+            (fetchedAt, expires) = (row.fetchedAt, row.expires)
+        }
+    }
+
+    /// What a variant's row has besides what all have.
+    private struct Parts: OptionSet {
+        let rawValue: Int
+        static let alpha = Parts(rawValue: 1)
+        static let donor = Parts(rawValue: 2)
+        static let region = Parts(rawValue: 4)
+        static let location = Parts(rawValue: 8)
+        static let facts = Parts(rawValue: 16)
+        static let all: Parts = [.alpha, .donor, .region, .location, .facts]
+    }
+
+    private static func put(_ row: VariantRow, beside source: SourceRow?, to bytes: inout RowBytes) {
+        let base = Base(source)
+        var parts: Parts = row.hasAlpha ? .alpha : []
+        if case .donor = row.madeFrom { parts.insert(.donor) }
+        if row.region != Region(whole: row.sourceSize) { parts.insert(.region) }
+        if row.location != BlobName.location(row.source, row.version, row.spec) { parts.insert(.location) }
+        if row.facts != nil { parts.insert(.facts) }
+        bytes.put(parts.rawValue)
         bytes.put(row.spec)
-        bytes.put(word: row.version.word)
+        bytes.put(row.version.word ^ base.version)
         bytes.put(row.size)
         bytes.put(row.bytes)
         bytes.put(row.digest)
-        bytes.put(row.location)
-        if case .donor(let spec) = row.madeFrom {
-            bytes.put(true)
-            bytes.put(spec)
-        } else {
-            bytes.put(false)
-        }
-        bytes.put(row.sourceSize)
-        bytes.put(word: row.region.x.bitPattern)
-        bytes.put(word: row.region.y.bitPattern)
-        bytes.put(word: row.region.width.bitPattern)
-        bytes.put(word: row.region.height.bitPattern)
-        bytes.put(row.hasAlpha)
-        bytes.put(row.storedAt)
-        bytes.put(row.expires)
+        if parts.contains(.location) { bytes.put(row.location) }
+        if case .donor(let spec) = row.madeFrom { bytes.put(spec) }
+        bytes.put(difference: Int64(row.sourceSize.width &- base.size.width))
+        bytes.put(difference: Int64(row.sourceSize.height &- base.size.height))
+        if parts.contains(.region) { bytes.put(row.region) }
+        bytes.put(difference: row.storedAt &- base.fetchedAt)
+        bytes.put(difference: row.expires &- base.expires)
         bytes.put(row.frames)
         bytes.put(row.quality)
         bytes.put(row.placeholder)
         bytes.put(row.colour.map { [$0.red, $0.green, $0.blue] } ?? [])
-        bytes.put(row.facts != nil)
         if let facts = row.facts { bytes.put(facts) }
+    }
+
+    private static func variantRow(
+        _ source: SourceKey, beside row: SourceRow?, from parts: inout RowParts
+    ) -> VariantRow {
+        let base = Base(row)
+        let has = Parts(rawValue: parts.int(in: 0...Parts.all.rawValue))
+        let spec = parts.spec()
+        let version = SourceVersion(word: UInt64(bitPattern: parts.number()) ^ base.version)
+        let (size, count, digest) = (parts.size(), parts.int(in: RowLimits.bytes), parts.digest())
+        let location = has.contains(.location) ? parts.text() : BlobName.location(source, version, spec)
+        let madeFrom: Provenance = has.contains(.donor) ? .donor(parts.spec()) : .origin
+        let sourceSize = parts.size(
+            base.size.width &+ Int(parts.difference()), base.size.height &+ Int(parts.difference()))
+        let region = has.contains(.region) ? parts.region() : Region(whole: sourceSize)
+        let (storedAt, expires) = (base.fetchedAt &+ parts.difference(), base.expires &+ parts.difference())
+        let (frames, quality, placeholder, colour) = (
+            parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.bytes()
+        )
+        return VariantRow(
+            source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
+            madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: has.contains(.alpha),
+            storedAt: storedAt, expires: expires, frames: frames, quality: quality, placeholder: placeholder,
+            colour: colour.count == 3 ? RGB(colour[0], colour[1], colour[2]) : nil,
+            facts: has.contains(.facts) ? parts.facts() : nil)
     }
 
     private static func put(_ row: SourceRow, to bytes: inout RowBytes) {
@@ -79,12 +141,15 @@ enum RowCoding {
         bytes.put(row.hasAlpha)
         bytes.put(row.frames)
         bytes.put(row.original != nil)
-        if let original = row.original { bytes.put(original) }
+        if let original = row.original {
+            // No text stands for the usual one.
+            bytes.put(original == BlobName(original: row.source, row.version, row.format).location ? "" : original)
+        }
         bytes.put(row.fetchedAt)
         bytes.put(row.expires)
     }
 
-    private static func variantRow(_ source: SourceKey, from parts: inout RowParts) -> VariantRow {
+    private static func fullVariantRow(_ source: SourceKey, from parts: inout RowParts) -> VariantRow {
         let (spec, version, size, count) = (
             parts.spec(), SourceVersion(word: parts.word()), parts.size(), parts.int(in: RowLimits.bytes)
         )
@@ -103,21 +168,22 @@ enum RowCoding {
             facts: parts.flag() ? parts.facts() : nil)
     }
 
-    private static func sourceRow(_ source: SourceKey, from parts: inout RowParts) -> SourceRow {
+    private static func sourceRow(_ source: SourceKey, from parts: inout RowParts, _ form: Form) -> SourceRow {
         let (url, version, size, format) = (
             parts.text(), SourceVersion(word: parts.word()), parts.size(), parts.format()
         )
         let (count, digest) = (parts.int(in: RowLimits.bytes), parts.digest())
         let (hasAlpha, frames) = (parts.flag(), parts.int(in: RowLimits.frames))
-        let original = parts.flag() ? parts.text() : nil
+        var original = parts.flag() ? parts.text() : nil
+        if form == .short, original == "" { original = BlobName(original: source, version, format).location }
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
             hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number())
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.
-    private static func checkWord(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var state = UInt64(bytes.count)
+    static func checkWord(_ bytes: UnsafeRawBufferPointer, _ form: Form) -> UInt64 {
+        var state = UInt64(bytes.count) ^ form.rawValue
         func mix(_ word: UInt64) {
             let product = (state ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
             state = product.high ^ product.low ^ word.byteSwapped

@@ -29,9 +29,10 @@ final class SQLiteVariantIndex: VariantIndex {
     }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
-        let checkpoint = IndexCheckpoint(position: position, epoch: epoch, at: SystemTime.wallMilliseconds)
+        let checkpoint = IndexCheckpoint(
+            position: position, epoch: epoch, at: SystemTime.wallMilliseconds, anchors: anchors)
         _ = try using { (file) throws(SQLiteFailure) in
             try file.connection.transaction { () throws(SQLiteFailure) -> Bool? in
                 var batch = IndexBatch()
@@ -46,6 +47,7 @@ final class SQLiteVariantIndex: VariantIndex {
                 file.setPosition.bind(1, position)
                 file.setPosition.bind(2, epoch)
                 file.setPosition.bind(3, checkpoint.at)
+                if let anchors { file.setPosition.bind(4, anchors.packed) } else { file.setPosition.bindNull(4) }
                 try file.setPosition.run()
                 return true
             }
@@ -72,7 +74,7 @@ final class SQLiteVariantIndex: VariantIndex {
             if let result = try body(file) { return result }
             reason = "a row is not as it was written"
         } catch {
-            guard error.isCorrupt else { throw .unavailable(path: path, reason: error.description) }
+            guard error.isCorrupt else { throw IndexFailure(error, path) }
             reason = error.description
         }
         close()

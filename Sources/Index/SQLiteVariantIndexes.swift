@@ -14,7 +14,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
     package func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let path = "\(folder)/\(partition.number).sqlite"
         do throws(SystemFailure) { try Folder.make(folder) } catch {
-            throw .unavailable(path: folder, reason: error.description)
+            throw error.isOutOfSpace ? .full(path: folder) : .unavailable(path: folder, reason: error.description)
         }
         let reason: String
         do throws(SQLiteFailure) {
@@ -24,7 +24,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
             case .unfit(let why): reason = why
             }
         } catch {
-            guard error.isCorrupt else { throw .unavailable(path: path, reason: error.description) }
+            guard error.isCorrupt else { throw IndexFailure(error, path) }
             reason = error.description
         }
         IndexFile.setAside(path)
@@ -33,12 +33,22 @@ package struct SQLiteVariantIndexes: VariantIndexes {
                 let rebuilt = "\(path) was set aside as \(path).damaged and is rebuilt from the changelog: \(reason)"
                 return (SQLiteVariantIndex(path, file, checkpoint, nil), rebuilt)
             }
-        } catch { throw .unavailable(path: path, reason: error.description) }
+        } catch { throw IndexFailure(error, path) }
         throw .unavailable(path: path, reason: "it cannot be made anew (\(reason))")
     }
 
     /// A damaged one is as none: what it would spare is done again.
     private static func row(_ json: [UInt8]?, _ partition: PartitionID) -> ProgressRow? {
         json.flatMap { ProgressRow(partition: partition, stored: $0) }
+    }
+}
+
+extension IndexFailure {
+    /// SQLite says of a disk that had no room for the file's name that it cannot open it, and of one that fills while the
+    /// WAL is made that it cannot write.
+    init(_ failure: SQLiteFailure, _ path: String) {
+        let mayBeFull = failure.isInputOutput || failure.isUnopened
+        let isFull = failure.isFull || mayBeFull && FileSystem.isFull(at: path)
+        self = isFull ? .full(path: path) : .unavailable(path: path, reason: failure.description)
     }
 }

@@ -108,10 +108,14 @@ package struct PartitionLifecycle: Sendable, Equatable {
     /// The index cannot tell now what holds: the fence comes later.
     package mutating func abandonFence() { if case .fencing = phase { phase = .restoring } }
 
-    /// An empty index takes the place of a damaged one.
-    package mutating func rebuild() {
+    /// Another index takes the place of a damaged one. Of an index of another changelog (`isOfAnother`) the epochs were, too:
+    /// they made no row's epoch one that is over.
+    ///
+    /// - Parameter position: what the new one holds already.
+    package mutating func rebuild(from position: Int64 = 0, isOfAnother: Bool = false) {
         restoreEnd = max(restoreEnd, folded)
-        folded = 0
+        folded = position
+        if isOfAnother { fencedKeys = [:] }
         rebuilds += 1
         switch phase {
         case .restoring, .fencing: phase = .restoring

@@ -53,7 +53,8 @@ extension PartitionState {
             // What `auto` became depends on more than rows.
             let variants =
                 pending === asked
-                ? recentAnswers.note(unchanged: plan.unchanged, of: pending.job, snapshot, at: now.wall, rules.reuse)
+                ? recentAnswers.note(
+                    unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
@@ -83,7 +84,7 @@ extension PartitionState {
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
-        recentAnswers.tick(now.wall)
+        recentAnswers.tick(now.monotonic)
         endWaits(now, &effects)
         for topic in Topic.lanes {
             guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {

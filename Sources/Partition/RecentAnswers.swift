@@ -19,7 +19,7 @@ struct RecentAnswers: Sendable {
 
     private var answers: [SourceKey: Answer] = [:]
     private var seen = SeenBefore()
-    /// When the last was noted, milliseconds since 1970.
+    /// When the last was noted, monotonic milliseconds.
     private var noted: Int64 = 0
 
     /// Sources of one partition; a slice of records has no more. All are let go when there is no room.

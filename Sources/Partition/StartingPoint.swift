@@ -4,8 +4,8 @@ package import Records
 ///
 /// The group's offset is for Kafka's own tools; the progress row knows more. The higher of the two counts, with one
 /// exception: an offset below the one that was known to be durable was set by an operator, and wins. A log that is not
-/// the one of the progress is read from its beginning (`LogBreak`). Brokers delete the group's offsets together with a
-/// topic: where there is none, and no anchor to know the log by, the progress does not count.
+/// the one of the progress is read from its beginning (`LogBreak`). Where no anchor shows that the log is
+/// the one of the progress, that does not count: another cluster's would pass over jobs of this one.
 package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
     /// Finished above `position`, ascending.
@@ -24,6 +24,8 @@ package struct StartingPoint: Sendable, Equatable {
         case anotherLog(LogBreak)
         /// The group's offset was set back, from the one that the progress row recorded as committed.
         case reset(from: Int64)
+        /// The group's offset was set forward over so many records that nobody finished.
+        case skip(Int64)
         /// Retention removed so many offsets that were not finished.
         case expired(Int64)
     }
@@ -55,12 +57,20 @@ package struct StartingPoint: Sendable, Equatable {
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)
+        } else if let anchor = known.anchor, anchor.offset >= bounds.lowerBound, position > known.next {
+            let told = Set(finished).union(answered.keys).count { $0 >= known.next && $0 < position }
+            let skipped = position - known.next - Int64(told)
+            if skipped > 0 { finding = .skip(skipped) }
         }
         if position < bounds.lowerBound {
             let done = Set(finished).union(answered.keys).count { $0 >= position && $0 < bounds.lowerBound }
             let lost = bounds.lowerBound - position - Int64(done)
             if lost > 0 { finding = .expired(lost) }
             position = bounds.lowerBound
+        }
+        // Retention removed the anchor, or there was none.
+        if known.anchor.map({ $0.offset < bounds.lowerBound }) ?? true {
+            (position, finished, waits) = (max(committed ?? bounds.lowerBound, bounds.lowerBound), [], [])
         }
         self.init(
             position, finished.filter { $0 >= position },

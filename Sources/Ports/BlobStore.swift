@@ -20,6 +20,39 @@ package struct BlobName: Sendable, Hashable {
     package init(original source: SourceKey, _ version: SourceVersion, _ format: ImageFormat) {
         self.init(source, version, leaf: "original.\(format.suffix)")
     }
+    /// Where stores put the blob, relative to their root. Rows of indexes leave out a location that follows from this, so
+    /// that it stays as it is.
+    package var location: String {
+        var leaf = leaf
+        return leaf.withUTF8 { leaf in
+            Self.location(source, version, limit: leaf.count) { out in
+                out.update(fromContentsOf: leaf)
+            }
+        }
+    }
+
+    /// The same of a variant: read for each variant that is looked up, and interpolation is slow.
+    package static func location(_ source: SourceKey, _ version: SourceVersion, _ spec: VariantSpec) -> String {
+        location(source, version, limit: VariantSpec.byteLimit) { spec.write(to: $0.baseAddress!) }
+    }
+
+    /// Two levels of folders by the key's first digits, so that none holds millions.
+    private static func location(
+        _ source: SourceKey, _ version: SourceVersion, limit: Int,
+        leaf: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) -> String {
+        String(unsafeUninitializedCapacity: 88 + limit) { out in
+            let slash = UInt8(ascii: "/")
+            let start = out.baseAddress!
+            source.digest.writeHex(to: start + 6)
+            (out[0], out[1], out[2], out[3], out[4], out[5]) = (out[6], out[7], slash, out[8], out[9], slash)
+            out[70] = slash
+            Hex.write(version.word, to: start + 71)
+            out[87] = slash
+            return 88 + leaf(UnsafeMutableBufferPointer(rebasing: out[88...]))
+        }
+    }
+
     package var isOriginal: Bool { leaf.hasPrefix("original.") }
     private init(_ source: SourceKey, _ version: SourceVersion, leaf: String) {
         (self.source, self.version, self.leaf) = (source, version, leaf)

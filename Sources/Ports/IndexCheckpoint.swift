@@ -6,21 +6,34 @@ package struct IndexCheckpoint: Sendable, Hashable {
     package let epoch: Int64
     /// When it was written, milliseconds since 1970.
     package let at: Int64
+    /// nil of a file that an earlier program wrote last: nothing tells its changelog from another that is as long.
+    package let anchors: ChangelogAnchors?
 
-    package init(position: Int64, epoch: Int64, at: Int64) {
-        (self.position, self.epoch, self.at) = (position, epoch, at)
+    package init(position: Int64, epoch: Int64, at: Int64, anchors: ChangelogAnchors? = nil) {
+        (self.position, self.epoch, self.at, self.anchors) = (position, epoch, at, anchors)
     }
 
-    /// Why the index can't be carried on from here, for people; nil if it can.
+    /// Why an index is made anew from its changelog; for people.
+    package enum Flaw: Sendable, Hashable {
+        /// It is of another changelog.
+        case foreign(String)
+        /// It is of this one, and can't be carried on.
+        case outdated(String)
+    }
+
+    /// Why the index can't be carried on from here; nil if it can, as far as the changelog's bounds tell.
     ///
     /// - Parameter tombstonesKept: how long the changelog keeps the word that a row is gone. What was missed for longer
     ///   may have been dropped and forgotten, and would stand in the index for ever.
-    package func flaw(in changelog: Range<Int64>, tombstonesKept: Duration?, at now: Int64) -> String? {
-        if position < changelog.lowerBound { return "the changelog does not reach back to where it stopped" }
-        if position > changelog.upperBound { return "it is of another changelog, which was longer" }
+    package func flaw(in changelog: Range<Int64>, tombstonesKept: Duration?, at now: Int64) -> Flaw? {
+        if position < changelog.lowerBound { return .outdated("the changelog does not reach back to where it stopped") }
+        if position > changelog.upperBound {
+            return .foreign(
+                "it is of one that reached offset \(position), and this one ends at \(changelog.upperBound)")
+        }
         guard let tombstonesKept, position < changelog.upperBound, .milliseconds(now - at) > tombstonesKept else {
             return nil
         }
-        return "it stopped longer ago than the changelog keeps word of what is gone"
+        return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
     }
 }

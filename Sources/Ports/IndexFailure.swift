@@ -1,13 +1,19 @@
 package import Failures
+package import Records
 
 /// Why an index could not be opened, read or written; nothing is lost by it, since the changelog has every row.
 package enum IndexFailure: CodedFailure, Hashable {
     case corrupt(path: String, reason: String)
+    /// It holds the rows of another changelog.
+    case foreign(PartitionID, reason: String)
+    case full(path: String)
     case unavailable(path: String, reason: String)
 
     package var kind: Code {
         switch self {
         case .corrupt: .corrupt
+        case .foreign: .foreign
+        case .full: .full
         case .unavailable: .unavailable
         }
     }
@@ -16,6 +22,10 @@ package enum IndexFailure: CodedFailure, Hashable {
         switch self {
         case .corrupt(let path, let reason):
             "The index \(path) is damaged (\(reason)). It was set aside and is rebuilt from the changelog; its partition's jobs wait for that."
+        case .foreign(let partition, let reason):
+            "The index of partition \(partition) is not of this log's changelog: \(reason). It is dropped and rebuilt from the changelog; its jobs wait for that. If the data directory was copied or brought back from a backup, check that its log and its store belong together, too."
+        case .full(let path):
+            "There is no space left for the index \(path). Free some: its partition's jobs wait for it."
         case .unavailable(let path, let reason):
             "The index \(path) cannot be used: \(reason). Check the data directory and its rights."
         }
@@ -23,11 +33,16 @@ package enum IndexFailure: CodedFailure, Hashable {
 
     package enum Code: String, FailureCode {
         case corrupt = "index.corrupt"
+        case foreign = "index.foreign"
+        case full = "index.full"
         case unavailable = "index.unavailable"
 
         package var meaning: String {
             switch self {
             case .corrupt: "An index file is damaged; it is rebuilt from the changelog."
+            case .foreign:
+                "An index file holds the rows of another cluster or data directory; it is dropped and rebuilt from the changelog."
+            case .full: "No space is left for an index file; its partition's jobs wait."
             case .unavailable: "An index file cannot be opened or written."
             }
         }

@@ -18,9 +18,11 @@ package protocol VariantIndex: AnyObject {
     /// All that is stored for a source, in one range read.
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot
 
-    /// Applies changes, the newest progress row among them if there is one, the position after them and the newest owner's
-    /// epoch among them in one transaction.
-    func apply(_ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64) throws(IndexFailure)
+    /// Applies changes, the newest progress row among them if there is one, the position after them, the newest owner's
+    /// epoch among them and the changelog's anchors in one transaction.
+    func apply(
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
+    ) throws(IndexFailure)
 
     /// Forgets everything: the changelog no longer holds what the position promises.
     func wipe() throws(IndexFailure)
@@ -33,7 +35,9 @@ extension VariantIndex {
     package var position: Int64? { checkpoint?.position }
 
     package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
-        try apply(changes, progress: nil, upTo: position, epoch: checkpoint?.epoch ?? 0)
+        try apply(
+            changes, progress: nil, upTo: position, epoch: checkpoint?.epoch ?? 0,
+            anchors: checkpoint?.anchors)
     }
 }
 

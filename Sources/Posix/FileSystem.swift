@@ -77,13 +77,26 @@ package enum FileSystem {
     /// What everyone may still write to the disk of a path, or of the folder that it would be in; nil if that is not known.
     package static func freeBytes(of path: String) -> Int? { disk(of: path)?.free }
 
-    /// How large the disk of a path is, or of the folder that it would be in, and what everyone may still write to it.
+    /// Whether the disk of a path, or of the folder that it would be in, has no block or no name left for a new file.
+    package static func isFull(at path: String) -> Bool {
+        var facts = statvfs()
+        guard statvfs(path, &facts) == 0 else {
+            guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return false }
+            return isFull(at: String(path[..<slash]))
+        }
+        if facts.f_files > 0, facts.f_favail == 0 { return true }
+        return facts.f_blocks > 0 && UInt64(facts.f_bavail) * UInt64(facts.f_frsize) < 64 << 10
+    }
+
+    /// How large the disk of a path is, or of the folder that it would be in, and what everyone may still write to it; nil
+    /// where that is not known, as of a file system that takes the machine's memory.
     package static func disk(of path: String) -> (size: Int, free: Int)? {
         var facts = statvfs()
         guard statvfs(path, &facts) == 0 else {
             guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
             return disk(of: String(path[..<slash]))
         }
+        guard facts.f_blocks > 0 else { return nil }
         func bytes(_ blocks: some BinaryInteger) -> Int {
             let (bytes, isOver) = Int(clamping: blocks).multipliedReportingOverflow(by: Int(clamping: facts.f_frsize))
             return isOver ? .max : bytes

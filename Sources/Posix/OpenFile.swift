@@ -18,6 +18,8 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
     /// The process or the system has no file or memory left to do it with: it says nothing of the subject.
     package var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
+    /// The file system has no such call.
+    package var isUnsupported: Bool { code == EOPNOTSUPP || code == ENOSYS }
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
     package var description: String { "\(call) \(subject): \(String(cString: strerror(code)))" }
 }

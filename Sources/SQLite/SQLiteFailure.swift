@@ -21,6 +21,8 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
     package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
     /// The statement does not fit the file's tables.
     package var isMisfit: Bool { code == SQLITE_ERROR }
+    /// The file could not be opened, or made.
+    package var isUnopened: Bool { code == SQLITE_CANTOPEN }
     /// Reading or writing failed below SQLite: after a failed commit, what is in the file is not known.
     package var isInputOutput: Bool { code == SQLITE_IOERR }
 }

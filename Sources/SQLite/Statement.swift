@@ -90,6 +90,8 @@ package struct Statement: ~Copyable {
 
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
+    package func isInteger(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_INTEGER }
+
     /// A copy of a blob's bytes.
     package func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 

@@ -47,12 +47,6 @@ package final class FileStore: BlobStore {
         }
     }
 
-    /// Where a blob is put, relative to the root.
-    package static func location(of name: BlobName) -> String {
-        let key = name.source.hex
-        return "\(key.prefix(2))/\(key.dropFirst(2).prefix(2))/\(key)/\(name.version)/\(name.leaf)"
-    }
-
     package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
         try await pool.run { [self] () throws(StoreFailure) in
             if let absence { throw absence }
@@ -171,7 +165,7 @@ package final class FileStore: BlobStore {
         defer { for (draft, _) in drafts { _ = try? FileSystem.remove(draft.path) } }
         var stored: [StoredBlob] = []
         for blob in blobs {
-            let location = Self.location(of: blob.name)
+            let location = blob.name.location
             if let found = try existing(location, insteadOf: blob) {
                 stored.append(found)
                 continue

@@ -49,7 +49,7 @@ extension Worker {
 
     /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the
     /// index or the store cannot tell.
-    func lookUp(_ pending: PendingJob, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
+    func lookUp(_ pending: PendingJob, in owned: OwnedPartition, at now: Moment) -> SourceSnapshot? {
         owned.isRestored ? snapshot(for: pending, in: owned, at: now) : nil
     }
 

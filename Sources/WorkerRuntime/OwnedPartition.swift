@@ -11,6 +11,8 @@ final class OwnedPartition {
     let epoch: Int64
     var ownership: Ownership { Ownership(id, epoch: epoch) }
     private(set) var index: any VariantIndex
+    /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
+    private(set) var unproven: ChangelogAnchors?
     var state: PartitionState
     var snapshots = SnapshotCache()
     var outbox = Outbox()
@@ -51,6 +53,7 @@ final class OwnedPartition {
     ) {
         (self.id, self.epoch, self.index, self.state, self.kept, self.ledger) = (id, epoch, index, state, kept, ledger)
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
+        unproven = index.checkpoint?.anchors
     }
 
     /// What earlier owners left, before a row of this one takes its place.
@@ -64,18 +67,26 @@ final class OwnedPartition {
     var isRestored: Bool { lifecycle.isRestored }
     var isLeaving: Bool { lifecycle.isLeaving }
 
+    /// The index is of this changelog.
+    func prove() { unproven = nil }
+
     /// Rows into the index, which holds all before `end` then.
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo end: Int64, epoch: Int64
+        _ changes: [IndexChange], of slice: RowSlice, progress: ProgressRow?, epoch: Int64
     ) throws(IndexFailure) {
-        try index.apply(changes, progress: progress, upTo: lifecycle.indexPosition(upTo: end), epoch: epoch)
-        lifecycle.fold(upTo: end)
+        // A file of an earlier program has rows, and has none until it gets the first new one.
+        var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
+        if !slice.anchors.isEmpty { anchors = (anchors ?? ChangelogAnchors()).noting(slice.anchors) }
+        try index.apply(
+            changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch, anchors: anchors)
+        lifecycle.fold(upTo: slice.end)
     }
 
-    /// An empty index takes the place of a damaged one.
-    func restart(_ index: any VariantIndex) {
+    /// Another index takes the place of one that is damaged, of another changelog (`isOfAnother`), or awaited.
+    func restart(_ index: any VariantIndex, isOfAnother: Bool = false) {
         self.index = index
-        lifecycle.rebuild()
+        unproven = index.checkpoint?.anchors
+        lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
         (isStuck, unfolded) = (false, nil)
     }
 

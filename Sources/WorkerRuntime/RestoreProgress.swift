@@ -1,4 +1,5 @@
-/// How far the indexes of partitions that came are restored from the changelog; nothing where all are.
+/// How far the indexes of partitions that came are restored from the changelog; nothing where all are. Times are monotonic
+/// milliseconds.
 package struct RestoreProgress: Sendable {
     /// Taken in so far.
     package private(set) var rows = 0

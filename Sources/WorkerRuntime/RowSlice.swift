@@ -15,15 +15,21 @@ struct RowSlice: Sendable {
     let rows: [Row]
     /// The position after the last of them.
     let end: Int64
+    /// Of the rows among them that may stay long: marks and progress are said again soon.
+    let anchors: ChangelogAnchors
 
     /// nil of no records.
     init?(_ records: [Record]) {
         guard let last = records.last else { return nil }
         end = last.offset + 1
+        var anchors = ChangelogAnchors()
         rows = records.map { record in
-            Row(
-                entry: Result { () throws(RecordFailure) in try ChangelogEntry(record) }, epoch: record.epoch,
-                key: record.key, offset: record.offset)
+            let entry = Result { () throws(RecordFailure) in try ChangelogEntry(record) }
+            if record.value != nil, case .success(.change) = entry {
+                anchors.note(LogAnchor(offset: record.offset, timestamp: record.timestamp))
+            }
+            return Row(entry: entry, epoch: record.epoch, key: record.key, offset: record.offset)
         }
+        self.anchors = anchors
     }
 }

@@ -16,13 +16,13 @@ struct SnapshotCache {
         var snapshot: SourceSnapshot
         var asked: [VariantSpec]
         /// When the look began.
-        let at: Int64
+        let at: Moment
     }
 
     private var recent: [SourceKey: Entry] = [:]
     /// Of the generation before: what nobody asks for again goes with it.
     private var older: [SourceKey: Entry] = [:]
-    /// When the last look began.
+    /// When the last look began, monotonic milliseconds.
     private var last: Int64 = 0
 
     /// Sources of one generation: a slice of records has no more.
@@ -32,16 +32,18 @@ struct SnapshotCache {
 
     /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
-        for pending: PendingJob, at now: Int64, isGone: (String, Int) -> Bool,
+        for pending: PendingJob, at now: Moment, isGone: (String, Int) -> Bool,
         read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
         let source = pending.job.source
         var entry: Entry
-        if let known = recent[source] ?? older[source], pending.record.timestamp < known.at, now - known.at < Self.age {
+        if let known = recent[source] ?? older[source], pending.record.timestamp < known.at.wall,
+            now.monotonic - known.at.monotonic < Self.age
+        {
             entry = known
         } else {
             entry = Entry(snapshot: try read(), asked: [], at: now)
-            last = now
+            last = now.monotonic
         }
         if entry.asked == pending.job.variants { return entry.snapshot }
         // What `auto` becomes is not chosen yet: it may be any of them.
@@ -57,7 +59,7 @@ struct SnapshotCache {
         return entry.snapshot
     }
 
-    /// Rows are let go when the burst is over.
+    /// Rows are let go when the burst is over. `now` is monotonic.
     mutating func tick(_ now: Int64) {
         if now - last > Self.age, !recent.isEmpty || !older.isEmpty { (recent, older) = ([:], [:]) }
     }

@@ -41,8 +41,8 @@ extension Worker {
 
     /// What goes on failing is said once in ten seconds.
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
-        guard now - (told[cause.code] ?? 0) >= 10_000 else { return }
-        told[cause.code] = now
+        guard told[cause.code].map({ monotonic - $0 >= 10_000 }) ?? true else { return }
+        told[cause.code] = monotonic
         logger.error("\(cause.message)", notes.isEmpty ? ["code": .string(cause.code)] : notes)
     }
 

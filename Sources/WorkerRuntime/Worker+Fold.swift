@@ -25,7 +25,7 @@ extension Worker {
         var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0)
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
-        try owned.apply(changes, progress: progress, upTo: slice.end, epoch: epochs.epoch)
+        try owned.apply(changes, of: slice, progress: progress, epoch: epochs.epoch)
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
         owned.isStuck = false
@@ -104,7 +104,7 @@ extension Worker {
 
     /// Ends the progress once nothing restores; what there is to say then.
     func endRestore() -> String? {
-        guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: now) else { return nil }
+        guard partitions.values.allSatisfy(\.isRestored), let end = restore.end(at: monotonic) else { return nil }
         counters.restoredRows += end.rows
         return end.text
     }
@@ -112,7 +112,7 @@ extension Worker {
     private var partitionsToRestore: Int { partitions.values.count { !$0.isRestored } }
 
     func tellRestore() {
-        guard let text = restore.text(at: now) else { return }
+        guard let text = restore.text(at: monotonic) else { return }
         logger.info(
             "\(text)",
             [

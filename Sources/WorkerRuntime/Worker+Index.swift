@@ -11,15 +11,93 @@ extension Worker {
     /// owner left: a partition that comes back goes on at once.
     func openIndex(_ partition: PartitionID, _ changelog: Range<Int64>) throws(IndexFailure) -> any VariantIndex {
         let kept = keptIndexes.removeValue(forKey: partition)
-        let index = if let kept { kept } else { try openFile(partition) }
-        let flaw = index.checkpoint?.flaw(in: changelog, tombstonesKept: ports.log.tombstonesKept, at: now)
-        guard let flaw else { return index }
-        logger.warning("The index is rebuilt from the changelog: \(flaw).", ["partition": .string("\(partition)")])
+        return try withRoom { () throws(IndexFailure) in
+            let index = if let kept { kept } else { try openFile(partition) }
+            switch index.checkpoint?.flaw(in: changelog, tombstonesKept: ports.log.tombstonesKept, at: now) {
+            case nil: return index
+            case .foreign(let why): tellForeign(partition, why)
+            case .outdated(let why): tellOutdated(partition, why)
+            }
+            return try emptied(index, partition)
+        }
+    }
+
+    /// Where the disk has no room for an index, that is awaited.
+    private func withRoom(
+        _ make: () throws(IndexFailure) -> any VariantIndex
+    ) throws(IndexFailure) -> any VariantIndex {
+        do throws(IndexFailure) { return try make() } catch {
+            guard case .full = error else { throw error }
+            note(error)
+            return AwaitedIndex(error, at: monotonic)
+        }
+    }
+
+    /// Tries again to open an index that is awaited.
+    func awaitIndex(of owned: OwnedPartition) {
+        guard let awaited = owned.index as? AwaitedIndex, monotonic - awaited.triedAt >= 500 else { return }
+        awaited.triedAt = monotonic
+        do throws(IndexFailure) {
+            let index = try openIndex(owned.id, owned.lifecycle.changelogStart..<owned.lifecycle.restoreEnd)
+            if !(index is AwaitedIndex) { restart(owned) { () throws(IndexFailure) in index } }
+        } catch { end(error) }
+    }
+
+    private func emptied(
+        _ index: any VariantIndex, _ partition: PartitionID
+    ) throws(IndexFailure) -> any VariantIndex {
         do throws(IndexFailure) { try index.wipe() } catch {
             guard case .corrupt = error else { throw error }
             return try ports.indexes.open(partition).index
         }
         return index
+    }
+
+    private func tellForeign(_ partition: PartitionID, _ why: String) {
+        let failure = IndexFailure.foreign(partition, reason: why)
+        counters.countFailure(failure.code)
+        logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(partition)")])
+    }
+
+    private func tellOutdated(_ partition: PartitionID, _ why: String) {
+        logger.warning("The index is rebuilt from the changelog: \(why).", ["partition": .string("\(partition)")])
+    }
+
+    /// Whether the index is of this changelog, by the newest of its anchors that compaction left; false where it is made
+    /// anew, or the log does not say it now.
+    func proveIndex(of owned: OwnedPartition) async -> Bool {
+        guard let anchors = owned.unproven else { return true }
+        var flaw = IndexCheckpoint.Flaw.outdated("no row that it folded last is in the changelog any more")
+        do throws(LogFailure) {
+            for anchor in anchors.newestFirst {
+                let point = LogPoint(.variants, owned.id, anchor.offset)
+                guard let found = try await ports.log.sights(at: [point]).first?.get().timestamp else { continue }
+                if found == anchor.timestamp {
+                    owned.prove()
+                    return true
+                }
+                flaw = .foreign("another record than it folded stands at offset \(anchor.offset)")
+                break
+            }
+        } catch {
+            note(error)
+            return false
+        }
+        if partitions[owned.id] === owned, owned.unproven == anchors { discard(owned, flaw) }
+        return false
+    }
+
+    /// The index is not to be relied on: it is emptied, and the changelog is read anew.
+    private func discard(_ owned: OwnedPartition, _ flaw: IndexCheckpoint.Flaw) {
+        var isOfAnother = false
+        switch flaw {
+        case .foreign(let why):
+            isOfAnother = true
+            tellForeign(owned.id, why)
+        // Nothing is to be said of one that holds no row, as those of quiet partitions do.
+        case .outdated(let why): if (try? owned.index.isEmpty()) != true { tellOutdated(owned.id, why) }
+        }
+        restart(owned, isOfAnother: isOfAnother) { () throws(IndexFailure) in try emptied(owned.index, owned.id) }
     }
 
     private func openFile(_ partition: PartitionID) throws(IndexFailure) -> any VariantIndex {
@@ -33,12 +111,19 @@ extension Worker {
     func rebuild(_ owned: OwnedPartition, _ failure: IndexFailure) {
         counters.countFailure(failure.code)
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+        owned.index.close()
+        restart(owned) { () throws(IndexFailure) in try ports.indexes.open(owned.id).index }
+    }
+
+    private func restart(
+        _ owned: OwnedPartition, isOfAnother: Bool = false, with make: () throws(IndexFailure) -> any VariantIndex
+    ) {
         do {
-            owned.index.close()
             if !owned.isRestored { restore.leave(owned.lifecycle.rowsLeft) }
-            owned.restart(try ports.indexes.open(owned.id).index)
-            restore.begin(owned.lifecycle.rowsLeft, at: now)
-            try ports.consumer.rewind(.variants, owned.id, to: owned.lifecycle.changelogStart)
+            owned.restart(try withRoom(make), isOfAnother: isOfAnother)
+            restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
+            let start = owned.index.position ?? owned.lifecycle.changelogStart
+            try ports.consumer.rewind(.variants, owned.id, to: start)
             owned.readable.insert(.variants)
             turnSoon()
         } catch let failure as any StageFailure {
@@ -55,7 +140,7 @@ extension Worker {
 
     /// What is stored for the pending job's source, less the wanted variants whose blobs are gone: those are made again. nil:
     /// the index is damaged, and being rebuilt; or the store is away.
-    func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Int64) -> SourceSnapshot? {
+    func snapshot(for pending: PendingJob, in owned: OwnedPartition, at now: Moment) -> SourceSnapshot? {
         guard storeAbsence == nil else { return nil }
         do throws(IndexFailure) {
             let snapshot = try owned.snapshots.snapshot(for: pending, at: now, isGone: isGone) {

@@ -22,7 +22,7 @@ extension Worker {
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
             partitions[partition] = owned
-            restore.begin(owned.lifecycle.rowsLeft, at: now)
+            restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
             if start >= changelog.upperBound { noteRestored(owned) }
             return start
@@ -37,7 +37,8 @@ extension Worker {
     func fence(_ owner: Ownership, _ attempt: Int) async {
         // An index that was found damaged meanwhile is restored first: it knows nothing of what holds.
         while let owned = fencing(owner, attempt) {
-            let progress = await firstProgressRow(of: owned)
+            let isProven = await proveIndex(of: owned)
+            let progress = isProven ? await firstProgressRow(of: owned) : nil
             guard fencing(owner, attempt) === owned else { continue }
             guard let progress else {
                 await ports.time.sleep(for: .milliseconds(500))
@@ -85,8 +86,8 @@ extension Worker {
         guard let owned = partitions[partition] else { return ports.consumer.release(partition) }
         owned.lifecycle.leave()
         // Idle ones are gone at once: said for each, it would be dozens of lines.
-        if now - (toldLeaving ?? 0) >= 1_000 {
-            toldLeaving = now
+        if toldLeaving.map({ monotonic - $0 >= 1_000 }) ?? true {
+            toldLeaving = monotonic
             logger.info("Partitions go to another worker: what runs is finished.", ["underWay": .int(Int64(underWay))])
         }
         feed(.leaving, to: owned)

@@ -91,6 +91,10 @@ extension Worker {
         case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
         case .expired(let count):
             error(.expired(topic: topic, partition: owned.id, count: count, first: start.position))
+        case .skip(let count):
+            logger.warning(
+                "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(start.position), over \(count) records that were not finished: they are not read. To do those jobs, set it back.",
+                ["partition": .string("\(owned.id)")])
         case .reset(let from):
             logger.warning(
                 "The committed offset of \(topic.rawValue), partition \(owned.id), was set back from \(from) to \(start.position): its jobs are done again.",

@@ -39,13 +39,13 @@ package actor Worker {
     var underWay = 0
     package internal(set) var counters = Counters()
     var phase = Phase.running
-    /// When it was last said what all jobs wait for, by code.
+    /// When it was last said what all jobs wait for, by code, monotonic milliseconds.
     var told: [String: Int64] = [:]
     /// Why the store is not the one that rows are bound to: jobs wait, and are looked up once it is there again.
     var storeAbsence: StoreFailure?
     /// When the store was last asked, monotonic milliseconds.
     var askedStoreAt: Int64 = 0
-    /// When it was last said that partitions go.
+    /// When it was last said that partitions go, monotonic milliseconds.
     var toldLeaving: Int64?
     /// When it last looked at its work, monotonic nanoseconds: who asks whether it lives must not have to wait for it.
     nonisolated let ticked: Atomic<Int64>
@@ -180,8 +180,9 @@ package actor Worker {
     private func tick() {
         ticked.store(monotonicNanoseconds, ordering: .relaxed)
         for owned in partitions.values {
+            awaitIndex(of: owned)
             feed(.tick, to: owned)
-            owned.snapshots.tick(now)
+            owned.snapshots.tick(monotonic)
             republish(owned)
             // An index that could not be asked for what the fence needs is asked again, though nothing comes to be folded.
             noteRestored(owned)
@@ -230,7 +231,7 @@ package actor Worker {
         self.decided = []
         let moment = moment
         owned.state.run(event, at: moment, permits: &scheduler, into: &decided) {
-            lookUp($0, in: owned, at: moment.wall)
+            lookUp($0, in: owned, at: moment)
         }
         for work in decided { perform(work, of: owned, at: moment.wall) }
         decided.removeAll(keepingCapacity: true)

@@ -104,6 +104,29 @@ struct LostPositionTests {
         #expect(try await place.work()["jobs"] == 0)
     }
 
+    @Test("An operator's reset to the latest offset is named, and what is skipped is not done")
+    func skipped() async throws {
+        let broker = try await KafkaBroker.shared.value
+        let place = try await Workplace.onKafka(broker, partitions: 1)
+        let urls = place.draw(10)
+        try publish(urls[..<4], .fast, "job", to: place)
+        #expect(try await place.work()["jobs"] == 4)
+        try publish(urls[4...], .fast, "skipped", to: place)
+        let kafka = try #require(place.kafka)
+        try await eventually {
+            do {
+                _ = try await broker.tool(
+                    "groups", "--reset-offsets", "--to-latest", "--execute", "--group", kafka.group, "--topic",
+                    kafka.prefix + "jobs.fast")
+                return true
+            } catch { return false }
+        }
+        let ended = try await place.worker().ended()
+        #expect(try Summary(ended)["jobs"] == 0, "\(ended.errors)")
+        #expect(ended.errors.contains("was set forward to 10, over 6 records"), "\(ended.errors)")
+        #expect(try await !place.worker().ended().errors.contains("set it back"))
+    }
+
     @Test("Offsets of an idle lane outlive the brokers' retention; where they do not, the progress row does")
     func retention() async throws {
         let broker = try await KafkaBroker.start { _ in

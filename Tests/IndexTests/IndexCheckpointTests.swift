@@ -20,7 +20,7 @@ struct IndexCheckpointTests {
         let checkpoint = IndexCheckpoint(position: position, epoch: 1, at: 1_000)
         let flaw = checkpoint.flaw(
             in: 10..<100, tombstonesKept: .seconds(6 * 86_400), at: 1_000 + days * Self.day)
-        #expect((flaw == nil) == isSound, "\(flaw ?? "")")
+        #expect((flaw == nil) == isSound, "\(String(describing: flaw))")
         // Where tombstones stay for as long as they are needed, age does not matter.
         #expect((checkpoint.flaw(in: 10..<100, tombstonesKept: nil, at: .max) == nil) == (10...100).contains(position))
     }

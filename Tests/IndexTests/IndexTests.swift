@@ -113,13 +113,14 @@ struct IndexTests {
         arguments: ["position = N, inverse = ~N", "epoch = N", "at = N"], [Int64.min, -1, .max])
     func numbers(columns: String, number: Int64) throws {
         let first = try indexes.open(Self.partition).index
-        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1)
+        try first.apply(Rows(1).changes, progress: nil, upTo: 17, epoch: 1, anchors: nil)
         first.close()
         try Connection(path, .create).execute("UPDATE position SET " + columns.replacing("N", with: "(\(number))"))
         let (index, rebuilt) = try indexes.open(Self.partition)
         let flaw = index.checkpoint?.flaw(in: 0..<20, tombstonesKept: .seconds(1), at: 1_795_256_916_007)
         // The furthest position is no damage by itself: it is of another changelog.
-        #expect(rebuilt?.contains("its position is damaged") == true || flaw?.contains("another changelog") == true)
+        let isForeign = if case .foreign = flaw { true } else { false }
+        #expect(rebuilt?.contains("its position is damaged") == true || isForeign)
     }
 
     @Test("Rows and position are there after a restart, and nothing is said to be rebuilt")
@@ -127,8 +128,8 @@ struct IndexTests {
         let rows = Rows(1)
         let first = try indexes.open(Self.partition).index
         let progress = ProgressRow(partition: Self.partition, topics: [.retry: TopicProgress(next: 3, finished: [5])], at: 1)
-        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9)
-        try first.apply([], progress: nil, upTo: 5, epoch: 9)
+        try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9, anchors: nil)
+        try first.apply([], progress: nil, upTo: 5, epoch: 9, anchors: nil)
         first.close()
         #expect(first.checkpoint?.epoch == 9)
         #expect(throws: IndexFailure.self) { try first.snapshot(of: rows.key) }

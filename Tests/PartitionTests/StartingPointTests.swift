@@ -32,15 +32,26 @@ struct StartingPointTests {
             finished: [12, 13, 20]),
         Case(
             "the group is further: what is finished above it stays so", row, committed: 13, position: 13,
-            finished: [13, 20]),
+            finished: [13, 20], finding: .skip(2)),
         Case("an operator set the offset back", row, committed: 4, position: 4, finding: .reset(from: 9)),
-        Case("an operator set the offset to the latest", row, committed: 50, position: 50),
+        Case("an operator set the offset to the latest", row, committed: 50, position: 50, finding: .skip(37)),
+        Case(
+            "nothing was set", TopicProgress(next: 10, committed: 10, anchor: anchor), committed: 10, position: 10),
         Case(
             "an operator set the offset below what is left", row, committed: 2, bounds: 6..<50, position: 6,
             finding: .expired(4)),
         Case(
-            "retention removed what was not finished", row, committed: 10, bounds: 14..<50, anchored: nil, position: 14,
-            finished: [20], finding: .expired(2)),
+            "retention removed what was not finished, and the anchor with it", row, committed: 10, bounds: 14..<50,
+            anchored: nil, position: 14, finding: .expired(2)),
+        Case(
+            "retention removed the anchor, and the row is further than the group: it may be another cluster's", row,
+            committed: 9, bounds: 9..<50, anchored: nil, position: 9),
+        Case(
+            "another cluster's row, longer than retention reaches back here", row, bounds: 9..<50, anchored: nil,
+            position: 9),
+        Case(
+            "a row without an anchor, further than the group's offset", TopicProgress(next: 10, finished: [12]),
+            committed: 7, position: 7),
         Case(
             "retention removed only what was finished", row, committed: 21, bounds: 21..<50, anchored: nil, position: 21
         ),

@@ -26,12 +26,22 @@ final class SimulatedDisk {
     /// It comes up with what it had some while before.
     func goBack() { files = older }
 
-    /// The files of another cluster, whose changelogs were longer.
+    /// The files of another cluster: of half of the partitions its changelogs were longer. It had other rows, had owners in
+    /// later epochs, and had come further.
     func swap() {
         for (partition, file) in files {
             guard let known = file.checkpoint else { continue }
+            let anchors = known.anchors.map { anchors in
+                ChangelogAnchors(anchors.newestFirst.map { LogAnchor(offset: $0.offset, timestamp: $0.timestamp + 1) })
+            }
+            files[partition]?.rows = [:]
             files[partition]?.checkpoint = IndexCheckpoint(
-                position: known.position + 100_000, epoch: known.epoch, at: known.at)
+                position: known.position + (partition.number % 2 == 0 ? 100_000 : 0), epoch: known.epoch + 1_000,
+                at: known.at, anchors: anchors)
+            for topic in file.progress?.topics.keys.map(\.self) ?? [] {
+                files[partition]?.progress?.topics[topic]?.next += 50
+                files[partition]?.progress?.topics[topic]?.anchor = nil
+            }
         }
     }
 
@@ -78,7 +88,7 @@ final class SimulatedIndex: VariantIndex {
     }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         if process.isDead { return }
         try check()
@@ -88,7 +98,7 @@ final class SimulatedIndex: VariantIndex {
         }
         if let progress { file.progress = progress }
         file.checkpoint = IndexCheckpoint(
-            position: position, epoch: max(epoch, 0), at: process.machine.wall(at: process.world.now))
+            position: position, epoch: max(epoch, 0), at: process.machine.wall(at: process.world.now), anchors: anchors)
         process.machine.disk.write(file, of: partition)
     }
 

@@ -87,14 +87,14 @@ struct FileStoreTests {
     @Test("What is in disorder at one place costs the job there; a store that is gone as a whole lets all wait")
     func verdicts() async throws {
         let store = try FileStore(root: root)
-        let location = FileStore.location(of: Blob.name())
+        let location = Blob.name().location
         try FileManager.default.createDirectory(
             atPath: "\(root)/\(location)", withIntermediateDirectories: true)
         let unreadable = await #expect(throws: StoreFailure.self) { try await store.put(Blob.slice([1]), as: Blob.name()) }
         #expect(unreadable?.code == "store.unreadable" && unreadable?.verdict == .retry)
         #expect(try await store.open(location, if: { _ in true }) == nil)
 
-        let other = FileStore.location(of: Blob.name(source: "b"))
+        let other = Blob.name(source: "b").location
         try Data().write(to: URL(filePath: "\(root)/\(other.prefix(2))"))
         let obstructed = await #expect(throws: StoreFailure.self) {
             try await store.put(Blob.slice([1]), as: Blob.name(source: "b"))
@@ -122,7 +122,7 @@ struct FileStoreTests {
             } catch {
                 guard error.code == "store.full", error.verdict == .wait else { exit(4) }
             }
-            guard store.isGone(FileStore.location(of: Blob.name()), bytes: 200_000),
+            guard store.isGone(Blob.name().location, bytes: 200_000),
                 try FileManager.default.contentsOfDirectory(atPath: folder.file("store/.tmp")).isEmpty
             else { exit(5) }
             guard try await store.put(small, as: Blob.name()).bytes == 50_000 else { exit(6) }
@@ -139,7 +139,7 @@ struct FileStoreTests {
             try await group.waitForAll()
         }
         for i in 1...200 {
-            #expect(try await store.open(FileStore.location(of: Blob.name(width: i)))?.allBytes() == [UInt8(i)])
+            #expect(try await store.open(Blob.name(width: i).location)?.allBytes() == [UInt8(i)])
         }
     }
 }

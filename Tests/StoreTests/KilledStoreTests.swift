@@ -31,7 +31,7 @@ struct KilledStoreTests {
         let store = try FileStore(root: folder.file("store"), leftoverAge: -1)
         var whole = 0
         for i in 1...200 {
-            guard let file = try await store.open(FileStore.location(of: Blob.name(width: i))) else { continue }
+            guard let file = try await store.open(Blob.name(width: i).location) else { continue }
             #expect(try file.allBytes() == Blob.bytes(i * 100))
             whole += 1
         }

@@ -98,10 +98,10 @@ private final class FailingIndex: VariantIndex {
     }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         if isDamaged(.apply) { throw damage }
-        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch)
+        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch, anchors: anchors)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

@@ -185,10 +185,10 @@ private final class FullIndex: VariantIndex {
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot { try inner.snapshot(of: source) }
 
     func apply(
-        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64
+        _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {
         if full.refuses() { throw .unavailable(path: "index", reason: "the test says so") }
-        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch)
+        try inner.apply(changes, progress: progress, upTo: position, epoch: epoch, anchors: anchors)
     }
 
     func wipe() throws(IndexFailure) { try inner.wipe() }

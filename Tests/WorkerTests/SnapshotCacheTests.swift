@@ -24,7 +24,7 @@ struct SnapshotCacheTests {
 
         /// The variants found for a job whose record was appended at `appended`.
         mutating func look(
-            _ wanted: [VariantSpec] = [large, small], appended: Int64, at now: Int64
+            _ wanted: [VariantSpec] = [large, small], appended: Int64, at now: Int64, wall: Int64? = nil
         ) throws(IndexFailure) -> [VariantSpec] {
             let record = Record(
                 topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended, key: [], value: [],
@@ -34,7 +34,7 @@ struct SnapshotCacheTests {
             defer { (self.reads, self.asked) = (reads, asked) }
             let gone = Set(gone.map(\.description))
             return try cache.snapshot(
-                for: PendingJob(job: job, record: record), at: now,
+                for: PendingJob(job: job, record: record), at: Moment(wall: wall ?? now, monotonic: now),
                 isGone: { location, _ in
                     asked.append(location)
                     return gone.contains(location)
@@ -83,6 +83,17 @@ struct SnapshotCacheTests {
         _ = try desk.look(appended: 0, at: 1_000)
         desk.gone = [Self.small]
         #expect(try desk.look(appended: job.appended, at: job.at) == [Self.large])
+        #expect(desk.reads == 2)
+    }
+
+    @Test("A clock that is set back keeps no look for longer, nor does one that is set forward end one")
+    func clock() throws {
+        var desk = Desk()
+        _ = try desk.look(appended: 0, at: 1_000, wall: 7_200_000)
+        desk.gone = [Self.small]
+        #expect(try desk.look(appended: 500, at: 1_500, wall: 3_600_000).count == 2 && desk.reads == 1)
+        #expect(try desk.look(appended: 500, at: 2_000, wall: 3_601_000) == [Self.large])
+        _ = try desk.look(appended: 600, at: 2_400, wall: 9_000_000)
         #expect(desk.reads == 2)
     }
 

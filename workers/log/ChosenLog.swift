@@ -49,7 +49,7 @@ package struct ChosenLog: Sendable {
                 partitions: settings.log.partitions, outcomesKept: settings.log.outcomesKept,
                 byteLimit: settings.log.byteLimit, reserve: settings.log.reserve))
         let path = settings.logDirectory
-        if let text = log.notice { notice(text) }
+        for text in log.notices { notice(text) }
         return ChosenLog(
             log: log, indexDirectory: settings.indexDirectory, isShared: false,
             hasRoomForStore: { root in log.keepsRoom || !FileSystem.isOneDisk(root, path) },

@@ -6,6 +6,7 @@ import Ports
 import Posix
 import RenderProtocol
 import Settings
+import Synchronization
 import WebServer
 
 /// `mezzotint doctor`: proves on this machine what a worker with these settings will need.
@@ -161,10 +162,11 @@ enum DoctorCommand {
                     ? "\(file) will be made by the first job or worker." : "\(file) cannot be made: see the data directory.")
         }
         do {
-            let log = try await ChosenLog.open(settings).log
-            let partitions = log.partitionCount
+            let notices = Mutex<[String]>([])
+            let log = try await ChosenLog.open(settings, notice: { text in notices.withLock { $0.append(text) } }).log
+            let says = ["It answers; it has \(log.partitionCount) partitions."] + notices.withLock { $0 }
             await log.close()
-            return Finding(what: "log", isWell: true, says: "It answers; it has \(partitions) partitions.")
+            return Finding(what: "log", isWell: true, says: says.joined(separator: " "))
         } catch {
             return Finding(what: "log", isWell: false, says: "\(error)")
         }

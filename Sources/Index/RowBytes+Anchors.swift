@@ -1,0 +1,27 @@
+internal import Ports
+internal import Records
+
+extension ChangelogAnchors {
+    /// As an index file keeps them.
+    var packed: [UInt8] {
+        var bytes = RowBytes(capacity: 16 * Self.limit)
+        let anchors = newestFirst
+        bytes.put(anchors.count)
+        for anchor in anchors {
+            bytes.put(anchor.offset)
+            bytes.put(anchor.timestamp)
+        }
+        return bytes.bytes
+    }
+
+    /// nil if the bytes are damaged.
+    init?(packed bytes: UnsafeRawBufferPointer) {
+        var parts = RowParts(bytes)
+        self.init()
+        for _ in 0..<parts.int(in: 0...Self.limit) {
+            note(LogAnchor(offset: parts.number(), timestamp: parts.number()))
+        }
+        let areSound = newestFirst.allSatisfy { $0.offset >= 0 && RecordLimits.times.contains($0.timestamp) }
+        guard parts.isWhole, areSound else { return nil }
+    }
+}

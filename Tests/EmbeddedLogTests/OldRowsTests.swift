@@ -1,0 +1,86 @@
+import EmbeddedLog
+import Failures
+import Foundation
+import Ports
+import Records
+import SQLite
+import TestSupport
+import Testing
+
+@Suite("Embedded log: a file that an older program made", .timeLimit(.minutes(1)))
+struct OldRowsTests {
+    private static let digits = String(repeating: "0123456789abcdef", count: 4)
+
+    private static func row(_ name: String, _ text: String) -> NewRecord {
+        NewRecord(
+            topic: .variants, partition: Bench.p0, key: Array("\(digits)/\(name)".utf8),
+            value: Array("{\"version\":\"\(digits)\",\"text\":\"\(text)\"}".utf8),
+            headers: [RecordHeader("ce_id", "\(digits)/\(name)")])
+    }
+
+    /// As programs before packed rows made it, with one row of theirs.
+    private func make(_ path: String) async throws {
+        await (try EmbeddedLog(path, EmbeddedLogConfiguration(partitions: 1))).close()
+        let file = try Connection(path + "/log.sqlite", .create)
+        try file.execute(
+            """
+            DROP INDEX "variants.0.shortKey"; CREATE INDEX "variants.0.key" ON "variants.0" (key);
+            INSERT INTO "variants.0" VALUES (0, 1, CAST('\(Self.digits)/old' AS BLOB), CAST('first' AS BLOB), x'01610162');
+            PRAGMA user_version = 1
+            """)
+    }
+
+    @Test("Its row is read beside packed ones, replaced by one, and found by its key")
+    func rows() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        try await make(path)
+        let log = try EmbeddedLog(path)
+        #expect(try await log.read(.variants, Bench.p0, from: 0, limit: 9).map(Bench.text) == ["first"])
+        _ = await log.append([Self.row("new", "a"), Self.row("new", "b")])
+        let prefix = Array("\(Self.digits)/".utf8)
+        let latest = try await log.latest(.variants, Bench.p0, keyPrefix: prefix).map(\.value)
+        #expect(latest == [Self.row("new", "b").value, Array("first".utf8)])
+        #expect(try await log.read(.variants, Bench.p0, from: 0, limit: 9).map(\.offset) == [0, 2])
+        _ = await log.append([Self.row("old", "c")])
+        let left = try await log.read(.variants, Bench.p0, from: 0, limit: 9)
+        #expect(
+            left.map(\.offset) == [2, 3]
+                && left.map(\.value) == [Self.row("new", "b").value, Self.row("old", "c").value])
+        #expect(left.map(\.headers) == [Self.row("new", "").headers, Self.row("old", "").headers])
+        await log.close()
+    }
+
+    @Test("Older programs are told by its version, and only from the first packed row on")
+    func version() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        try await make(path)
+        func version() throws -> Int64? {
+            try Connection(path + "/log.sqlite", .readOnly).number("PRAGMA user_version")
+        }
+        let log = try EmbeddedLog(path)
+        _ = await log.append([Bench.job("a job")])
+        #expect(try version() == 1)
+        _ = await log.append([Self.row("new", "a")])
+        #expect(try version() == 2)
+        await log.close()
+        await (try EmbeddedLog(path)).close()
+    }
+
+    @Test("A row that is packed and damaged is named")
+    func damaged() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(partitions: 1))
+        _ = await log.append([Self.row("new", "a")])
+        await log.close()
+        try Connection(path + "/log.sqlite", .create).execute("UPDATE \"variants.0\" SET headers = x'0101'")
+        let again = try EmbeddedLog(path)
+        let failure = await #expect(throws: LogFailure.self) {
+            try await again.read(.variants, Bench.p0, from: 0, limit: 9)
+        }
+        #expect(failure?.code == "log.unreadable" && failure?.description.contains("at 0 are damaged") == true)
+        await again.close()
+    }
+}

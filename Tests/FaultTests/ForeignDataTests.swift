@@ -1,0 +1,87 @@
+import Foundation
+import ImageModel
+import Records
+import TestSupport
+import TestWorkplace
+import Testing
+
+/// What belongs to another data directory, in the place of what is ours.
+@Suite("Parts of another data directory", .timeLimit(.minutes(2)))
+struct ForeignDataTests {
+    private static let variants = ["24x24-q80.webp"]
+
+    private func place(_ count: Int) async throws -> (Workplace, [String]) {
+        let place = try Workplace("log.partitions=2")
+        let urls = place.draw(count)
+        try place.publish(urls.map { ($0, Self.variants, .fast) })
+        #expect(try await place.work()["stored"] == count)
+        return (place, urls)
+    }
+
+    private func move(_ part: String, from: Workplace, to: Workplace) throws {
+        try? FileManager.default.removeItem(atPath: to.folder.file("data/\(part)"))
+        try FileManager.default.copyItem(
+            atPath: from.folder.file("data/\(part)"), toPath: to.folder.file("data/\(part)"))
+    }
+
+    @Test("The indexes of another: named, and made anew from our changelog; nothing is fetched again")
+    func index() async throws {
+        let (ours, urls) = try await place(12)
+        let (theirs, _) = try await place(8)
+        try move("index", from: theirs, to: ours)
+        try ours.publish(urls.map { ($0, Self.variants, .fast) }, id: "again")
+        let ended = try await ours.worker().ended()
+        let summary = try Summary(ended)
+        #expect(summary["jobs"] == 12 && summary["unchanged"] == 12 && summary["fetches"] == 0, "\(ended.errors)")
+        #expect(ended.errors.contains("index.foreign") && ended.errors.contains("is not of this log's changelog"))
+    }
+
+    /// It was restored from a backup, say.
+    @Test("The log of another, beside our indexes and our store: indexes are made anew, and jobs wait for its store")
+    func log() async throws {
+        let (ours, _) = try await place(8)
+        let (theirs, urls) = try await place(12)
+        try move("log", from: theirs, to: ours)
+        try ours.publish(urls.map { ($0, Self.variants, .fast) }, id: "again")
+        let worker = try ours.worker()
+        await worker.says("store.foreign")
+        #expect(worker.isRunning && worker.errors.contains("index.foreign"), "\(worker.errors)")
+        try move("store", from: theirs, to: ours)
+        let ended = try await worker.ended()
+        let summary = try Summary(ended)
+        #expect(summary["jobs"] == 12 && summary["unchanged"] == 12, "\(ended.errors)")
+    }
+
+    /// As a changelog that was copied from another cluster has it: far ahead of our jobs.
+    @Test("A progress row of another: our jobs are done all the same")
+    func progress() async throws {
+        let place = try Workplace("log.partitions=1")
+        let theirs = Dictionary(
+            uniqueKeysWithValues: Topic.worked.map {
+                ($0, TopicProgress(next: 6, committed: 6, anchor: LogAnchor(offset: 5, timestamp: 1_000)))
+            })
+        try place.publish(place.draw(9).map { ($0, Self.variants, .fast) })
+        try await place.append([ProgressRow(partition: PartitionID(0), topics: theirs, at: 1).newRecord()])
+        let ended = try await place.worker().ended()
+        let summary = try Summary(ended)
+        #expect(summary["jobs"] == 9 && summary["stored"] == 9, "\(ended.errors)")
+        #expect(ended.errors.contains("log.recreated"))
+    }
+
+    @Test(
+        "A disk that takes no room in advance: doctor and the worker say so, once",
+        .enabled(if: FullDiskTests.canMount, "needs the right to mount a disk (unshare -m, ramfs)"))
+    func noReserve() async throws {
+        let place = try Workplace()
+        let script = """
+            mkdir -p data/log && mount -t ramfs none data/log
+            \(Built.program("mezzotint-worker").path) \(place.words) --json --until-idle
+            \(Built.program("mezzotint").path) doctor \(place.words)
+            """
+        let ended = try await RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+            .ended()
+        let says = "takes no room in advance"
+        #expect(ended.status == 0 && ended.output.contains(says), "\(ended.output) \(ended.errors)")
+        #expect(ended.errors.components(separatedBy: says).count == 2, "\(ended.errors)")
+    }
+}
