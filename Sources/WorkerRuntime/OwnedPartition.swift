@@ -38,9 +38,9 @@ final class OwnedPartition {
     var answers: AnswerTail?
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
-    /// What was there before this owner's first row.
-    private(set) var left: ProgressRow?
-    private var hasTakenOver = false
+    /// What earlier owners left, as far as the index knows until a row of this one takes its place.
+    var left: ProgressRow? { leftAtFence ?? index.progress }
+    private var leftAtFence: ProgressRow??
     /// When its jobs could first run, monotonic milliseconds.
     var restoredAt: Int64 = 0
     var naming = Naming()
@@ -56,10 +56,11 @@ final class OwnedPartition {
         unproven = index.checkpoint?.anchors
     }
 
-    /// What earlier owners left, before a row of this one takes its place.
+    /// A row of this owner is to take the place of what earlier owners left.
     func takeOver() {
-        guard !hasTakenOver else { return }
-        (hasTakenOver, left) = (true, index.progress)
+        guard leftAtFence == nil else { return }
+        let left = index.progress
+        leftAtFence = .some(left)
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
         state.suspects = Suspects(after: left, isOwn: isOwn)
     }

@@ -113,7 +113,7 @@ extension Worker {
         }
         scheduler.closeLog(of: partition)
         keptProgress[partition] = KeptProgress(
-            topics: progress(of: owned), row: owned.ledger.written ?? owned.left ?? owned.index.progress,
+            topics: progress(of: owned), row: owned.ledger.written ?? owned.left,
             isOwn: owned.ledger.written != nil)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
