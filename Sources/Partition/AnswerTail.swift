@@ -12,11 +12,15 @@ package struct AnswerTail: Sendable, Equatable {
     package private(set) var ends: [Topic: Int64] = [:]
     /// Up to where an earlier owner's progress row tells of all.
     private let told: [Topic: Int64]
+    /// Records of a topic below these offsets are finished in any case.
+    private let floors: [Topic: Int64]
     /// Answered records, by topic: offset, and when it was appended.
     private var answered: [Topic: [Int64: Int64]] = [:]
     private var letters: Set<AnsweredRecord> = []
 
-    package init(after told: [Topic: Int64]) { self.told = told }
+    package init(after told: [Topic: Int64], above floors: [Topic: Int64] = [:]) {
+        (self.told, self.floors) = (told, floors)
+    }
 
     /// What is to be read of a topic: nothing where no row tells of it.
     ///
@@ -34,11 +38,12 @@ package struct AnswerTail: Sendable, Equatable {
     ///
     /// - Parameter unproved: records that are found answered are not received yet: what is said of them must be read again
     ///   by the next owner.
-    package func ends(unproved: Bool) -> [Topic: Int64] { unproved ? told : ends }
+    package func ends(unproved: Bool) -> [Topic: Int64] { unproved ? told : told.merging(ends) { $1 } }
 
     /// An answer was read.
     package mutating func read(_ record: Record) {
-        guard let (answer, needsLetter) = AnsweredRecord.answered(by: record), answer.partition == record.partition
+        guard let (answer, needsLetter) = AnsweredRecord.answered(by: record), answer.partition == record.partition,
+            answer.offset >= floors[answer.topic] ?? 0
         else { return }
         if record.topic == .dead {
             letters.insert(answer)

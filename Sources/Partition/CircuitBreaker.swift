@@ -18,11 +18,11 @@ package struct CircuitBreaker: Sendable, Equatable {
 
     package var isClosed: Bool { state == .closed }
 
-    /// A flight ended by the fault that this breaker is for. True if that opens it.
-    mutating func open(for flight: FlightID, until next: Int64) -> Bool {
+    /// A flight ended by the fault that this breaker is for. True if that opens it; the first probe may begin at `probe`.
+    mutating func open(for flight: FlightID, until probe: Int64) -> Bool {
         switch state {
         case .closed:
-            state = .open(until: next)
+            state = .open(until: probe)
             return true
         case .open: return false
         case .halfOpen(let probes, let next):

@@ -54,7 +54,8 @@ package struct CommittableOffset: Sendable, Equatable {
     /// read again, and what is kept in memory here.
     package var span: Int { offsets.count - head }
 
-    /// Finished behind the record that holds the committable offset back: a successor does them again.
+    /// Finished behind the record that holds the committable offset back: a successor does them again where neither a progress row
+    /// nor the answer itself tells it.
     package var finishedAhead: Int { span - unfinished }
 
     /// The record that holds the committable offset back.

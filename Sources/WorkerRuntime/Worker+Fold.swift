@@ -25,6 +25,7 @@ extension Worker {
         var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0)
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
+        guard epochs.epoch <= owned.epoch else { return giveWay(owned, to: epochs.epoch) }
         try owned.apply(changes, of: slice, progress: progress, epoch: epochs.epoch)
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
@@ -33,6 +34,15 @@ extension Worker {
         feed(.folded(slice.end), to: owned)
         noteRestored(owned)
         turnSoon()
+    }
+
+    /// Another owner's fence is in the log: what is announced here counts for nothing, and must not be answered as stored.
+    private func giveWay(_ owned: OwnedPartition, to epoch: Int64) {
+        logger.warning(
+            "Another worker owns the partition by now: it is given up here.",
+            ["partition": .string("\(owned.id)"), "epoch": .string("\(owned.epoch)"), "other": .string("\(epoch)")])
+        owned.lifecycle.leave()
+        giveUp(owned.id)
     }
 
     /// A restore has two cores to use: one reads rows while the other applies those of another partition.

@@ -35,6 +35,7 @@ extension Worker: LogListener {
     func read(_ owned: OwnedPartition) {
         do {
             if owned.readable.contains(.variants) { try fold(owned) }
+            guard partitions[owned.id] === owned else { return }
             // While draining or leaving, rows only: answers wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
             for topic in Self.readingOrder where owned.readable.contains(topic) && owned.isOpen(topic) {

@@ -10,7 +10,13 @@ extension Worker {
     func recoverAnswers(_ owner: Ownership) async {
         while let owned = recovering(owner) {
             do throws(LogFailure) {
-                let tail = try await answers(of: owner.partition, after: owned.index.progress?.answers ?? [:])
+                let row = owned.index.progress
+                var floors = row?.topics.mapValues(\.next) ?? [:]
+                for topic in Topic.worked {
+                    guard let committed = ports.consumer.committed(topic, owner.partition) else { continue }
+                    floors[topic] = max(floors[topic] ?? 0, committed)
+                }
+                let tail = try await answers(of: owner.partition, after: row?.answers ?? [:], above: floors)
                 guard let owned = recovering(owner) else { return }
                 owned.answers = tail
                 if tail.count > 0 {
@@ -26,20 +32,33 @@ extension Worker {
         }
     }
 
+    /// An index that is made anew meanwhile tells nothing: once it is restored, it begins again.
     private func recovering(_ owner: Ownership) -> OwnedPartition? {
-        guard let owned = partitions[owner.partition], owned.ownership == owner, owned.answers == nil, !phase.isEnded
+        guard let owned = partitions[owner.partition], owned.ownership == owner, owned.answers == nil,
+            owned.isRestored, !phase.isEnded
         else { return nil }
         return owned
     }
 
     /// One question for the ends; topics that have nothing new are not read.
+    ///
+    /// A dead letter's or a tier's partition that cannot be asked is left out: what it answers may be done again. Without
+    /// its outcomes nothing of a partition can be answered, so those are waited for.
     nonisolated func answers(
-        of partition: PartitionID, after told: [Topic: Int64]
+        of partition: PartitionID, after told: [Topic: Int64], above floors: [Topic: Int64] = [:]
     ) async throws(LogFailure) -> AnswerTail {
-        var tail = AnswerTail(after: told)
+        var tail = AnswerTail(after: told, above: floors)
         let sights = await ports.log.sights(at: AnswerTail.topics.map { LogPoint($0, partition, nil) })
         for (topic, sight) in zip(AnswerTail.topics, sights) {
-            let unread = AnswerTail.unread(after: told[topic], in: try sight.get().bounds)
+            let bounds: Range<Int64>
+            switch sight {
+            case .success(let sight): bounds = sight.bounds
+            case .failure(let failure) where topic == .outcomes: throw failure
+            case .failure(let failure):
+                await note(failure, ["code": .string(failure.code), "partition": .string("\(partition)")])
+                continue
+            }
+            let unread = AnswerTail.unread(after: told[topic], in: bounds)
             var next = unread.lowerBound
             while next < unread.upperBound {
                 let records = try await ports.log.read(topic, partition, from: next, limit: 4_096)

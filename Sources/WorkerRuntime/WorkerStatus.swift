@@ -19,7 +19,7 @@ package struct WorkerStatus: Sendable {
     package let unfinished: [Topic: Int]
     /// When the oldest record that was taken up and is not finished was appended, milliseconds since 1970.
     package let oldestTimes: [PartitionID: [Topic: Int64]]
-    /// Finished behind a record that is not: done again should the worker die.
+    /// Finished behind a record that is not: a successor must be told of each.
     package let finishedAhead: [Topic: Int]
     /// Answers that are decided and not acknowledged.
     package let answers: Int

@@ -57,7 +57,8 @@ struct AnswerTailTests {
 
     @Test("A dead letter's outcome counts beside the letter alone; what another partition's record answers does not")
     func letters() {
-        var tail = AnswerTail(after: [:])
+        var tail = AnswerTail(after: [:], above: [.jobsFast: 1, .jobsSlow: 7])
+        tail.read(answer(.outcomes, to: record(.jobsFast, 0)))
         tail.read(answer(.dead, to: record(.jobsFast, 1)))
         for offset in [1, 2] as [Int64] {
             tail.read(answer(.outcomes, to: record(.jobsFast, offset), needsLetter: true))
@@ -79,6 +80,11 @@ struct AnswerTailTests {
         tail.note(.outcomes, at: 24)
         tail.note(.outcomes, at: 22)
         #expect(tail.ends(unproved: false) == [.outcomes: 25] && tail.ends(unproved: true) == [.outcomes: 10])
+        // A tier that could not be asked.
+        var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
+        partial.finish(.outcomes, at: 20)
+        partial.note(.retry1h, at: 9)
+        #expect(partial.ends(unproved: false) == [.outcomes: 20, .retry1h: 3])
     }
 
     @Test("A record that was answered is done no more, another log's at its offset is, and nobody is told of it before")

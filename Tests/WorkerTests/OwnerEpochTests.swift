@@ -53,6 +53,34 @@ struct OwnerEpochTests {
         #expect(counters.unchanged == 1 && counters.fetches == 0)
     }
 
+    @Test("An owner that reads a later owner's fence gives its partition up, and answers nothing of what it announced")
+    func outlived() async throws {
+        let bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: Lane.fast)], to: log)
+        let partition = try bench.rules.source(of: bench.url("/a.png")).key.partition(of: log.partitionCount)
+        let isFenced = Mutex(false)
+        let moving = MovingLog(log) { records in
+            guard records.contains(where: { if case .variant = RecordKey($0.key) { true } else { false } }),
+                let epoch = records[0].headers[EventHeader.epoch].flatMap({ Int64(String(decoding: $0, as: UTF8.self)) }
+                ),
+                isFenced.withLock({ isFenced in
+                    defer { isFenced = true }
+                    return !isFenced
+                })
+            else { return nil }
+            let fence = EpochRow(partition: partition, epoch: epoch + 1, owner: "next", isClean: false, at: 0)
+            _ = await log.append([fence.newRecord().announced(in: epoch + 1)])
+            return nil
+        }
+        let counters = try await bench.work(log: log, moving: moving)
+        #expect(isFenced.withLock { $0 } && counters.jobs == 0)
+        #expect(try await bench.outcomes().isEmpty)
+        try await bench.work()
+        #expect(try await bench.outcomes().map(\.kind) == [.stored])
+    }
+
     /// A source's row as its owner stored it, and after it another word on it, which that owner said when a later one's
     /// time had begun.
     private static func lateRecord(

@@ -53,7 +53,8 @@ struct SnapshotCacheTests {
             let key = SourceKey(SHA256.digest(of: Array("another \(number)".utf8)))
             let job = Job(id: "1", url: "http://o/b", source: key, variants: [large], lane: .fast)
             _ = try? cache.snapshot(
-                for: PendingJob(job: job, record: record), at: now, isGone: { _, _ in false },
+                for: PendingJob(job: job, record: record), at: Moment(wall: now, monotonic: now),
+                isGone: { _, _ in false },
                 read: { SourceSnapshot() })
         }
 
