@@ -84,6 +84,12 @@ package struct Suspects: Sendable, Hashable {
     /// The topic's log is another one: these offsets are other records'.
     package mutating func forget(_ topic: Topic) { counts = counts.filter { $0.key.topic != topic } }
 
+    /// The topic's log may be another one than the row's. Owners that died before they could say so found the same, and the
+    /// offsets may be this log's: those records run alone once more, and none is taken for what killed before.
+    package mutating func doubt(_ topic: Topic) {
+        for (place, count) in counts where place.topic == topic { counts[place] = min(count, Self.deathsToRunAlone) }
+    }
+
     /// All before the offset is finished, and some of it may never have come.
     package mutating func forget(_ topic: Topic, below offset: Int64) {
         if !counts.isEmpty { counts = counts.filter { $0.key.topic != topic || $0.key.offset >= offset } }

@@ -64,7 +64,7 @@ extension Worker {
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
-            owned.state.suspects.forget(topic)
+            if found.isFirst { owned.state.suspects.doubt(topic) } else { owned.state.suspects.forget(topic) }
         } else {
             // The log's own reading began at the group's offset.
             if start.position != committed ?? sight.bounds.lowerBound {
@@ -192,12 +192,15 @@ extension Worker {
 
     /// All that there is to tell now.
     private func newestRow(of owned: OwnedPartition, after written: ProgressRow?, isLast: Bool) -> ProgressRow {
-        let newest =
-            canTellProgress(of: owned)
-            ? ProgressRow(
-                partition: owned.id, topics: progress(of: owned),
-                answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now) : written
-        return marked(newest, owned, isLast: isLast, naming: owned.state.namedStill)
+        marked(newestProgress(of: owned) ?? written, owned, isLast: isLast, naming: owned.state.namedStill)
+    }
+
+    /// nil: it cannot be told yet.
+    func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
+        guard canTellProgress(of: owned) else { return nil }
+        return ProgressRow(
+            partition: owned.id, topics: progress(of: owned),
+            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now)
     }
 
     /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a

@@ -50,7 +50,8 @@ extension Worker {
         owned.naming.underWay = owned.naming.waiting
         owned.naming.waiting = []
         let places = owned.state.names(with: owned.naming.underWay.map(\.flight))
-        write(marked(owned.ledger.written, owned, naming: places), of: owned)
+        // By the newest progress it is known of which logs these are the offsets.
+        write(marked(newestProgress(of: owned) ?? owned.ledger.written, owned, naming: places), of: owned)
     }
 
     /// The row is durable: what it names begins.

@@ -128,6 +128,17 @@ struct SuspectsTests {
         #expect(!suspects.runsAlone(Self.place) && suspects.runsAlone(Self.other))
     }
 
+    @Test("Records of a log that may be another run alone, and are condemned once an owner dies of them again")
+    func doubts() {
+        let alone = die(die(Suspects(), at: [Self.place]), at: [Self.place])
+        var suspects = die(alone, at: [Self.place], isAlone: true)
+        suspects.doubt(.jobsSlow)
+        #expect(suspects.isCondemned(Self.place))
+        suspects.doubt(.jobsFast)
+        #expect(suspects.runsAlone(Self.place) && !suspects.isCondemned(Self.place))
+        #expect(die(suspects, at: [Self.place], isAlone: true).isCondemned(Self.place))
+    }
+
     @Test("A row has room for the most suspect")
     func bounded() {
         let suspects = die(die(Suspects(), at: [Self.other]), at: [Self.other])
