@@ -4,8 +4,8 @@ package import Records
 /// How far an owner has come with a partition: which rows of the changelog count, and when jobs may run.
 ///
 /// restoring → fencing → fenced → owned → leaving. An owner folds what the changelog held when it came. Then it appends its
-/// epoch row, the fence: rows that an earlier owner appends behind it count for nothing. Once that is folded, jobs run. An
-/// index that is found damaged is restored anew; the fence stays.
+/// epoch row, the fence: rows that an earlier owner appends behind it count for nothing. Once that is folded, jobs run. A
+/// damaged index is restored again; the fence stays.
 ///
 /// Rows from a fenced epoch are ignored, but compaction would keep them as the newest of their keys. So the owner
 /// republishes the valid row of each such key, the epoch row last: it is what the others are known by.
@@ -34,11 +34,11 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package let changelogStart: Int64
     /// Jobs wait until the index holds every row before this changelog position.
     package private(set) var restoreEnd: Int64
-    /// The index holds every row before it, whatever its file says.
+    /// The index holds every row before this position. Its file may name an earlier one (`indexPosition`).
     package private(set) var folded: Int64
     /// Keys of ignored rows, and where the last of each stands.
     package private(set) var fencedKeys: [RecordKey: Int64] = [:]
-    /// How often the index was made anew.
+    /// Rebuilds of the index.
     package private(set) var rebuilds = 0
     private var attempts = 0
 
@@ -71,8 +71,8 @@ package struct PartitionLifecycle: Sendable, Equatable {
 
     package mutating func fold(upTo end: Int64) { folded = end }
 
-    /// What the index's file says that it holds once it holds all before `end`: not beyond an ignored row, so that whoever
-    /// goes on from there, after a crash too, finds its key again.
+    /// The position for the index's file once all before `end` is folded. It never passes an ignored row: an owner that
+    /// restarts from the file must find the row's key again.
     package func indexPosition(upTo end: Int64) -> Int64 { min(end, fencedKeys.values.min() ?? end) }
 
     /// The valid rows of these keys are in the log; not behind an ignored row that came meanwhile.

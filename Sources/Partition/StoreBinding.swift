@@ -20,7 +20,8 @@ package enum StoreBinding: Sendable, Hashable {
             self = rows == found ? .bound : adopts ? .adopt : .foreign
         } else {
             // A store from before identities has blobs where there are rows, and is adopted once.
-            self = found == nil && isEmpty && hasRows && !adopts ? .foreign : .adopt
+            // One that is empty is not theirs, though another partition may have given it an identity a moment ago.
+            self = isEmpty && hasRows && !adopts ? .foreign : .adopt
         }
     }
 }

@@ -16,6 +16,7 @@ struct StoreBindingTests {
             ("rows and blobs from before identities", nil, true, nil, false, .adopt),
             ("rows from before identities, and another worker was first", nil, true, one, false, .adopt),
             ("rows from before identities, whose store is gone", nil, true, nil, true, .foreign),
+            ("the same, and another partition was first to bind to what is there", nil, true, one, true, .foreign),
             ("a fresh log over a store that is there", nil, false, one, false, .adopt),
             ("the store of the rows", one, true, one, false, .bound),
             ("the same, before anything was put", one, false, one, true, .bound),

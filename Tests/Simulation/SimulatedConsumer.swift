@@ -6,24 +6,24 @@ internal import VariantSpec
 
 /// The owning side of one process: a member of the group, as `KafkaLogConsumer` is one.
 final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
-    private unowned let process: SimulatedProcess
-    private var world: World { process.world }
+    unowned let process: SimulatedProcess
+    var world: World { process.world }
     private(set) var listener: (any LogListener)?
     private(set) var phase = Phase.idle
     /// The group's generation in which it owns.
     private(set) var generation = -1
-    private var epochs: [PartitionID: Int64] = [:]
-    private var readers: [Int: Reader] = [:]
+    var epochs: [PartitionID: Int64] = [:]
+    var readers: [Int: Reader] = [:]
     /// Offsets to be committed, and those that are known to be.
-    private var pending: [Int: Int64] = [:]
-    private var known: [Int: Int64] = [:]
-    private var commits = 0
-    private var commitsUnderWay: Set<Int> = []
-    private var isCommitDue = false
+    var pending: [Int: Int64] = [:]
+    var known: [Int: Int64] = [:]
+    var commits = 0
+    var commitsUnderWay: Set<Int> = []
+    var isCommitDue = false
     /// Waits for the last commits.
-    private var whenCommitted: (() -> Void)?
+    var whenCommitted: (() -> Void)?
     /// Counts the group's decisions that it heard.
-    private var decision = 0
+    var decision = 0
     /// What it heard while it was paused.
     private var missed: [() -> Void] = []
 
@@ -39,10 +39,10 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     }
 
     /// Its ownerships of this generation.
-    private var ownerships: [Ownerships.Key] = []
+    var ownerships: [Ownerships.Key] = []
 
     /// How far one place was read.
-    private struct Reader {
+    struct Reader {
         var position: Int64
         /// Records below it have come.
         var arrived: Int64
@@ -294,83 +294,6 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         world.count(.rewound)
         readers[log.place] = Reader(position: offset, arrived: offset, incarnation: log.incarnation)
         hear(log)
-    }
-
-    // MARK: Offsets
-
-    func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
-        guard !process.isDead, epochs[partition] != nil else { return }
-        let log = world.cluster.log(topic, partition)
-        pending[log.place] = world.plants(.commitEarly) && world.chance.isOne(in: 10) ? offset + 1 : offset
-        guard !isCommitDue else { return }
-        isCommitDue = true
-        world.after(world.chance.within(50_000...300_000)) { [self] in
-            tell {
-                self.isCommitDue = false
-                self.commitPending()
-            }
-        }
-    }
-
-    /// One commit at a time; what comes meanwhile goes with the next, and once partitions go, with the last.
-    private func commitPending() {
-        if commitsUnderWay.isEmpty, case .owning = phase { commitNow() }
-    }
-
-    private func commitLast(within limit: Int64, _ body: @escaping () -> Void) {
-        whenCommitted = body
-        commitNow()
-        let number = decision
-        world.after(commitsUnderWay.isEmpty ? world.chance.within(100...5_000) : limit) { [self] in
-            tell { if number == self.decision { self.endCommits() } }
-        }
-    }
-
-    /// What it finished may be done again: something went wrong in this generation.
-    func hinder() { world.ownerships.hinder(ownerships) }
-
-    private func endCommits() {
-        guard let body = whenCommitted else { return }
-        if !commitsUnderWay.isEmpty { hinder() }
-        whenCommitted = nil
-        body()
-    }
-
-    private func commitNow() {
-        guard !pending.isEmpty else { return }
-        world.note("commit", Int64(process.number), Int64(pending.count))
-        let offsets = pending.sorted { $0.key < $1.key }
-        pending = [:]
-        commits += 1
-        commitsUnderWay.insert(commits)
-        let (generation, number) = (generation, commits)
-        world.after(world.cluster.latency) { [self] in
-            let isTaken = world.group.commit(offsets.map { ($0.key, $0.value) }, by: process, generation)
-            world.after(world.cluster.latency) {
-                self.tell {
-                    guard self.commitsUnderWay.remove(number) != nil else { return }
-                    if !isTaken { self.hinder() }
-                    for (place, offset) in offsets where self.readers[place] != nil {
-                        if isTaken { self.known[place] = offset }
-                        // What failed goes with the next.
-                        if !isTaken, self.pending[place] == nil { self.pending[place] = offset }
-                    }
-                    if self.commitsUnderWay.isEmpty { self.endCommits() }
-                    self.commitPending()
-                }
-            }
-        }
-    }
-
-    func committed(_ topic: Topic, _ partition: PartitionID) -> Int64? {
-        known[world.cluster.log(topic, partition).place]
-    }
-
-    func restart(_ topic: Topic, _ partition: PartitionID, at offset: Int64) throws(LogFailure) {
-        try rewind(topic, partition, to: offset)
-        world.count(.restarted)
-        known[world.cluster.log(topic, partition).place] = nil
-        commit(topic, partition, below: offset)
     }
 
     func release(_ partition: PartitionID) {
