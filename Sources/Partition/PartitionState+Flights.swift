@@ -117,8 +117,9 @@ extension PartitionState {
 
     mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
         effects.append(.permit(.release(.render, id)))
-        guard case .rendering(let task, let course) = flights[id]?.stage else { return }
+        guard let flight = flights[id], case .rendering(let task, let course) = flight.stage else { return }
         flights[id]?.stage = .announcing(task, course)
+        for pending in flight.pendingJobs { suspects.clear(pending.place) }
     }
 
     mutating func announced(
@@ -201,7 +202,6 @@ extension PartitionState {
         guard let flight = flights.removeValue(forKey: id) else { return }
         bySource[flight.source] = nil
         effects.append(.permit(.forget(id)))
-        if flight.course != nil { for pending in flight.pendingJobs { suspects.clear(pending.place) } }
         for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }

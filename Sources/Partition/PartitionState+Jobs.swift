@@ -9,6 +9,7 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
+        suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
     }
@@ -95,6 +96,8 @@ extension PartitionState {
     }
 
     private mutating func moveAside(_ place: RecordPlace, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        // What is under way is named by its place.
+        if suspects.isNaming { return }
         for (id, flight) in flights {
             guard let course = flight.course, now.monotonic - course.began > rules.holdLimit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
@@ -125,7 +128,7 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince)
+            heldSince: heldSince, deaths: deaths)
     }
 
     func outcome(

@@ -8,7 +8,8 @@ package import Records
 /// the first is named by nobody, the second names what ran then.
 ///
 /// Whoever kills workers for other reasons must hardly ever hit a job that runs alone. So suspects wait first, the longer
-/// the more owners died in a row, and one that ends in any way but a death is cleared.
+/// the more owners died in a row, and one that is rendered or answered is cleared. One that is tried again for another
+/// reason is not: it may not have come to what kills.
 package struct Suspects: Sendable, Hashable {
     /// Owners that died since one last lived long enough. Those between that left in good order may have met nothing.
     package private(set) var deaths = 0
@@ -55,9 +56,10 @@ package struct Suspects: Sendable, Hashable {
 
     /// Whether what is begun is named first.
     package var isNaming: Bool { deaths > 0 || !counts.isEmpty }
-    package func runsAlone(_ place: RecordPlace) -> Bool { count(place) >= Self.deathsToRunAlone }
-    package func isCondemned(_ place: RecordPlace) -> Bool { count(place) >= Self.deathsToDie }
-    private func count(_ place: RecordPlace) -> Int { counts.isEmpty ? 0 : counts[place] ?? 0 }
+    package func runsAlone(_ place: RecordPlace) -> Bool { deaths(of: place) >= Self.deathsToRunAlone }
+    package func isCondemned(_ place: RecordPlace) -> Bool { deaths(of: place) >= Self.deathsToDie }
+    /// Of owners while the record was under way, or may have been.
+    package func deaths(of place: RecordPlace) -> Int { counts.isEmpty ? 0 : counts[place] ?? 0 }
 
     /// Those that run alone.
     package var aloneCount: Int { counts.values.count { $0 == Self.deathsToRunAlone } }
@@ -70,7 +72,7 @@ package struct Suspects: Sendable, Hashable {
         let begun: ProgressRow.Suspect.Begun = isAlone ? .alone : .beside
         let all = Set(counts.keys).union(places).map { place in
             ProgressRow.Suspect(
-                place.topic, place.offset, deaths: count(place), begun: places.contains(place) ? begun : nil)
+                place.topic, place.offset, deaths: deaths(of: place), begun: places.contains(place) ? begun : nil)
         }
         return Array(all.sorted { $0.order < $1.order }.prefix(Self.limit))
     }
@@ -78,7 +80,12 @@ package struct Suspects: Sendable, Hashable {
     /// A row that has these as under way is durable.
     package mutating func name(_ places: Set<RecordPlace>, isAlone: Bool) { (named, self.isAlone) = (places, isAlone) }
 
-    /// The record is answered, or its worker outlived it.
+    /// The record tells of deaths of its job's earlier records. What is condemned is not run again, so they are fewer.
+    package mutating func note(_ place: RecordPlace, deaths: Int) {
+        if deaths > 0 { counts[place] = max(self.deaths(of: place), min(deaths, Self.deathsToRunAlone)) }
+    }
+
+    /// The record is answered, or its worker outlived its render.
     package mutating func clear(_ place: RecordPlace) { if !counts.isEmpty { counts[place] = nil } }
 
     /// The topic's log is another one: these offsets are other records'.

@@ -53,6 +53,10 @@ extension Worker {
         let proof = owned.watches[topic]?.proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic]?.found(at: monotonic)
+            // What was finished while the log was suspected.
+            if let next = owned.state.committable(topic), next > ports.consumer.committed(topic, owned.id) ?? -1 {
+                commit(topic, below: next, of: owned)
+            }
             return
         }
         // Where the log still has the anchor, it must have what was read last, too: the group's offset is no lower than that.
@@ -79,6 +83,11 @@ extension Worker {
         owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
+    }
+
+    /// Unless the topic's log may be another one: the offset would pass over its records.
+    func commit(_ topic: Topic, below offset: Int64, of owned: OwnedPartition) {
+        if owned.isOpen(topic) { ports.consumer.commit(topic, owned.id, below: offset) }
     }
 
     private func tell(_ start: StartingPoint, _ topic: Topic, _ owned: OwnedPartition) {

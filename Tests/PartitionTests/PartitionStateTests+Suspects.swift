@@ -119,17 +119,62 @@ extension PartitionStateTests {
             #expect(next.count == 1 && !permits.solitude.isClosed)
         }
 
-        @Test("One that failed in any other way than by its worker's death is cleared")
+        private let late = FailureNote(code: "fetch.deadline", message: "", verdict: .retry)
+
+        @Test("One that is tried again before it came to its render runs alone again; one that was rendered does not")
         func cleared() throws {
             var driver = driver(.beside, deaths: 1)
-            let asked = try #require(
-                isolated(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
-            _ = driver.feed(.granted(.fetch, asked.0))
+            let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
+            let first = try #require(isolated(driver.feed(.arrived(pending))))
+            _ = driver.feed(.granted(.fetch, first.0))
+            #expect(tests.putOff(driver.feed(.failed(first.0, late))).count == 1)
+            let second = try #require(isolated(driver.feed(.tick, at: 1_000)))
+            _ = driver.feed(.granted(.fetch, second.0))
+            _ = driver.feed(.fetched(second.0, PartitionStateTests.picture))
+            _ = driver.feed(.granted(.render, second.0))
             #expect(driver.state.suspects.aloneCount == 1)
-            let failed = driver.feed(
-                .failed(asked.0, FailureNote(code: "fetch.deadline", message: "", verdict: .retry)))
-            #expect(tests.putOff(failed).count == 1)
+            _ = driver.feed(.rendered(second.0))
             #expect(driver.state.suspects.aloneCount == 0)
+            _ = driver.feed(.failed(second.0, late), at: 1_000)
+            #expect(tests.flight(driver.feed(.tick, at: 3_000)) != nil)
+        }
+
+        @Test("One that goes through a retry topic runs alone in the next one's order, too", arguments: [2, 9])
+        func retried(deaths: Int) throws {
+            var first = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 3, base: 60_000, cap: 60_000))
+            first.state.suspects = driver(.beside, deaths: 1).state.suspects
+            let asked = try #require(
+                isolated(first.feed(.arrived(first.pending("j", tests.source, [PartitionStateTests.large])))))
+            _ = first.feed(.granted(.fetch, asked.0))
+            guard case .retry(let told, _, _) = try #require(tests.settled(first.feed(.failed(asked.0, late))).first)
+            else {
+                Issue.record("no retry")
+                return
+            }
+            #expect(told.deaths == 2)
+
+            // The record may be anybody's.
+            var next = PartitionStateTests.Driver()
+            let record = next.pending("j", tests.source, [], topic: .retry1m).record
+            let again = PendingJob(job: told.job, record: record, deaths: deaths)
+            #expect(isolated(next.feed(.arrived(again))) != nil)
+            _ = next.feed(.acknowledged([again.place]))
+            #expect(!next.state.suspects.isNaming)
+        }
+
+        @Test("Nothing that is named is moved aside: its name is its record's")
+        func stays() throws {
+            for deaths in [0, 1] {
+                var driver = PartitionStateTests.Driver(holdLimit: 1_000)
+                if deaths > 0 { driver.state.suspects = self.driver(nil, deaths: deaths).state.suspects }
+                let flight = try #require(
+                    tests.flight(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
+                _ = driver.feed(.granted(.fetch, flight))
+                let next = driver.pending("k", other, [PartitionStateTests.large])
+                _ = driver.feed(.arrived(next))
+                _ = driver.feed(.acknowledged([next.place]))
+                #expect(tests.putOff(driver.feed(.tick, at: 2_000)).count == (deaths == 0 ? 1 : 0))
+            }
         }
     }
 }

@@ -71,6 +71,15 @@ final class Killers {
         where world.catalogue.sources[Origins.sourceCount + killer].partition == partition { deaths[killer] = 0 }
     }
 
+    /// A zombie's row took the place of the last owner's, and none came in time to say that once more.
+    func excuse(compacted gone: [TopicLog.Entry], of log: TopicLog) {
+        let key = RecordKey.progress(log.partition).bytes
+        let newest = { (entries: [TopicLog.Entry]) in
+            entries.lazy.filter { $0.record.key == key }.compactMap(\.epoch).max() ?? 0
+        }
+        if newest(gone) > newest(log.entries) { excuse(log.partition) }
+    }
+
     /// A job was answered.
     func answered(_ id: String, _ report: OutcomeReport) {
         let isPoison = report.failure?.code == "job.poison"

@@ -292,6 +292,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         let log = world.cluster.log(topic, partition)
         guard !process.isDead, readers[log.place] != nil else { throw .closed }
         world.count(.rewound)
+        world.note("rewound", Int64(process.number), Int64(log.place), offset)
         readers[log.place] = Reader(position: offset, arrived: offset, incarnation: log.incarnation)
         hear(log)
     }

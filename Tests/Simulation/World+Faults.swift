@@ -204,7 +204,9 @@ extension World {
         let time = World.begin + now / 1_000
         for log in cluster.logs where log.topic.isCompacted {
             let gone = log.compact(before: time - Self.compactionLag, tombstones: time - Self.tombstoneSeconds * 1_000)
-            if gone > 0 { count(.compacted) }
+            if gone.isEmpty { continue }
+            count(.compacted)
+            killers.excuse(compacted: gone, of: log)
         }
     }
 }

@@ -113,6 +113,32 @@ struct ReturningTests {
         #expect(try await bench.outcomes().map(\.kind).sorted { $0.rawValue < $1.rawValue } == [.dead, .stored])
     }
 
+    @Test("What is answered while its topic's log may be another one is committed once it is known to be the same")
+    func suspected() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
+        bench.origin.serve("/a.png", .gated(gate, picture))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        let partition = try bench.rules.source(of: bench.url("/a.png")).key.partition(of: log.partitionCount)
+        let moving = MovingLog(log)
+        try await bench.work(
+            log: log, moving: moving,
+            watching: { worker in
+                await #expect(throws: Never.self) {
+                    try await eventually { await worker.counters.fetches == 1 }
+                    await moving.fail(.jobsFast, partition)
+                    gate.open()
+                    try await eventually { await worker.counters.jobs == 1 }
+                    // What is told of the answer is decided before the worker can be asked again.
+                    #expect(await worker.isQuiet == false && moving.highestCommit == 0)
+                    await moving.fail(nil, partition)
+                    try await eventually { try await log.committed(.jobsFast, partition) == 1 }
+                }
+            })
+    }
+
     private static func noJob(_ source: SourceKey, _ partition: PartitionID) -> NewRecord {
         NewRecord(
             topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))
