@@ -33,7 +33,8 @@ extension PartitionState {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
             let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.host)
-            return effects.append(.permit(.isolate(request, patience: suspects.patience)))
+            let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
+            return effects.append(.permit(.isolate(request, patience: patience)))
         }
         effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.host)))
     }
@@ -202,6 +203,9 @@ extension PartitionState {
         guard let flight = flights.removeValue(forKey: id) else { return }
         bySource[flight.source] = nil
         effects.append(.permit(.forget(id)))
+        if suspects.isNaming, flight.course != nil {
+            for pending in flight.pendingJobs { suspects.outlive(pending.place) }
+        }
         for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }

@@ -95,6 +95,7 @@ extension PartitionState {
         }
     }
 
+    /// How its try ends is told to nobody then, so it counts; the last one is waited for.
     private mutating func moveAside(_ place: RecordPlace, _ now: Moment, _ effects: inout [PartitionEffect]) {
         // What is under way is named by its place.
         if suspects.isNaming { return }
@@ -104,10 +105,12 @@ extension PartitionState {
             else { continue }
             if case .folding = flight.stage { continue }
             let pending = flight.pendingJobs[index]
+            let attempts = pending.attempts + 1
+            if attempts >= rules.retry.attempts { return }
             flights[id]?.pendingJobs.remove(at: index)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             let later = pending.putOff(
-                until: now.wall + rules.retry.base, attempts: pending.attempts, heldSince: pending.heldSince)
+                until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
             effects.append(.work(.putOff(later, note)))
             effects.append(.work(.answer(pending.record, .retry(later, DelayTier(within: 0, pending.job.lane), note))))
             return

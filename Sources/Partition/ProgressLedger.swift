@@ -8,6 +8,8 @@ package import Records
 package struct ProgressLedger: Sendable {
     /// What the changelog has, as far as it is known here.
     package private(set) var written: ProgressRow?
+    /// What it may have instead: the log did not say that it took it.
+    private var doubtful: ProgressRow?
     private var writtenAt: Int64
     private var lookedAt: Int64
     private var isWriting = false
@@ -37,14 +39,14 @@ package struct ProgressLedger: Sendable {
         guard !isWriting, isLast || now - lookedAt >= Self.aheadInterval else { return nil }
         lookedAt = now
         let current = current()
-        guard written?.isSame(as: current) != true else { return nil }
+        guard doubtful != nil || written?.isSame(as: current) != true else { return nil }
         guard isLast || now - writtenAt >= (isSoon(current) ? Self.aheadInterval : Self.interval) else { return nil }
         isWriting = true
         return current
     }
 
     private func isSoon(_ current: ProgressRow) -> Bool {
-        guard let written, written.hasSameOwners(as: current) else { return true }
+        guard let written, doubtful == nil, written.hasSameOwners(as: current) else { return true }
         return current.isAhead || written.isAhead || current.answerCount - written.answerCount >= Self.answersUntold
     }
 
@@ -58,10 +60,16 @@ package struct ProgressLedger: Sendable {
     package var isIdle: Bool { !isWriting }
 
     package mutating func wrote(_ row: ProgressRow, at now: Int64) {
-        (written, writtenAt, isWriting) = (row, now, false)
+        (written, doubtful, writtenAt, isWriting) = (row, nil, now, false)
     }
 
-    package mutating func failed(at now: Int64) { (writtenAt, isWriting) = (now, false) }
+    package mutating func failed(_ row: ProgressRow, at now: Int64) {
+        (writtenAt, isWriting) = (now, false)
+        if doubtful?.blames != true { doubtful = row }
+    }
+
+    /// Whether a job would be taken for the cause, were the owner gone now.
+    package var blames: Bool { written?.blames ?? false || doubtful?.blames ?? false }
 }
 
 extension ProgressRow {
@@ -69,6 +77,8 @@ extension ProgressRow {
 
     /// A number that grows with each.
     fileprivate var answerCount: Int64 { answers?.values.reduce(0, +) ?? 0 }
+
+    fileprivate var blames: Bool { isClean == false && suspects.contains { $0.begun == .alone } }
 
     /// Whenever they were written.
     package func isSame(as other: ProgressRow) -> Bool {

@@ -19,6 +19,8 @@ package struct Suspects: Sendable, Hashable {
     package private(set) var named: Set<RecordPlace> = []
     /// Whether that row says that nothing else is.
     package private(set) var isAlone = false
+    /// Suspects that have run under this owner, and are to run again.
+    private var outlived: Set<RecordPlace> = []
 
     private static let deathsToRunAlone = 2
     private static let deathsToDie = 3
@@ -64,8 +66,11 @@ package struct Suspects: Sendable, Hashable {
     /// Those that run alone.
     package var aloneCount: Int { counts.values.count { $0 == Self.deathsToRunAlone } }
 
-    /// How long those wait for their turn, milliseconds.
-    package var patience: Int64 { min(Int64(max(deaths, 1)) * 5_000, 20_000) }
+    /// How long those wait for their turn, milliseconds. What has run alone under this owner needs not wait again.
+    package func patience(for places: some Sequence<RecordPlace>) -> Int64 {
+        if places.allSatisfy({ !runsAlone($0) || outlived.contains($0) }) { return 0 }
+        return min(Int64(max(deaths, 1)) * 5_000, 20_000)
+    }
 
     /// As a row tells it, while these are under way.
     package func rows(naming places: Set<RecordPlace>, isAlone: Bool) -> [ProgressRow.Suspect] {
@@ -86,7 +91,12 @@ package struct Suspects: Sendable, Hashable {
     }
 
     /// The record is answered, or its worker outlived its render.
-    package mutating func clear(_ place: RecordPlace) { if !counts.isEmpty { counts[place] = nil } }
+    package mutating func clear(_ place: RecordPlace) {
+        if !counts.isEmpty { (counts[place], _) = (nil, outlived.remove(place)) }
+    }
+
+    /// What ran with the record is over, whatever became of it.
+    package mutating func outlive(_ place: RecordPlace) { if runsAlone(place) { outlived.insert(place) } }
 
     /// The topic's log is another one: these offsets are other records'.
     package mutating func forget(_ topic: Topic) { counts = counts.filter { $0.key.topic != topic } }

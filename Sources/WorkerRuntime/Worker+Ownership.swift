@@ -97,8 +97,13 @@ extension Worker {
     /// Lets go of the partitions that have nothing under way any more, with a last word on how far they came.
     func finishLeaving() {
         for owned in partitions.values
-        where owned.isLeaving && !owned.state.isUnderWay && owned.outbox.isEmpty && owned.ledger.isIdle {
-            if !writeProgress(of: owned, isLast: true) { giveUp(owned.id) }
+        where owned.isLeaving && owned.ledger.isIdle {
+            if owned.state.isUnderWay || !owned.outbox.isEmpty {
+                // It may end without a last word, and that is not the end of its worker.
+                if owned.ledger.blames { name(owned) }
+            } else if !writeProgress(of: owned, isLast: true) {
+                giveUp(owned.id)
+            }
         }
     }
 

@@ -167,10 +167,12 @@ extension Worker {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         if let failure {
             counters.countFailure(failure.code)
-            owned.ledger.failed(at: monotonic)
+            owned.ledger.failed(row, at: monotonic)
             giveUpNaming(owned, FailureNote(failure))
-            // It goes without: its successor does again what was finished ahead.
-            if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty { return giveUp(owned.id) }
+            // It goes without: its successor does again what was finished ahead. But the row may be there, and name a job alone.
+            if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty, !owned.ledger.blames {
+                return giveUp(owned.id)
+            }
         } else {
             owned.ledger.wrote(row, at: monotonic)
             named(by: row, owned)
@@ -226,8 +228,9 @@ extension Worker {
         var row = row ?? ProgressRow(partition: owned.id, topics: [:], at: now)
         let suspects = owned.state.suspects
         let isAlone = scheduler.solitude.flight?.partition == owned.id
-        // A worker that was told to stop may be killed before it has, and no job is to blame.
-        (row.store, row.isClean, row.at) = (owned.store, isLast || !phase.isRunning, now)
+        // One that was told to stop or to leave may end before it has, and no job is to blame.
+        (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
+        row.at = now
         (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
         return row
     }

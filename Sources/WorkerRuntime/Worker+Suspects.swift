@@ -45,7 +45,7 @@ extension Worker {
     }
 
     /// A row that names what is under way and what waits to begin, unless another is on its way.
-    private func name(_ owned: OwnedPartition) {
+    func name(_ owned: OwnedPartition) {
         guard owned.ledger.beginMarker() else { return }
         owned.naming.underWay = owned.naming.waiting
         owned.naming.waiting = []

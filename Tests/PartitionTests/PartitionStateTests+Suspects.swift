@@ -129,6 +129,7 @@ extension PartitionStateTests {
             _ = driver.feed(.granted(.fetch, first.0))
             #expect(tests.putOff(driver.feed(.failed(first.0, late))).count == 1)
             let second = try #require(isolated(driver.feed(.tick, at: 1_000)))
+            #expect(first.patience == 10_000 && second.patience == 0)
             _ = driver.feed(.granted(.fetch, second.0))
             _ = driver.feed(.fetched(second.0, PartitionStateTests.picture))
             _ = driver.feed(.granted(.render, second.0))

@@ -67,11 +67,29 @@ struct ProgressLedgerTests {
         #expect(ledger.beginWrite(at: 1_000) { Self.ahead } == Self.ahead)
         #expect(!ledger.isIdle)
         #expect(ledger.beginWrite(at: 5_000, isLast: true) { Self.moved } == nil)
-        ledger.failed(at: 5_000)
+        ledger.failed(Self.ahead, at: 5_000)
         #expect(ledger.beginWrite(at: 5_500) { Self.ahead } == nil)
         #expect(ledger.beginWrite(at: 6_500) { Self.ahead } == Self.ahead)
         ledger.wrote(Self.ahead, at: 6_500)
         #expect(ledger.isIdle && ledger.written == Self.ahead)
+    }
+
+    @Test("A row that may be in the log blames a job until another takes its place, be it the same as before")
+    func doubtful() {
+        var alone = Self.quiet
+        alone.isClean = false
+        alone.suspects = [.init(.jobsFast, 1, deaths: 2, begun: .alone)]
+        var ledger = ProgressLedger(Self.quiet, at: 0)
+        #expect(ledger.beginMarker() && !ledger.blames)
+        ledger.failed(alone, at: 0)
+        #expect(ledger.blames)
+        #expect(ledger.beginWrite(at: 1_000) { Self.quiet } == Self.quiet)
+        ledger.failed(Self.quiet, at: 1_000)
+        #expect(ledger.blames)
+        #expect(ledger.beginWrite(at: 2_000, isLast: true) { Self.quiet } == Self.quiet)
+        ledger.wrote(Self.quiet, at: 2_000)
+        #expect(!ledger.blames)
+        #expect(ledger.beginWrite(at: 3_000, isLast: true) { Self.quiet } == nil)
     }
 
     @Test("A marker is written at once, and no other row with it")

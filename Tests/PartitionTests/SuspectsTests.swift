@@ -103,14 +103,14 @@ struct SuspectsTests {
         var suspects = Suspects()
         for _ in 1...50 { suspects = die(suspects, at: [Self.place, Self.other]) }
         #expect(!suspects.isCondemned(Self.place) && !suspects.isCondemned(Self.other))
-        #expect(suspects.patience == 20_000)
+        #expect(suspects.patience(for: [Self.place]) == 20_000)
     }
 
     @Test("Nothing is named any more once an owner has lived long enough and no suspect is left")
     func ends() {
         var suspects = die(die(Suspects(), at: [Self.place]), at: [Self.place])
         suspects.outlive()
-        #expect(suspects.isNaming && suspects.patience == 5_000)
+        #expect(suspects.isNaming && suspects.patience(for: [Self.place]) == 5_000)
         suspects.clear(Self.place)
         #expect(!suspects.isNaming)
     }

@@ -38,4 +38,6 @@ package enum Happening: Int, Sendable, CaseIterable {
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
+    // Jobs whose origins never answer well.
+    case publishedHopeless
 }

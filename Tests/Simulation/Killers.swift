@@ -26,7 +26,7 @@ final class Killers {
 
     /// Of the source that only this killer's job asks for.
     private static func number(of source: Int) -> Int? {
-        source < Origins.sourceCount ? nil : source - Origins.sourceCount
+        (0..<count).contains(source - Origins.sourceCount) ? source - Origins.sourceCount : nil
     }
 
     func publishSoon() {
@@ -55,9 +55,9 @@ final class Killers {
             killed += 1
             world.count(.killedByJob)
             world.note("killer", Int64(killer), Int64(process.number))
-            if process.consumer.epoch(of: partition) == world.cluster.log(.variants, partition).newestEpoch {
-                deaths[killer] += 1
-            }
+            let isOwner = process.consumer.epoch(of: partition) == world.cluster.log(.variants, partition).newestEpoch
+            // Who was about to leave blames nothing.
+            if isOwner, case .owning = process.consumer.phase { deaths[killer] += 1 }
             if deaths[killer] > Self.deathLimit {
                 world.fail(.poison, "killer \(killer) has killed \(deaths[killer]) owners")
             }

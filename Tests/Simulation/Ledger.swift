@@ -129,6 +129,7 @@ final class Ledger {
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
         world.killers.answered(id, report)
+        world.hopeless.answered(id, report)
         // One that counts only beside its dead letter may stand without.
         let answered = AnsweredRecord.answered(by: record).flatMap { $0.needsLetter ? nil : $0.record }
         let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)

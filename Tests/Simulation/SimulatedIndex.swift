@@ -72,8 +72,12 @@ final class SimulatedIndex: VariantIndex {
 
     var checkpoint: IndexCheckpoint? { file.checkpoint }
     var progress: ProgressRow? {
-        var row = process.world.plants(.stalePosition) ? process.machine.disk.older[partition]?.progress : file.progress
-        if process.world.plants(.trustNoMarker) { row?.suspects = [] }
+        guard process.world.plant != nil, var row = file.progress else { return file.progress }
+        if process.world.plants(.stalePosition), let older = process.machine.disk.older[partition]?.progress {
+            row.topics = older.topics
+        }
+        if process.world.plants(.trustNoMarker) { row.suspects = [] }
+        if process.world.plants(.forgetAttempts) { for topic in Topic.worked { row.topics[topic]?.waits = [] } }
         return row
     }
 

@@ -51,7 +51,7 @@ extension World {
             return
         case .kill, .pause, .terminate, .loseDisk, .oldDisk, .otherDisk:
             if !running.isEmpty { inject(fault, on: chance.pick(running), until) }
-        case .rebalance: group.rebalance()
+        case .rebalance: after(hopeless.publishNext()) { [self] in group.rebalance() }
         case .clock: jump(chance.pick(machines))
         case .cut: cluster.cutUntil = until
         case .full: cluster.fullUntil = until
@@ -84,7 +84,7 @@ extension World {
         switch fault {
         case .terminate:
             count(.terminated)
-            process.drain()
+            after(hopeless.publishNext()) { process.drain() }
         case .pause: pause(process, until: until)
         default:
             count(.killed)

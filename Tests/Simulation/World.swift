@@ -46,6 +46,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var ledger = Ledger(self)
     private(set) lazy var flights = Flights(self)
     private(set) lazy var killers = Killers(self, seed: seed)
+    private(set) lazy var hopeless = Hopeless(self, seed: seed)
     private let seed: UInt64
     private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
@@ -95,7 +96,6 @@ final class World: @unchecked Sendable {
             for machine in machines {
                 if let process = machine.process, !process.isPaused { ran += process.executor.run() }
             }
-            trace.mix(UInt64(ran))
         }
         lookAtLanes()
     }
@@ -180,6 +180,7 @@ final class World: @unchecked Sendable {
         for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
         publishSoon()
         killers.publishSoon()
+        hopeless.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()
