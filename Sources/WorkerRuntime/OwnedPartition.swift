@@ -13,6 +13,8 @@ final class OwnedPartition {
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
+    /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
+    private var heldAnchors = ChangelogAnchors()
     var state: PartitionState
     var snapshots = SnapshotCache()
     var outbox = Outbox()
@@ -77,7 +79,11 @@ final class OwnedPartition {
     ) throws(IndexFailure) {
         // A file of an earlier program has rows, and has none until it gets the first new one.
         var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
-        if !slice.anchors.isEmpty { anchors = (anchors ?? ChangelogAnchors()).noting(slice.anchors) }
+        heldAnchors = heldAnchors.noting(slice.anchors)
+        if unproven == nil, !heldAnchors.isEmpty {
+            anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
+            heldAnchors = ChangelogAnchors()
+        }
         try index.apply(
             changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch, anchors: anchors)
         lifecycle.fold(upTo: slice.end)
@@ -88,7 +94,7 @@ final class OwnedPartition {
         self.index = index
         unproven = index.checkpoint?.anchors
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
-        (isStuck, unfolded) = (false, nil)
+        (isStuck, unfolded, heldAnchors) = (false, nil, ChangelogAnchors())
     }
 
     /// How many more records of a topic may be taken up.

@@ -26,6 +26,10 @@ final class Hopeless {
 
     func publishSoon() {
         for _ in 0..<Self.count / 2 { world.after(chance.within(0...50_000_000)) { [self] in _ = publishNext() } }
+        // At one of them partitions change hands, whatever else goes wrong.
+        world.after(chance.within(1_000_000...20_000_000)) { [self] in
+            world.after(publishNext()) { [self] in if !world.isCalm { world.group.rebalance() } }
+        }
     }
 
     /// Publishes another one, if there is one left. Returns when it will have been tried some times, microseconds.

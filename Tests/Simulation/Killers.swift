@@ -55,7 +55,10 @@ final class Killers {
             killed += 1
             world.count(.killedByJob)
             world.note("killer", Int64(killer), Int64(process.number))
-            let isOwner = process.consumer.epoch(of: partition) == world.cluster.log(.variants, partition).newestEpoch
+            let epoch = process.consumer.epoch(of: partition)
+            let isOwner =
+                epoch == world.cluster.log(.variants, partition).newestEpoch
+                && epoch == world.ownerships.newestEpoch(of: partition)
             // Who was about to leave blames nothing.
             if isOwner, case .owning = process.consumer.phase { deaths[killer] += 1 }
             if deaths[killer] > Self.deathLimit {
