@@ -87,6 +87,8 @@ final class Killers {
     func answered(_ id: String, _ report: OutcomeReport) {
         let isPoison = report.failure?.code == "job.poison"
         if isPoison { world.count(.poison) }
+        // Where an owner ended badly the job may be in the log twice.
+        for killer in deaths.indices where id == "killer-\(killer)" { deaths[killer] = 0 }
         // Whoever kills for other reasons may hit a job that runs alone.
         guard !id.hasPrefix("killer-"), isPoison, world.counts[.killed] == killed, world.counts[.paused] == 0,
             world.counts[.revokedLate] == 0

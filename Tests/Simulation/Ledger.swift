@@ -80,9 +80,17 @@ final class Ledger {
     /// is the last one. An owner that ended badly left no such record behind.
     func excuseReplaced(in log: TopicLog, below position: Int64 = .max, forGood: Bool = false) {
         if forGood { log.replacedForGood = true }
-        let new = log.replacing.filter { $0.record.offset < position }
-        excuse(new)
-        for entry in new { log.finish(entry.record.offset, entry.serial) }
+        excuse(log, log.replacing.filter { $0.record.offset < position })
+    }
+
+    /// Nobody reads the records of a log before an offset.
+    func excuse(_ log: TopicLog, below offset: Int64) {
+        excuse(log, log.entries.filter { $0.record.offset < offset && !$0.isFinished })
+    }
+
+    private func excuse(_ log: TopicLog, _ entries: [TopicLog.Entry]) {
+        excuse(entries)
+        for entry in entries { log.finish(entry.record.offset, entry.serial) }
     }
 
     /// Answers are in the log, and those who appended them are not told.

@@ -38,7 +38,10 @@ final class Ownerships {
                 unknown.insert(log.place)
             }
             // Who was killed may not have said by which record its log is known.
-            if let last = latest[key.partition], !isClean(last) { world.ledger.excuseReplaced(in: log, forGood: true) }
+            guard let last = latest[key.partition], !isClean(last) else { continue }
+            world.ledger.excuseReplaced(in: log, forGood: true)
+            // Nor have committed its offset before the log was made anew.
+            if log.isRecreated, let offset = committed[log.place] { world.ledger.excuse(log, below: offset) }
         }
         latest[key.partition] = key
         beginnings[key] = Beginning(committed: committed)

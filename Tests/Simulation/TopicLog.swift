@@ -35,6 +35,7 @@ final class TopicLog {
     private var replacedAfter = 0
     /// Whoever reads it may go on behind those that come in their place.
     var replacedForGood = false
+    private(set) var isRecreated = false
     /// Entries before it are finished.
     private var finishedCount = 0
 
@@ -119,7 +120,7 @@ final class TopicLog {
     func recreate() -> [Entry] {
         defer {
             (entries, start, end, finishedCount) = ([], 0, 0, 0)
-            (replaced, replacedForGood) = (0..<0, false)
+            (replaced, replacedForGood, isRecreated) = (0..<0, false, true)
             incarnation += 1
         }
         return entries
