@@ -66,6 +66,7 @@ extension PartitionState {
     }
 
     private func goOn(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        let pending = pending.told(deaths: suspects.deaths(of: pending.place))
         effects.append(
             .work(
                 .answer(

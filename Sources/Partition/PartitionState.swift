@@ -27,6 +27,8 @@ package struct PartitionState: Sendable {
     var folded: Int64 = 0
     /// When a flight's work was last stored and announced: by this worker, and in this partition. Milliseconds since 1970.
     package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
+    /// What earlier owners may have died of.
+    package var suspects = Suspects()
     /// It goes to another owner.
     var isLeaving = false
     /// Reused between events.
@@ -201,11 +203,14 @@ package struct PartitionState: Sendable {
         for place in places where !tried.isEmpty || !inherited.isEmpty {
             (tried[place], inherited[place]) = (nil, nil)
         }
+        for place in places { suspects.clear(place) }
         for place in places where place.incarnation == incarnation(place.topic) {
             if committable[place.topic]?.finish(place.offset) == true { moved[place.topic] = true }
         }
         for topic in Topic.consumed where moved[topic] {
-            if let value = committable[topic]?.value { effects.append(.work(.commit(topic, value))) }
+            guard let value = committable[topic]?.value else { continue }
+            suspects.forget(topic, below: value)
+            effects.append(.work(.commit(topic, value)))
         }
     }
 }

@@ -35,7 +35,7 @@ extension Worker {
             tell(cause, of: pending.job)
         case .answer(let record, let disposition): owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
-            ports.consumer.commit(topic, owned.id, below: committable)
+            commit(topic, below: committable, of: owned)
             if !owned.readable.isEmpty { turnSoon() }
         case .opened(let obstacle), .closed(let obstacle):
             if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }

@@ -51,8 +51,8 @@ extension Outbox {
                 let job = pending.job
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
-                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, cause: cause, origin: record.jobOrigin,
-                    traceparent: job.traceparent)
+                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, deaths: pending.deaths, cause: cause,
+                    origin: record.jobOrigin, traceparent: job.traceparent)
                 let again = note.newRecord(
                     topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
                     partition: record.partition, at: answer.at)

@@ -188,6 +188,7 @@ package actor Worker {
             noteRestored(owned)
             look(at: owned)
             if !owned.isLeaving { writeProgress(of: owned) }
+            tickNaming(owned)
         }
         tellRestore()
         awaitStore()
@@ -219,15 +220,7 @@ package actor Worker {
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {
-        if !phase.isEnded, !isStoreFull {
-            for (kind, flight) in scheduler.grants(at: moment) {
-                guard let owned = partitions[flight.partition] else {
-                    scheduler.forget(flight)
-                    continue
-                }
-                feed(.granted(kind, flight), to: owned)
-            }
-        }
+        if !phase.isEnded, !isStoreFull { grant() }
         send()
         finishLeaving()
     }
