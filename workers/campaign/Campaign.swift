@@ -90,7 +90,8 @@ struct Campaign {
         try await main.end()
         try await replies.end()
         return CampaignResult(
-            counts: counts, crashes: await main.crashes + replies.crashes, lost: await main.lost + replies.lost,
+            counts: counts, ends: await main.ends.merging(replies.ends) { first, _ in first },
+            crashes: await main.crashes + replies.crashes, lost: await main.lost + replies.lost,
             repeated: await main.repeated + replies.repeated, innocent: await main.innocent, asked: innocents)
     }
 

@@ -3,6 +3,8 @@ internal import Foundation
 /// What a campaign came to.
 struct CampaignResult {
     let counts: [Int]
+    /// How jobs ended, by what they were published for.
+    let ends: [String: [String: Int]]
     let crashes: Int
     let lost: [String]
     let repeated: Int
@@ -22,9 +24,13 @@ struct CampaignResult {
     }
 
     var table: String {
-        var lines = Input.allCases.map { "\($0): \(counts[$0.rawValue])" }
+        var lines = Input.allCases.map { input in
+            let ends = (ends["\(input)"] ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            return "\(input): \(counts[input.rawValue]) (\(ends.joined(separator: ", ")))"
+        }
         lines.append("crashes of the worker: \(crashes)")
-        lines.append("jobs without an outcome: \(lost.count)" + (lost.isEmpty ? "" : " (\(lost.prefix(8).joined(separator: ", ")))"))
+        let examples = lost.isEmpty ? "" : " (\(lost.prefix(8).joined(separator: ", ")))"
+        lines.append("jobs without an outcome: \(lost.count)\(examples)")
         lines.append("jobs with more than one: \(repeated)")
         lines.append("innocent jobs: \(innocent.count) of \(asked), p99 \(String(format: "%.3f", p99)) s")
         return lines.joined(separator: "\n")

@@ -21,6 +21,8 @@ actor Site {
 
     /// Ends of the worker that nobody asked for.
     private(set) var crashes = 0
+    /// By what a job was published for, and how it ended.
+    private(set) var ends: [String: [String: Int]] = [:]
     /// Jobs that were answered twice.
     private(set) var repeated = 0
     /// When anything was answered last.
@@ -76,7 +78,7 @@ actor Site {
             let partition = PartitionID(number)
             for record in try await log.read(.outcomes, partition, from: next[partition] ?? 0, limit: 10_000) {
                 next[partition] = record.offset + 1
-                note(try OutcomeReport(record).job)
+                note(try OutcomeReport(record))
             }
         }
         guard !isOver, !worker.isRunning else { return }
@@ -84,8 +86,10 @@ actor Site {
         worker = try RunningProgram("mezzotint-worker", settings + ["--json"], in: folder.url)
     }
 
-    private func note(_ job: String) {
+    private func note(_ outcome: OutcomeReport) {
         lastAnswer = .now
+        let job = outcome.job
+        ends["\(job.prefix { $0 != "-" })", default: [:]][outcome.kind.rawValue, default: 0] += 1
         guard let since = waiting.removeValue(forKey: job) else {
             if !done.insert(job).inserted { repeated += 1 }
             return
