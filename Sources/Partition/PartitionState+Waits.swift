@@ -17,7 +17,7 @@ extension PartitionState {
     /// A job that was received runs, or goes on waiting.
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         var pending = pending
-        if let left = inherited.removeValue(forKey: pending.place) {
+        if !inherited.isEmpty, let left = inherited.removeValue(forKey: pending.place) {
             pending = pending.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
             tried[pending.place] = pending
         }

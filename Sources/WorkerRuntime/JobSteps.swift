@@ -44,7 +44,8 @@ extension Worker {
 
     /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
     func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
-        for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
+        let moment = moment
+        for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned, at: moment) }
     }
 
     /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the

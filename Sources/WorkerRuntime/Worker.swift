@@ -226,15 +226,17 @@ package actor Worker {
     }
 
     /// The partition's reducer decides; what it leaves to do is begun.
-    func feed(_ event: PartitionEvent, to owned: OwnedPartition) {
+    func feed(_ event: PartitionEvent, to owned: OwnedPartition) { feed(event, to: owned, at: moment) }
+
+    /// Of events that came together: clocks are read once for all.
+    func feed(_ event: PartitionEvent, to owned: OwnedPartition, at moment: Moment) {
         var decided = decided
         self.decided = []
-        let moment = moment
         owned.state.run(event, at: moment, permits: &scheduler, into: &decided) {
             lookUp($0, in: owned, at: moment)
         }
-        for work in decided { perform(work, of: owned, at: moment.wall) }
-        decided.removeAll(keepingCapacity: true)
+        decided.reverse()
+        while let work = decided.popLast() { perform(work, of: owned, at: moment.wall) }
         self.decided = decided
     }
 }
