@@ -53,7 +53,7 @@ let package = Package(
         room("Digest", needs: ["CCrypto"]),
         room("DomainNames", needs: ["CIDN2"]),
         room("Seccomp", needs: ["CSeccomp", "Posix"]),
-        room("WebServer", needs: ["CMicroHTTPD"]),
+        room("WebServer", needs: ["CMicroHTTPD", "JSONText"]),
 
         // The rules: values and reducers that never await.
         room("JSONText"),
@@ -86,7 +86,7 @@ let package = Package(
         room("Store", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
-        room("CommandLine"),
+        room("CommandLine", needs: ["JSONText"]),
         room("Settings", needs: ["VariantSpec", "Canonical", "CommandLine", "KafkaSetup", "Posix", "CYAML"]),
         room(
             "WorkerRuntime",
@@ -130,7 +130,8 @@ let package = Package(
             "mezzotint-demo", in: "demo",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
-                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool", "TestPixels",
+                "Settings", "WebServer", "CommandLine", "JSONText", "Posix", "RenderProtocol", "RendererPool",
+                "TestPixels",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
@@ -158,7 +159,8 @@ let package = Package(
         tests(
             "Command",
             needs: [
-                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "Ports",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText", "Records", "Digest",
+                "Ports",
                 "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-renderer",
                 "mezzotint-worker",
             ]),

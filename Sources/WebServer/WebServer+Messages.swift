@@ -1,3 +1,5 @@
+internal import JSONText
+
 extension WebServer {
     /// What a client asked.
     package struct Request: Sendable {
@@ -52,7 +54,9 @@ extension WebServer {
         }
 
         package static func text(_ text: String, status: Int = 200) -> Response {
-            Response(status: status, type: "text/plain; charset=utf-8", Array(text.utf8))
+            Response(
+                status: status, type: "text/plain; charset=utf-8",
+                Array(PlainText.of(text, keepingLines: true).utf8))
         }
 
         package static let notFound = text("Nothing is here.\n", status: 404)

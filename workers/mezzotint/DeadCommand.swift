@@ -81,21 +81,16 @@ enum DeadCommand {
                     "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)"
                 }
                 let key = letter.wholeKey.map {
-                    "\nkey       the first \(RecordLimits.keptKeyPrefix) of \($0.bytes) bytes are kept, SHA-256 \($0.digest.hex)"
+                    "the first \(RecordLimits.keptKeyPrefix) of \($0.bytes) bytes are kept, SHA-256 \($0.digest.hex)"
                 }
-                Console.print(
-                    """
-                    id        \(letter.id)
-                    code      \(letter.cause.code)
-                    message   \(letter.cause.message)
-                    attempts  \(letter.attempts)
-                    url       \(letter.url ?? "-")
-                    set aside \(Timestamp.text(letter.at))
-                    came as   \(letter.origin)
-                    body      \(size ?? "\(letter.body.count) bytes")\(key ?? "")
-
-                    \(body)
-                    """)
+                let rows = [
+                    ["id", letter.id], ["code", letter.cause.code], ["message", letter.cause.message],
+                    ["attempts", "\(letter.attempts)"], ["url", letter.url ?? "-"],
+                    ["set aside", Timestamp.text(letter.at)], ["came as", "\(letter.origin)"],
+                    ["body", size ?? "\(letter.body.count) bytes"],
+                ]
+                Console.write(TextTable.text(rows + (key.map { [["key", $0]] } ?? [])))
+                Console.print("\n" + body)
             }
             return .success
         }
