@@ -181,8 +181,8 @@ let package = Package(
         tests(
             "Fault",
             needs: [
-                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "TestPixels",
-                "TestWorkplace", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "Posix",
+                "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"]),

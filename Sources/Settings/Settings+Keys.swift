@@ -140,13 +140,21 @@ extension Settings {
 
         SettingKey(
             "store.directory", \.store.directory, .path(allowsEmpty: true),
-            "Where variants and originals are kept. Empty: store below the data directory. Relative like data."),
+            "Where variants are kept. Empty: store below the data directory. Relative like data."),
+        SettingKey(
+            "store.mode", \.store.mode, .fileMode,
+            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700)."
+        ),
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
             "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
             "How long what is stored counts as fresh."),
+        SettingKey(
+            "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
+            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Relative like data."
+        ),
         SettingKey(
             "store.originals.limit", \.store.originals.limit, .size(0...4 << 30),
             "The largest source whose original is kept: the best donor. 0B keeps none."),

@@ -101,10 +101,13 @@ package struct Settings: Sendable, Equatable {
     package struct Store: Sendable, Equatable {
         /// Empty: `store` below the data directory.
         package var directory = ""
+        package var mode = FileMode.readable
         package var adopt = false
         package var maxAge = Duration.seconds(7 * 86_400)
         package var originals = Originals()
         package struct Originals: Sendable, Equatable {
+            /// Empty: see `originalsDirectory`.
+            package var directory = ""
             package var limit = 1 << 20
         }
     }
@@ -153,6 +156,11 @@ extension Settings {
     }
 
     package var storeDirectory: String { store.directory.isEmpty ? data + "/store" : store.directory }
+    /// A store of its own may be on another disk, or shared by the workers of many machines: its originals stay with it.
+    package var originalsDirectory: String {
+        guard store.originals.directory.isEmpty else { return store.originals.directory }
+        return store.directory.isEmpty ? data + "/originals" : store.directory + "/.originals"
+    }
     package var logDirectory: String { data + "/log" }
     package var indexDirectory: String { data + "/index" }
 

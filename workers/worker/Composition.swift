@@ -23,6 +23,7 @@ struct Composition {
     private let indexes: IndexFolder
 
     init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
+        settings.makeData()
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
         let chosen = try await ChosenLog.open(
@@ -31,8 +32,9 @@ struct Composition {
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes =
             chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
-        let root = settings.storeDirectory
-        let store = try FileStore(root: root) { [hasRoom = chosen.hasRoomForStore] in hasRoom(root) }
+        let store = try FileStore(
+            root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode,
+            hasRoom: chosen.hasRoomForStore)
         renderers = RendererPool(settings.rendererConfiguration(count: renders))
         do {
             // Without a renderer every job would only wait: better to say so at once.
