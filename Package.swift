@@ -97,7 +97,7 @@ let package = Package(
 
         .target(
             name: "LogChoice",
-            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings", "KafkaSetup"],
+            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Records", "Settings", "KafkaSetup"],
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",

@@ -117,11 +117,13 @@ extension Job {
         return json.bytes
     }
 
-    /// The record that asks for the job, in the partition that owns its source.
-    package func newRecord(partitions count: Int, at time: Int64) -> NewRecord {
-        NewRecord(
+    /// The record that asks for the job, in the partition that owns its source; signed where there are keys.
+    package func newRecord(partitions count: Int, at time: Int64, signedBy keys: JobKeys? = nil) -> NewRecord {
+        let body = body
+        var headers = EventHeader.event(EventHeader.jobRequested, id: id, at: time, traceparent: traceparent)
+        if let keys { headers.append(EventHeader.signature, keys.signature(lane: lane, id: id, body: body)) }
+        return NewRecord(
             topic: .jobs(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
-            headers: EventHeader.event(
-                EventHeader.jobRequested, id: id, at: time, traceparent: traceparent))
+            headers: headers)
     }
 }

@@ -228,7 +228,7 @@ extension SettingType where Value == [HostAliasGroup] {
 }
 
 extension String {
-    fileprivate var isOneLine: Bool { utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
+    var isOneLine: Bool { utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
 }
 
 /// What is wrong with a value, where "takes this, not that" would not say it.

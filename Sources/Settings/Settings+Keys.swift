@@ -30,6 +30,14 @@ extension Settings {
 
     private static let workKeys: [SettingKey] = [
         SettingKey(
+            "jobs.keys", \.jobs.keys, .jobKeys,
+            "Keys that jobs are signed with. With them mezzotint publish signs, and workers take signed jobs alone: others are dead letters. Of several each is taken, so that one can follow another. A secret has 16 bytes at least, on one line."
+        ),
+        SettingKey(
+            "jobs.sign", \.jobs.sign, .text,
+            "The id of the key that mezzotint publish signs with. Empty: the first of jobs.keys."),
+
+        SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
             "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."),
         SettingKey(

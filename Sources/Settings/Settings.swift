@@ -12,6 +12,7 @@ package struct Settings: Sendable, Equatable {
     package var log = Log()
     /// The cluster that holds the log, where it is not embedded.
     package var kafka = KafkaConfiguration()
+    package var jobs = Jobs()
     package var lanes = Lanes()
     package var fetch = Fetch()
     package var retry = Retry()
@@ -31,6 +32,19 @@ package struct Settings: Sendable, Equatable {
         package var outcomesKept = 100_000
         package var byteLimit = 64 << 30
         package var reserve = 64 << 20
+    }
+
+    /// Who may ask for work.
+    package struct Jobs: Sendable, Equatable {
+        /// Empty: whoever can write to the log.
+        package var keys: [JobKey] = []
+        /// The id of the one that signs. Empty: the first.
+        package var sign = ""
+        package var signWith: String { sign.isEmpty ? keys.first?.id ?? "" : sign }
+        /// For programs that sign or check: others need not be able to read the secrets.
+        package var problems: [(key: String, message: String)] {
+            keys.compactMap { key in key.problem.map { ("jobs.keys", "\(key.id) \($0)") } }
+        }
     }
 
     /// How the slow lane shares with the fast one.

@@ -126,6 +126,10 @@ enum ReferenceCommand {
                 "The record that this one answers, and when that was appended: `jobs.fast-3-17-1763802000000`; an outcome that counts only beside its dead letter ends with `-dead`."
             ),
             (EventHeader.url, "dead", "The source, where the bytes name one."),
+            (
+                EventHeader.signature, "jobs, retries",
+                "Who published the job: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
+            ),
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
             (EventHeader.keyLength, "dead", "Bytes of a record's key that was cut."),
             (EventHeader.keyDigest, "dead", "SHA-256 of a record's key that was cut: the key ends with it."),

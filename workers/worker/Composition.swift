@@ -62,6 +62,7 @@ struct Composition {
             seed: UInt64.random(in: 0...UInt64.max),
             owner: settings.workerName)
         configuration.adoptsStore = settings.store.adopt
+        configuration.keys = settings.jobKeys
         worker = Worker(ports, configuration, logger: logger)
     }
 }

@@ -96,7 +96,7 @@ final class MetricsSource: Sendable {
             return Lane.allCases.flatMap { lane in
                 OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
             }
-        case .jobFailures: return Self.byCode(counters.endCodes, [])
+        case .jobFailures: return Self.byCode(counters.endCodes, JobFailure.catalogue.map(\.code))
         case .retries: return [Sample(counters.retries)]
         case .variants:
             return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]
