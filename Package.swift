@@ -73,7 +73,7 @@ let package = Package(
         room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         room(
             "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
-        room("Origin", needs: ["Ports", "HTTP", "Digest", "Posix"]),
+        room("Origin", needs: ["Canonical", "Ports", "HTTP", "Digest", "Posix"]),
         room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
         room("RendererPool", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
         room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
@@ -206,7 +206,7 @@ let package = Package(
                 "HTTP", "ImageModel", "Records", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer",
                 "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ]),
-        tests("Origin", needs: ["Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
+        tests("Origin", needs: ["Canonical", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests(
             "Partition",
             needs: [
@@ -257,7 +257,7 @@ let package = Package(
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
-        tests("WebServer", needs: ["HTTP", "WebServer"]),
+        tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

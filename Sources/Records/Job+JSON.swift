@@ -105,9 +105,9 @@ extension Job {
 
     /// The body as producers write it; the id and the trace go into headers, the lane is the topic.
     package var body: [UInt8] {
-        var json = JSONWriter(reserving: 64 + url.utf8.count + 32 * variants.count)
+        var json = JSONWriter(reserving: 64 + url.fetched.utf8.count + 32 * variants.count)
         json.beginObject()
-        json.field("url", url)
+        json.field("url", url.fetched)
         json.key("variants")
         json.beginArray()
         for spec in variants { json.spec(spec) }

@@ -12,7 +12,7 @@ package enum JobFailure: StageFailure, Hashable {
     case repeatedField(String)
     /// Another kind of value than the field takes, or one out of its range.
     case badValue(reason: String)
-    case noVariants(url: String)
+    case noVariants(url: SourceURL)
     case tooManyVariants
     case unsigned
     case unknownKey(String)

@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Partition

@@ -206,7 +206,7 @@ struct LogCommandTests {
                 value: Array("{\(foreign)}".utf8), headers: [])
             let letter = DeadLetter(
                 of: record, id: foreign, cause: FailureNote(JobFailure.unknownField(foreign)), attempts: 0,
-                url: foreign,
+                url: SourceURL(foreign),
                 at: 0)
             return [letter.newRecord(partition: PartitionID(0))]
         }
