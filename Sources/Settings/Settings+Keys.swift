@@ -201,6 +201,10 @@ extension Settings {
         SettingKey(
             "worker.drain", \.worker.drain, .duration(.zero ... .seconds(3600)),
             "How long a worker that was told to stop finishes what runs."),
+        SettingKey(
+            "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
+            "When fetches run, or renders and puts, and none of them has ended for so long, /healthz fails and says so. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
+        ),
 
         SettingKey(
             "logging.level", \.logging.level,

@@ -147,6 +147,7 @@ package struct Settings: Sendable, Equatable {
     package struct Worker: Sendable, Equatable {
         package var readAhead = 256
         package var drain = Duration.seconds(20)
+        package var standstill = Duration.seconds(300)
     }
 
     /// What the programs write about themselves.

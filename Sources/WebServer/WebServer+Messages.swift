@@ -60,6 +60,7 @@ extension WebServer {
         }
 
         package static let notFound = text("Nothing is here.\n", status: 404)
+        static let busy = text("Too many are waiting for their answers. Ask again later.\n", status: 503)
         package static let unavailable = text("The server is stopping.\n", status: 503)
     }
 }

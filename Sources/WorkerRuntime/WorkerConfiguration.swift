@@ -18,6 +18,8 @@ package struct WorkerConfiguration: Sendable {
     package var keys: JobKeys?
     /// How long running work may take to finish once the worker is told to stop.
     package var drain: Duration
+    /// A worker of whose work nothing comes on for so long hangs.
+    package var standstill = Duration.seconds(300)
     /// Ends when nothing is left to do.
     package var untilIdle: Bool
     /// Of the jitter of retries.

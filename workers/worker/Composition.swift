@@ -63,6 +63,7 @@ struct Composition {
             owner: settings.workerName)
         configuration.adoptsStore = settings.store.adopt
         configuration.keys = settings.jobKeys
+        configuration.standstill = settings.standstill
         worker = Worker(ports, configuration, logger: logger)
     }
 }
@@ -95,6 +96,11 @@ extension Settings {
         limits.scans = render.scanLimit
         limits.chunks = render.chunkLimit
         return limits
+    }
+
+    /// Slow origins and slow pictures are no standstill.
+    var standstill: Duration {
+        max(worker.standstill, max(fetch.deadlines.whole, render.deadline) * 3)
     }
 
     var partitionRules: PartitionRules {

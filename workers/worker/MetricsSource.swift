@@ -50,6 +50,7 @@ final class MetricsSource: Sendable {
     /// Never that a broker is away, or that much waits: a new process would change neither.
     var health: WebServer.Response {
         if worker.silence > Self.silence, let standstill { return standstill }
+        if let standstill = worker.standstill { return .text("\(standstill)\n", status: 503) }
         return .text("The worker lives.\n")
     }
 
