@@ -203,8 +203,8 @@ let package = Package(
         tests(
             "Metrics",
             needs: [
-                "HTTP", "ImageModel", "Records", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer",
-                "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+                "Canonical", "Digest", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
+                "TestWorkplace", "WebServer", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests("Origin", needs: ["Canonical", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests(
