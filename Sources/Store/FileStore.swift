@@ -233,10 +233,9 @@ package final class FileStore: BlobStore {
             placed[place] = winner
         }
         // What was found is synced too: whoever linked it may not have come so far yet.
-        for folder in [variants, originals] {
-            let locations = placed.filter { $0.folder.root == folder.root }.map(\.blob.location)
-            guard let first = locations.first else { continue }
-            try writing(first, in: folder) { () throws(SystemFailure) in try folder.tree.sync(above: locations) }
+        for one in Dictionary(grouping: placed, by: \.folder.root).values {
+            let (folder, locations) = (one[0].folder, one.map(\.blob.location))
+            try writing(locations[0], in: folder) { () throws(SystemFailure) in try folder.tree.sync(above: locations) }
         }
         return placed.map(\.blob)
     }

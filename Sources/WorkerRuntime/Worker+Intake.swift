@@ -32,7 +32,8 @@ extension Worker {
     }
 
     private nonisolated func refuse(_ record: Record, _ cause: FailureNote, id: String? = nil) -> PartitionEvent {
-        let (id, url, now) = (id ?? intake.id(ofRefused: record), intake.url(ofRefused: record), now)
+        let (url, now) = (id == nil ? intake.url(ofRefused: record) : nil, now)
+        let id = id ?? intake.id(ofRefused: record)
         let outcome = Outcome(
             job: id, source: nil, url: url ?? "", lane: record.topic.lane ?? .fast, kind: .dead,
             variants: [], failure: cause, at: now, traceparent: record.traceparent)
