@@ -53,7 +53,7 @@ let package = Package(
         room("Digest", needs: ["CCrypto"]),
         room("DomainNames", needs: ["CIDN2"]),
         room("Seccomp", needs: ["CSeccomp", "Posix"]),
-        room("WebServer", needs: ["CMicroHTTPD"]),
+        room("WebServer", needs: ["CMicroHTTPD", "JSONText"]),
 
         // The rules: values and reducers that never await.
         room("JSONText"),
@@ -74,7 +74,7 @@ let package = Package(
         room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         room(
             "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
-        room("Origin", needs: ["Access", "Ports", "HTTP", "Digest", "Posix"]),
+        room("Origin", needs: ["Access", "Canonical", "Ports", "HTTP", "Digest", "Posix"]),
         room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
         room("RendererPool", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
         room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
@@ -87,7 +87,7 @@ let package = Package(
         room("Store", needs: ["Ports", "Canonical", "Records", "Digest", "Posix"]),
 
         room("Telemetry", needs: ["JSONText"]),
-        room("CommandLine"),
+        room("CommandLine", needs: ["JSONText"]),
         room(
             "Settings", needs: ["Access", "VariantSpec", "Canonical", "CommandLine", "KafkaSetup", "Posix", "CYAML"]),
         room(
@@ -99,7 +99,7 @@ let package = Package(
 
         .target(
             name: "LogChoice",
-            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Settings", "KafkaSetup"],
+            dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Records", "Settings", "KafkaSetup"],
             path: "workers/log"),
         program(
             "mezzotint-worker", in: "worker",
@@ -133,7 +133,8 @@ let package = Package(
             "mezzotint-demo", in: "demo",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "LogChoice", "Ports",
-                "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool", "TestPixels",
+                "Settings", "WebServer", "CommandLine", "JSONText", "Posix", "RenderProtocol", "RendererPool",
+                "TestPixels",
             ]),
 
         program(
@@ -169,7 +170,8 @@ let package = Package(
         tests(
             "Command",
             needs: [
-                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "Ports",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText", "Records", "Digest",
+                "Ports",
                 "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-renderer",
                 "mezzotint-worker",
             ]),
@@ -190,8 +192,8 @@ let package = Package(
         tests(
             "Fault",
             needs: [
-                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "TestPixels",
-                "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-renderer", "mezzotint-worker",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "Posix",
+                "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
@@ -212,10 +214,12 @@ let package = Package(
         tests(
             "Metrics",
             needs: [
-                "HTTP", "ImageModel", "Records", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer",
-                "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+                "Canonical", "Digest", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
+                "TestWorkplace", "WebServer", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
             ]),
-        tests("Origin", needs: ["Access", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
+        tests(
+            "Origin",
+            needs: ["Access", "Canonical", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests(
             "Partition",
             needs: [
@@ -268,7 +272,7 @@ let package = Package(
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
-        tests("WebServer", needs: ["HTTP", "WebServer"]),
+        tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -38,7 +38,7 @@ struct CanonicalPass {
                 fetchURL: fetchURL(parts, fetched, text), canonical: out, aliasGroup: group?.id,
                 variant: request.map { $0.isExact ? $0.spec : rules.tiers.fitting($0.spec) })
         } catch {
-            throw .url(excerpt: Excerpt.url(received), error)
+            throw .url(excerpt: Excerpt.url(received, hiding: rules.hidden), error)
         }
     }
 

@@ -21,6 +21,8 @@ package struct CanonicalRules: Sendable, Hashable {
     /// Bytes, of the received and of the canonical URL.
     package let urlByteLimit: Int
 
+    /// What of a URL is not shown: volatile parameters of any host, and those that are well known to sign.
+    package let hidden: HiddenParameters
     private let orderedDialects: [URLDialect]
     private let volatileNames: Set<[UInt8]>
     private let groupOfAuthority: [[UInt8]: ListedGroup]
@@ -39,6 +41,7 @@ package struct CanonicalRules: Sendable, Hashable {
         defaultQualities = DefaultQualities(
             general: min(max(defaultQuality, 1), 100), avif: min(max(defaultAVIFQuality, 1), 100))
         self.urlByteLimit = urlByteLimit
+        hidden = HiddenParameters(volatileParameters + aliasGroups.flatMap(\.volatileParameters))
         volatileNames = HostAliasGroup.canonicalNames(volatileParameters)
         var groupOfAuthority: [[UInt8]: ListedGroup] = [:]
         for group in aliasGroups {

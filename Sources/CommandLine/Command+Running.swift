@@ -22,6 +22,9 @@ extension Command {
             let path = Self.deepest([self], words[...]).map(\.name)
             Console.complain("\(name): \(error) See '\(path.joined(separator: " ")) --help'.")
             return .usage
+        } catch let error as any ErrorOfLines {
+            for (place, line) in error.lines.enumerated() { Console.complain((place == 0 ? "\(name): " : "") + line) }
+            return .failure
         } catch {
             Console.complain("\(name): \(error)")
             return .failure

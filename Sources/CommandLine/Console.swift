@@ -1,11 +1,17 @@
 internal import Glibc
+internal import JSONText
 
 /// The two streams of a command: results to one, everything said about them to the other.
+///
+/// Whatever text comes, none of it drives a terminal: see `PlainText`.
 package enum Console {
-    package static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
-    /// As it is, without a line end.
-    package static func write(_ text: String) { write(text, to: STDOUT_FILENO) }
-    package static func complain(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+    package static func print(_ text: String) { write(text + "\n") }
+    /// Without a line end.
+    package static func write(_ text: String) { write(PlainText.of(text, keepingLines: true), to: STDOUT_FILENO) }
+    /// One line.
+    package static func complain(_ text: String) { write(PlainText.of(text) + "\n", to: STDERR_FILENO) }
+    /// Makes a terminal empty, to show something in the same place again.
+    package static func clear() { write("\u{1B}[H\u{1B}[2J", to: STDOUT_FILENO) }
 
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 

@@ -33,7 +33,7 @@ final class LogFolder: Sendable {
         self.path = path
         file = path + "/log.sqlite"
         do throws(SystemFailure) {
-            try Folder.make(path)
+            try Folder.makePrivate(path)
             locks = try FileLock(path + "/lock")
             asking = try FileLock(path + "/lock")
             bell = try WakeFile(path + "/wake", watching: false)

@@ -6,7 +6,7 @@ package struct Job: Sendable, Hashable {
     /// Unique to the intent; a redelivery repeats it. `ce_id` of the record, or the record's place in the log.
     package var id: String
     /// As received, less the fragment: what is fetched, never re-serialised.
-    package var url: String
+    package var url: SourceURL
     package var source: SourceKey
     /// Without repeats, in the order asked; never empty.
     package var variants: [VariantSpec]
@@ -17,7 +17,7 @@ package struct Job: Sendable, Hashable {
     package var traceparent: String?
 
     package init(
-        id: String, url: String, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: Int64? = nil,
+        id: String, url: SourceURL, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: Int64? = nil,
         traceparent: String? = nil
     ) {
         (self.id, self.url, self.source, self.variants) = (id, url, source, variants)

@@ -13,7 +13,7 @@ package struct SQLiteVariantIndexes: VariantIndexes {
 
     package func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let path = "\(folder)/\(partition.number).sqlite"
-        do throws(SystemFailure) { try Folder.make(folder) } catch {
+        do throws(SystemFailure) { try Folder.makePrivate(folder) } catch {
             throw error.isOutOfSpace ? .full(path: folder) : .unavailable(path: folder, reason: error.description)
         }
         let reason: String

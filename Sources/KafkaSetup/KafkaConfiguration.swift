@@ -14,6 +14,8 @@ package struct KafkaConfiguration: Sendable, Equatable {
     package var security = Security()
     /// More options of librdkafka, by its own names, for every client of this process.
     package var options: [String: Secret] = [:]
+    /// Where more of them stand. Empty: nowhere.
+    package var optionsFile = ""
     package var timing = Timing()
 
     package init() {}
@@ -39,6 +41,8 @@ package struct KafkaConfiguration: Sendable, Equatable {
         package var mechanism = Mechanism.plain
         package var user = ""
         package var password: Secret = ""
+        /// Where the password stands, if it is not said itself. Empty: nowhere.
+        package var passwordFile = ""
         /// PEM files; empty: the system's authorities, no certificate of our own.
         package var authorities = ""
         package var certificate = ""

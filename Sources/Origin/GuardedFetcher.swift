@@ -1,4 +1,5 @@
 internal import Access
+internal import Canonical
 internal import Digest
 internal import HTTP
 package import Ports
@@ -23,8 +24,8 @@ package final class GuardedFetcher: Fetcher {
     }
 
     package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
-        guard Self.isFetchable(request.url) else { throw .invalidURL(request.url) }
-        var url = request.url
+        guard Self.isFetchable(request.url.fetched) else { throw .invalidURL(request.url) }
+        var url = request.url.fetched
         var deadlines = configuration.deadlines
         for hop in 0...configuration.redirects {
             let (server, host) = try permitted(url, for: request, hop: hop)
@@ -41,7 +42,7 @@ package final class GuardedFetcher: Fetcher {
             case 200: return try source(intake, request)
             case 301, 302, 303, 307, 308:
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
-                guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: next) }
+                guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: SourceURL(next)) }
                 url = next
             case let status: throw .status(url: request.url, status)
             }
@@ -89,10 +90,10 @@ package final class GuardedFetcher: Fetcher {
 
     /// `hop`: the URL of a redirect's target; nil for the job's own.
     private func failure(
-        _ failure: HTTPFailure, _ intake: BodyIntake, _ url: String, _ hop: String?
+        _ failure: HTTPFailure, _ intake: BodyIntake, _ url: SourceURL, _ hop: String?
     ) -> FetchFailure {
         switch failure {
-        case .invalidURL: hop.map { .badRedirect(url: url, to: $0) } ?? .invalidURL(url)
+        case .invalidURL: hop.map { .badRedirect(url: url, to: SourceURL($0)) } ?? .invalidURL(url)
         case .refusedAddress(let address): .refusedName(url: url, address: address)
         case .unresolved: .resolution(url: url)
         case .connection(let reason): .connection(url: url, reason: reason)

@@ -42,7 +42,7 @@ struct Flight: Sendable {
     let id: FlightID
     let source: SourceKey
     /// As received in the first job: what is fetched.
-    let url: String
+    let url: SourceURL
     /// Whose share of the fetch permits it takes.
     let host: OriginHost
     /// Every one of them is answered when the flight ends.

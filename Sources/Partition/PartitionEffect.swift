@@ -30,7 +30,7 @@ package enum PermitChange: Sendable {
 
 /// What is left for the runtime to do.
 package enum PartitionWork: Sendable {
-    case fetch(FlightID, url: String, Lane)
+    case fetch(FlightID, url: SourceURL, Lane)
     indirect case render(FlightID, RenderTask)
     /// What is stored cannot be told now: the job is looked up again once it can.
     case await(PendingJob)

@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Planning
@@ -89,7 +90,8 @@ extension PartitionState {
         effects.append(.permit(.release(.fetch, id)))
         let (body, facts) = (picture.source, picture.picture.facts)
         let row = SourceRow(
-            source: flight.source, url: flight.url, version: body.version, size: facts.size, format: facts.format,
+            source: flight.source, url: flight.url.fetched, version: body.version, size: facts.size,
+            format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
             fetchedAt: now.wall, expires: now.wall + rules.maxAge)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.

@@ -68,7 +68,7 @@ extension PartitionState {
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }
         let id = nextFlight()
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
-        let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url))
+        let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url.fetched))
         let flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: host, pendingJobs: [pending],
             lane: pending.job.lane, since: since, stage: .queued(kind), snapshot: snapshot)

@@ -1,28 +1,28 @@
-internal import Canonical
+package import Canonical
 package import Failures
 internal import VariantSpec
 
 /// Why a source could not be brought here.
 package enum FetchFailure: CodedFailure, Hashable {
-    case invalidURL(String)
+    case invalidURL(SourceURL)
     /// `isListed`: among those who are denied; else it is not among those who are allowed.
-    case refusedHost(url: String, host: String, isListed: Bool)
-    case refusedPort(url: String, port: Int)
+    case refusedHost(url: SourceURL, host: String, isListed: Bool)
+    case refusedPort(url: SourceURL, port: Int)
     /// The URL, or a redirect's, names the address itself.
-    case refusedAddress(url: String, address: String)
+    case refusedAddress(url: SourceURL, address: String)
     /// What DNS says of a name.
-    case refusedName(url: String, address: String)
-    case resolution(url: String)
-    case connection(url: String, reason: String)
-    case deadline(url: String, phase: String)
-    case status(url: String, Int)
-    case redirects(url: String, limit: Int)
-    case badRedirect(url: String, to: String)
-    case tooLarge(url: String, limit: Int)
-    case empty(url: String)
-    case truncated(url: String)
-    case encoded(url: String, encoding: String)
-    case badAnswer(url: String, reason: String)
+    case refusedName(url: SourceURL, address: String)
+    case resolution(url: SourceURL)
+    case connection(url: SourceURL, reason: String)
+    case deadline(url: SourceURL, phase: String)
+    case status(url: SourceURL, Int)
+    case redirects(url: SourceURL, limit: Int)
+    case badRedirect(url: SourceURL, to: SourceURL)
+    case tooLarge(url: SourceURL, limit: Int)
+    case empty(url: SourceURL)
+    case truncated(url: SourceURL)
+    case encoded(url: SourceURL, encoding: String)
+    case badAnswer(url: SourceURL, reason: String)
     case noSpace(reason: String)
     case cancelled
 
@@ -60,7 +60,7 @@ package enum FetchFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .invalidURL(let url):
-            "\(Excerpt.url(Array(url.utf8))) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
+            "\(Excerpt.url(Array(url.description.utf8))) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
         case .refusedHost(let url, let host, let isListed):
             isListed
                 ? "\(url) asks \(host), which fetch.hosts.deny refuses. Take it out there if it may be asked."
@@ -86,7 +86,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .redirects(let url, let limit):
             "\(url) redirects more than \(limit) times. Point the job at the final URL."
         case .badRedirect(let url, let to):
-            "\(url) redirects to \(Excerpt.url(Array(to.utf8))), which is not an http or https URL without a user. Correct the origin."
+            "\(url) redirects to \(Excerpt.url(Array(to.shown.withoutQuery.utf8))), which is not an http or https URL without a user. Correct the origin."
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url):

@@ -1,13 +1,13 @@
+package import Canonical
 package import Digest
 package import ImageModel
 package import Posix
 
 /// One source to bring here.
 package struct FetchRequest: Sendable, Hashable {
-    /// The received bytes less the fragment.
-    package let url: String
+    package let url: SourceURL
     package let lane: Lane
-    package init(url: String, lane: Lane) { (self.url, self.lane) = (url, lane) }
+    package init(url: SourceURL, lane: Lane) { (self.url, self.lane) = (url, lane) }
 }
 
 /// A source's bytes, in an anonymous file outside the worker's heap.

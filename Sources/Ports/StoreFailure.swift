@@ -31,7 +31,7 @@ package enum StoreFailure: CodedFailure, Hashable {
         switch self {
         case .full(let path): "There is no space left in the store at \(path). Free some: jobs wait for it."
         case .unwritable(let path, let reason):
-            "\(path) cannot be written: \(reason). Check the store's directory (store.directory) and its rights."
+            "\(path) cannot be written: \(reason). Check the store's directories (store.directory, store.originals.directory) and their rights."
         case .exhausted(let path, let reason):
             "\(path) could not be used: \(reason). Give the worker more open files or memory."
         case .obstructed(let path, let reason):

@@ -10,7 +10,7 @@ package final class FileLock: @unchecked Sendable {
     private let path: String
 
     package init(_ path: String) throws(SystemFailure) {
-        let fd = mz_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let fd = mz_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
         (descriptor, self.path) = (fd, path)
     }

@@ -4,11 +4,22 @@ internal import Synchronization
 
 /// The calls on names and directories that a store is made of.
 package enum FileSystem {
-    /// Makes one directory; false if it was there already.
-    package static func makeDirectory(_ path: String) throws(SystemFailure) -> Bool {
-        if mkdir(path, 0o755) == 0 { return true }
-        guard errno == EEXIST else { throw SystemFailure("mkdir", on: path, code: errno) }
-        return false
+    /// Makes one directory, of these rights whatever the umask; false if it was there already.
+    package static func makeDirectory(_ path: String, mode: UInt32 = FileMode.own.folders) throws(SystemFailure) -> Bool
+    {
+        guard mkdir(path, mode) == 0 else {
+            guard errno == EEXIST else { throw SystemFailure("mkdir", on: path, code: errno) }
+            return false
+        }
+        // What it has beside that, such as the group of the one above, stays.
+        if let made = self.mode(of: path), made & 0o777 != mode { chmod(path, made & ~0o777 | mode) }
+        return true
+    }
+
+    /// The rights of a file or directory; nil if that is not there.
+    package static func mode(of path: String) -> UInt32? {
+        var facts = stat()
+        return lstat(path, &facts) == 0 ? facts.st_mode & 0o7777 : nil
     }
 
     /// Returns when the names in a directory are on the disk.

@@ -41,9 +41,9 @@ package final class OpenFile: @unchecked Sendable {
         (descriptor, length, self.lease) = (fd, 0, lease)
     }
 
-    /// A new file at `path` for writing, which must not be there yet.
+    /// A new file at `path` for writing, which must not be there yet; of this user alone until `allow`.
     package init(creating path: String) throws(SystemFailure) {
-        let fd = mz_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        let fd = mz_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard fd >= 0 else { throw SystemFailure("create", on: path, code: errno) }
         (descriptor, length, lease) = (fd, 0, nil)
     }
@@ -88,6 +88,11 @@ package final class OpenFile: @unchecked Sendable {
 
     package func append(_ bytes: [UInt8]) throws(SystemFailure) {
         try bytes.withUnsafeBufferPointer { (bytes) throws(SystemFailure) in try append(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    /// Lets others have the file, too, whatever the umask.
+    package func allow(_ mode: FileMode) throws(SystemFailure) {
+        guard fchmod(descriptor, mode.files) == 0 else { throw SystemFailure("chmod", on: "file", code: errno) }
     }
 
     /// Begins to write the bytes to the disk, so that a `sync` later has less to wait for.

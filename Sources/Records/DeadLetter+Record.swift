@@ -1,3 +1,4 @@
+package import Canonical
 package import Digest
 package import Failures
 
@@ -12,7 +13,7 @@ package struct DeadLetter: Sendable, Hashable {
     /// Attempts made in all; 0 if the record was never a job.
     package var attempts: Int
     /// Where the bytes name one.
-    package var url: String?
+    package var url: ShownURL?
     package var origin: RecordOrigin
     /// Milliseconds since 1970.
     package var at: Int64
@@ -35,10 +36,10 @@ package struct DeadLetter: Sendable, Hashable {
     }
 
     package init(
-        of record: Record, id: String, cause: FailureNote, attempts: Int, url: String?, at time: Int64
+        of record: Record, id: String, cause: FailureNote, attempts: Int, url: SourceURL?, at time: Int64
     ) {
         let value = record.value ?? []
-        (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url, time)
+        (self.id, self.cause, self.attempts, self.url, self.at) = (id, cause, attempts, url?.shown, time)
         origin = record.jobOrigin
         (key, body) = (record.key, value)
         if key.count > RecordLimits.keyBytes {
@@ -62,7 +63,7 @@ package struct DeadLetter: Sendable, Hashable {
         headers.append(EventHeader.message(cause.message))
         headers.append(EventHeader.attempt, String(attempts))
         headers.append(EventHeader.origin, origin.description)
-        if let url { headers.append(EventHeader.url, url) }
+        if let url { headers.append(EventHeader.url, url.description) }
         if let whole {
             headers.append(EventHeader.length, String(whole.bytes))
             headers.append(EventHeader.digest, whole.digest.hex)
@@ -91,7 +92,7 @@ package struct DeadLetter: Sendable, Hashable {
         // The last one counts too.
         let attempts = RecordLimits.attempts.lowerBound...RecordLimits.attempts.upperBound + 1
         self.attempts = Int(try record.integer(of: EventHeader.attempt, in: attempts))
-        url = record.header(EventHeader.url)
+        url = record.header(EventHeader.url).map { ShownURL($0) }
         origin = try record.origin()
         at = record.timestamp
         (key, self.body, traceparent) = (record.key, body, record.traceparent)

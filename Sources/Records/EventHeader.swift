@@ -33,6 +33,8 @@ package enum EventHeader {
     package static let discards = "mz_discards"
     /// On a job that came under another key than our rules make of its URL, and was appended again under the right one.
     package static let rekeyed = "mz_rekeyed"
+    /// On a job: who published it, by one of `jobs.keys`. See `JobKeys`.
+    package static let signature = "mz_signature"
     /// On rows: the epoch of the owner who announced them.
     package static let epoch = "mz_epoch"
 

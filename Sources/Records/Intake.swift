@@ -48,21 +48,22 @@ package struct Intake: Sendable {
 
     /// For a record that is no job: the URL that it names, if that much can be read and the rules take it (what they
     /// refuse may hold a password or drive a terminal).
-    package func url(ofRefused record: Record) -> String? {
+    package func url(ofRefused record: Record) -> SourceURL? {
         guard let value = record.value, value.count <= RecordLimits.jobBytes, let url = JobBody.url(in: value) else {
             return nil
         }
-        return try? rules.source(of: url).fetchURL
+        return (try? rules.source(of: url).fetchURL).map { SourceURL($0, hiding: rules.hidden) }
     }
 
     private func reading(_ body: JobBody) throws(JobFailure) -> JobReading {
         let source: CanonicalSource
         do throws(CanonicalFailure) { source = try rules.source(of: body.url) } catch { throw .refused(error) }
         let variants = body.variants ?? source.variant.map { [$0] } ?? []
-        guard !variants.isEmpty else { throw .noVariants(url: source.fetchURL) }
+        let url = SourceURL(source.fetchURL, hiding: rules.hidden)
+        guard !variants.isEmpty else { throw .noVariants(url: url) }
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
         return JobReading(
-            url: source.fetchURL, source: source.key, variants: variants, expires: body.expires, id: body.id)
+            url: url, source: source.key, variants: variants, expires: body.expires, id: body.id)
     }
 
     private func id(of record: Record) throws(JobFailure) -> String? {
@@ -80,7 +81,7 @@ package struct Intake: Sendable {
 
 /// What a job's bytes say, decoded and canonical: all but what its record alone knows.
 package struct JobReading: Sendable {
-    let url: String
+    let url: SourceURL
     package let source: SourceKey
     let variants: [VariantSpec]
     let expires: Int64?

@@ -105,9 +105,9 @@ extension Job {
 
     /// The body as producers write it; the id and the trace go into headers, the lane is the topic.
     package var body: [UInt8] {
-        var json = JSONWriter(reserving: 64 + url.utf8.count + 32 * variants.count)
+        var json = JSONWriter(reserving: 64 + url.fetched.utf8.count + 32 * variants.count)
         json.beginObject()
-        json.field("url", url)
+        json.field("url", url.fetched)
         json.key("variants")
         json.beginArray()
         for spec in variants { json.spec(spec) }
@@ -117,11 +117,13 @@ extension Job {
         return json.bytes
     }
 
-    /// The record that asks for the job, in the partition that owns its source.
-    package func newRecord(partitions count: Int, at time: Int64) -> NewRecord {
-        NewRecord(
+    /// The record that asks for the job, in the partition that owns its source; signed where there are keys.
+    package func newRecord(partitions count: Int, at time: Int64, signedBy keys: JobKeys? = nil) -> NewRecord {
+        let body = body
+        var headers = EventHeader.event(EventHeader.jobRequested, id: id, at: time, traceparent: traceparent)
+        if let keys { headers.append(EventHeader.signature, keys.signature(lane: lane, id: id, body: body)) }
+        return NewRecord(
             topic: .jobs(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
-            headers: EventHeader.event(
-                EventHeader.jobRequested, id: id, at: time, traceparent: traceparent))
+            headers: headers)
     }
 }

@@ -12,12 +12,15 @@ package enum JobFailure: StageFailure, Hashable {
     case repeatedField(String)
     /// Another kind of value than the field takes, or one out of its range.
     case badValue(reason: String)
-    case noVariants(url: String)
+    case noVariants(url: SourceURL)
     case tooManyVariants
+    case unsigned
+    case unknownKey(String)
+    case forged(reason: String)
     /// The URL or a variant has no canonical form.
     case refused(CanonicalFailure)
     /// Workers died each time while it ran.
-    case poison(job: String, url: String)
+    case poison(job: String, url: SourceURL)
 
     /// The most variants that one job may ask for.
     package static let variantLimit = 64
@@ -36,6 +39,9 @@ package enum JobFailure: StageFailure, Hashable {
         case .noVariants: own = .noVariants
         case .tooManyVariants: own = .tooManyVariants
         case .poison: own = .poison
+        case .unsigned: own = .unsigned
+        case .unknownKey: own = .unknownKey
+        case .forged: own = .forged
         }
         return own.rawValue
     }
@@ -55,6 +61,12 @@ package enum JobFailure: StageFailure, Hashable {
             "The job for \(url) asks for no variant. Name at least one, such as 640x480-q80.webp, in variants or with --variants."
         case .tooManyVariants:
             "The job asks for more than \(Self.variantLimit) variants. Ask in several jobs."
+        case .unsigned:
+            "The job is not signed, and this worker takes signed ones alone (jobs.keys). Publish it with mezzotint publish, or sign it as config/producers.md says."
+        case .unknownKey(let id):
+            "The job is signed with the key '\(id)', which jobs.keys does not have here. Sign with one that it has, or add the key."
+        case .forged(let reason):
+            "The job's signature does not hold: \(reason). Find who published it, or sign as config/producers.md says."
         case .refused(let failure): failure.description
         case .poison(let job, let url):
             "Workers died while the job for \(url) ran, the last one while nothing else did: it is not run again. Look into their ends, and at the job with 'mezzotint dead show \(job)'; publish it again if something else ended them."
@@ -64,6 +76,14 @@ package enum JobFailure: StageFailure, Hashable {
     package var verdict: Verdict { .deadLetter }
 
     package static let catalogue = Code.catalogue
+
+    /// Whether nothing that the record says of itself can be believed, its id included.
+    package var isOfStranger: Bool {
+        switch self {
+        case .unsigned, .unknownKey, .forged: true
+        default: false
+        }
+    }
 
     /// Those of a job itself; a refused URL or variant has its own.
     package enum Code: String, FailureCode {
@@ -77,6 +97,9 @@ package enum JobFailure: StageFailure, Hashable {
         case noVariants = "job.no-variants"
         case tooManyVariants = "job.too-many-variants"
         case poison = "job.poison"
+        case unsigned = "job.unsigned"
+        case unknownKey = "job.unknown-key"
+        case forged = "job.forged"
 
         package var meaning: String {
             switch self {
@@ -90,6 +113,9 @@ package enum JobFailure: StageFailure, Hashable {
             case .noVariants: "The job asks for no variant."
             case .tooManyVariants: "The job asks for more than 64 variants."
             case .poison: "Workers died while it ran, the last while nothing else did."
+            case .unsigned: "The job is not signed, and `jobs.keys` is set."
+            case .unknownKey: "The job is signed with a key that `jobs.keys` does not have."
+            case .forged: "The job's signature does not fit its body, id and lane."
             }
         }
 

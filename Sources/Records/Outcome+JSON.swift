@@ -28,7 +28,8 @@ extension Outcome {
             json.key("source")
             json.hex(source.digest)
         }
-        json.field("url", url)
+        // Failures are for people to read.
+        json.field("url", kind.isSuccess ? url.fetched : url.shown.description)
         json.field("lane", lane.rawValue)
         json.field("kind", kind.rawValue)
         json.field("attempts", attempts)

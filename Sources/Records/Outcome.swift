@@ -7,6 +7,14 @@ package import VariantSpec
 package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
     case stored, reused, unchanged, failed, expired, cancelled, dead
 
+    /// Whether all that was asked for is there.
+    package var isSuccess: Bool {
+        switch self {
+        case .stored, .reused, .unchanged: true
+        case .failed, .expired, .cancelled, .dead: false
+        }
+    }
+
     /// For the reference page.
     package var meaning: String {
         switch self {
@@ -44,7 +52,7 @@ package struct Outcome: Sendable, Hashable {
     package let job: String
     /// nil where the record was no job; the URL is then empty, unless the record named one that can be read.
     package let source: SourceKey?
-    package let url: String
+    package let url: SourceURL
     package let lane: Lane
     package let kind: OutcomeKind
     package let variants: VariantOutcomes
@@ -58,7 +66,7 @@ package struct Outcome: Sendable, Hashable {
     package let traceparent: String?
 
     package init(
-        job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, variants: VariantOutcomes,
+        job: String, source: SourceKey?, url: SourceURL, lane: Lane, kind: OutcomeKind, variants: VariantOutcomes,
         failure: FailureNote? = nil, attempts: Int = 0, at: Int64, traceparent: String? = nil
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)

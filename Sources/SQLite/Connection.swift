@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// One connection to one SQLite file.
 ///
@@ -6,7 +7,7 @@ internal import CSQLite
 /// - Concurrency: opened without SQLite's own locks: one thread at a time. Statements go with it.
 package final class Connection: @unchecked Sendable {
     package enum Mode: Sendable {
-        /// Reads and writes; makes the file where it is missing.
+        /// Reads and writes; makes the file where it is missing, for this user alone.
         case create
         case readOnly
     }
@@ -19,6 +20,12 @@ package final class Connection: @unchecked Sendable {
     /// A lock of another process is waited for this long before `isBusy`.
     package init(_ path: String, _ mode: Mode, busyMilliseconds: Int32 = 10_000) throws(SQLiteFailure) {
         let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        if mode == .create {
+            // SQLite would let all read it, and gives a WAL the rights of its file. Never one that is there: to close it
+            // would give up the locks that this process has on it.
+            let made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if made >= 0 { close(made) }
+        }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
         guard code == SQLITE_OK, let opened else {

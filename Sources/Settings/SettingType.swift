@@ -83,6 +83,16 @@ extension SettingType where Value == Bool {
     }
 }
 
+extension SettingType where Value == FileMode {
+    static var fileMode: Self {
+        scalar(
+            "a file mode in octal, such as 0644 or 0640, that lets the owner read and write and nobody run",
+            {
+                FileMode($0)
+            }, write: { $0.description })
+    }
+}
+
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
     /// One of the cases, by its own text.
     static var choice: Self {
@@ -218,7 +228,7 @@ extension SettingType where Value == [HostAliasGroup] {
 }
 
 extension String {
-    fileprivate var isOneLine: Bool { utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
+    var isOneLine: Bool { utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
 }
 
 /// What is wrong with a value, where "takes this, not that" would not say it.

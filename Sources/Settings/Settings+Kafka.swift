@@ -29,7 +29,12 @@ extension Settings {
         SettingKey("kafka.security.user", \.kafka.security.user, .text, "The user, with SASL."),
         SettingKey(
             "kafka.security.password", \.kafka.security.password, .secret,
-            "The password, with SASL. Better in the environment than in a file."),
+            "The password, with SASL. Better in the environment, or in a file of its own (kafka.security.passwordFile)."
+        ),
+        SettingKey(
+            "kafka.security.passwordFile", \.kafka.security.passwordFile, .path(allowsEmpty: true),
+            "A file that holds the password alone, on one line, as clusters mount their secrets. Read at the start. Empty: none."
+        ),
         SettingKey(
             "kafka.security.authorities", \.kafka.security.authorities, .path(allowsEmpty: true),
             "Certificates (PEM) of those who may vouch for brokers. Empty: the system's."),
@@ -43,6 +48,11 @@ extension Settings {
         SettingKey(
             "kafka.options", \.kafka.options, .options,
             "More options of librdkafka by its own names, for every client of the process. Those that would break what Mezzotint promises are refused. Values are shown only where they are known to hold no secret."
+        ),
+
+        SettingKey(
+            "kafka.optionsFile", \.kafka.optionsFile, .path(allowsEmpty: true),
+            "A file of such options, a map in YAML, for those that are secret (ssl.key.password). Those of kafka.options win. Read at the start. Empty: none."
         ),
 
         SettingKey(

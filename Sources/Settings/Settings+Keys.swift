@@ -33,6 +33,14 @@ extension Settings {
 
     private static let workKeys: [SettingKey] = [
         SettingKey(
+            "jobs.keys", \.jobs.keys, .jobKeys,
+            "Keys that jobs are signed with. With them mezzotint publish signs, and workers take signed jobs alone: others are dead letters. Of several each is taken, so that one can follow another. A secret has 16 bytes at least, on one line."
+        ),
+        SettingKey(
+            "jobs.sign", \.jobs.sign, .text,
+            "The id of the key that mezzotint publish signs with. Empty: the first of jobs.keys."),
+
+        SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
             "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."
         ),
@@ -164,7 +172,11 @@ extension Settings {
 
         SettingKey(
             "store.directory", \.store.directory, .path(allowsEmpty: true),
-            "Where variants and originals are kept. Empty: store below the data directory. Relative like data."),
+            "Where variants are kept. Empty: store below the data directory. Relative like data."),
+        SettingKey(
+            "store.mode", \.store.mode, .fileMode,
+            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700)."
+        ),
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
             "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."
@@ -172,6 +184,10 @@ extension Settings {
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
             "How long what is stored counts as fresh."),
+        SettingKey(
+            "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
+            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Relative like data."
+        ),
         SettingKey(
             "store.originals.limit", \.store.originals.limit, .size(0...4 << 30),
             "The largest source whose original is kept: the best donor. 0B keeps none."),
@@ -210,6 +226,10 @@ extension Settings {
         SettingKey(
             "worker.drain", \.worker.drain, .duration(.zero ... .seconds(3600)),
             "How long a worker that was told to stop finishes what runs."),
+        SettingKey(
+            "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
+            "When fetches run, or renders and puts, and none of them has ended for so long, /healthz fails and says so. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
+        ),
 
         SettingKey(
             "logging.level", \.logging.level,

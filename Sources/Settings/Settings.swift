@@ -13,6 +13,7 @@ package struct Settings: Sendable, Equatable {
     package var log = Log()
     /// The cluster that holds the log, where it is not embedded.
     package var kafka = KafkaConfiguration()
+    package var jobs = Jobs()
     package var lanes = Lanes()
     package var fetch = Fetch()
     package var retry = Retry()
@@ -32,6 +33,19 @@ package struct Settings: Sendable, Equatable {
         package var outcomesKept = 100_000
         package var byteLimit = 64 << 30
         package var reserve = 64 << 20
+    }
+
+    /// Who may ask for work.
+    package struct Jobs: Sendable, Equatable {
+        /// Empty: whoever can write to the log.
+        package var keys: [JobKey] = []
+        /// The id of the one that signs. Empty: the first.
+        package var sign = ""
+        package var signWith: String { sign.isEmpty ? keys.first?.id ?? "" : sign }
+        /// For programs that sign or check: others need not be able to read the secrets.
+        package var problems: [(key: String, message: String)] {
+            keys.compactMap { key in key.problem.map { ("jobs.keys", "\(key.id) \($0)") } }
+        }
     }
 
     /// How the slow lane shares with the fast one.
@@ -109,10 +123,13 @@ package struct Settings: Sendable, Equatable {
     package struct Store: Sendable, Equatable {
         /// Empty: `store` below the data directory.
         package var directory = ""
+        package var mode = FileMode.readable
         package var adopt = false
         package var maxAge = Duration.seconds(7 * 86_400)
         package var originals = Originals()
         package struct Originals: Sendable, Equatable {
+            /// Empty: see `originalsDirectory`.
+            package var directory = ""
             package var limit = 1 << 20
         }
     }
@@ -138,6 +155,7 @@ package struct Settings: Sendable, Equatable {
     package struct Worker: Sendable, Equatable {
         package var readAhead = 256
         package var drain = Duration.seconds(20)
+        package var standstill = Duration.seconds(300)
     }
 
     /// What the programs write about themselves.
@@ -161,6 +179,11 @@ extension Settings {
     }
 
     package var storeDirectory: String { store.directory.isEmpty ? data + "/store" : store.directory }
+    /// A store of its own may be on another disk, or shared by the workers of many machines: its originals stay with it.
+    package var originalsDirectory: String {
+        guard store.originals.directory.isEmpty else { return store.originals.directory }
+        return store.directory.isEmpty ? data + "/originals" : store.directory + "/.originals"
+    }
     package var logDirectory: String { data + "/log" }
     package var indexDirectory: String { data + "/index" }
 

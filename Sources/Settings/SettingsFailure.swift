@@ -1,3 +1,5 @@
+package import CommandLine
+
 /// Where a setting was said.
 package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case standard
@@ -27,11 +29,12 @@ package struct SettingProblem: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 /// Settings that cannot be used, with every problem at once.
-package struct SettingsFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SettingsFailure: ErrorOfLines, Sendable, Hashable, CustomStringConvertible {
     package let problems: [SettingProblem]
 
-    package var description: String {
-        guard problems.count > 1 else { return problems.first?.description ?? "" }
-        return "\(problems.count) problems in the settings:\n" + problems.map { "  \($0)" }.joined(separator: "\n")
+    package var lines: [String] {
+        guard problems.count > 1 else { return problems.map(\.description) }
+        return ["\(problems.count) problems in the settings:"] + problems.map { "  \($0)" }
     }
+    package var description: String { lines.joined(separator: "\n") }
 }

@@ -2,9 +2,11 @@ internal import CommandLine
 
 /// Lays what was said over the defaults, layer by layer, and collects what is wrong.
 struct SettingsReader: Sendable {
-    private(set) var settings = Settings()
-    private(set) var origins: [String: SettingOrigin] = [:]
-    private(set) var problems: [SettingProblem] = []
+    var settings = Settings()
+    var origins: [String: SettingOrigin] = [:]
+    var problems: [SettingProblem] = []
+    /// For secrets that settings name the variable of.
+    private(set) var environment: [String: String] = [:]
     private static let set = SettingOrigin.flag("--set")
 
     mutating func read(file path: String, _ bytes: [UInt8]) {
@@ -47,6 +49,7 @@ struct SettingsReader: Sendable {
     }
 
     mutating func read(environment: [String: String]) {
+        self.environment = environment
         for key in Settings.keys {
             if let text = environment[key.environmentName] { assign(key.name, text, .environment(key.environmentName)) }
         }
@@ -71,6 +74,7 @@ struct SettingsReader: Sendable {
 
     /// Problems between settings that are each right alone.
     mutating func finish(_ inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }) {
+        readSecretFiles()
         func origin(_ name: String, _ other: String) -> SettingOrigin { origins[name] ?? origins[other] ?? .standard }
         if settings.retry.base > settings.retry.cap {
             note(

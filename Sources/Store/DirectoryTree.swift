@@ -9,16 +9,17 @@ internal import Synchronization
 /// - Concurrency: any thread.
 final class DirectoryTree: Sendable {
     private let root: String
+    private let mode: UInt32
     /// Made by this process, and not yet synced into what they stand in.
     private let fresh = Mutex<Set<String>>([])
 
-    init(_ root: String) { self.root = root }
+    init(_ root: String, mode: UInt32) { (self.root, self.mode) = (root, mode) }
 
     /// Makes what is missing above `location`.
     func make(above location: String) throws(SystemFailure) {
         for path in Self.ancestors(of: location) {
             try fresh.withLock { (fresh) throws(SystemFailure) in
-                if try FileSystem.makeDirectory("\(root)/\(path)") { fresh.insert(path) }
+                if try FileSystem.makeDirectory("\(root)/\(path)", mode: mode) { fresh.insert(path) }
             }
         }
     }

@@ -50,10 +50,9 @@ extension FileStore {
     private func made() throws(SystemFailure) -> StoreIdentity {
         var random = SystemRandomNumberGenerator()
         let identity = StoreIdentity(drawnFrom: &random)
-        let (draft, path) = ("\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())", "\(root)/\(Self.identityFile)")
-        try Folder.make(root)
-        _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
-        let file = try OpenFile(creating: draft)
+        let path = "\(root)/\(Self.identityFile)"
+        try variants.make()
+        let (draft, file) = try variants.newDraft()
         defer { _ = try? FileSystem.remove(draft) }
         try file.append(Array("\(identity)\n".utf8))
         try file.sync()

@@ -5,46 +5,57 @@ package import Ports
 package import Posix
 internal import Synchronization
 
-/// Blobs as files below one directory: `ab/cd/<source key>/<version>/<leaf>`.
+/// Blobs as files: `ab/cd/<source key>/<version>/<leaf>`, below one directory, and originals below another.
+///
+/// Variants are for web servers to read. Originals have all that cameras write of places and people, so nobody else may
+/// read them. Those that older versions left among the variants are found there.
 ///
 /// A blob appears under its name whole and on the disk, or not at all: it is written and synced under another name,
 /// then linked, and the directories are synced before the put returns. The first to put a name wins.
 ///
 /// - Concurrency: file work runs on threads of its own; several processes may share a directory.
 package final class FileStore: BlobStore {
-    let root: String
+    let variants: BlobFolder
+    private let originals: BlobFolder
+    var root: String { variants.root }
     let pool: BlockingPool
     /// For looks, which are the largest part of a stored job's cost: the way to the root is a third of theirs.
     private let directory = RecentDirectory()
-    private let tree: DirectoryTree
-    /// Whether the disk has room for blobs: others may need what is left of it.
-    private let hasRoom: @Sendable () -> Bool
+    /// Whether the disk of a directory has room for blobs: others may need what is left of it.
+    private let hasRoom: @Sendable (_ root: String) -> Bool
 
     /// The store that rows are bound to, once that is known.
     let adopted = Mutex<StoreIdentity?>(nil)
 
     /// Opens the store at `root`, which is made if it is not there and its disk has room, and removes what puts that were cut short left more
     /// than `leftoverAge` seconds ago.
+    ///
+    /// - Parameter originals: where originals are put; nil: a hidden folder of the store.
     package init(
-        root: String, threads: Int = 4, leftoverAge: Int = 3600, hasRoom: @escaping @Sendable () -> Bool = { true }
+        root: String, originals: String? = nil, mode: FileMode = .readable, threads: Int = 4, leftoverAge: Int = 3600,
+        hasRoom: @escaping @Sendable (_ root: String) -> Bool = { _ in true }
     ) throws(StoreFailure) {
-        (self.root, self.hasRoom) = (root, hasRoom)
-        tree = DirectoryTree(root)
+        variants = BlobFolder(root, mode)
+        self.originals = BlobFolder(originals ?? "\(root)/.originals", .own)
+        self.hasRoom = hasRoom
         pool = BlockingPool("store", threads: threads)
-        do {
-            try Folder.make(root)
-            _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
-            // A process that died may have left directories made, and not yet synced.
-            try FileSystem.syncAll(of: root)
-            let old = Int(SystemTime.wallMilliseconds / 1000) - leftoverAge
-            for file in try FileSystem.files(in: "\(root)/\(Self.unfinished)") where file.written <= old {
-                _ = try FileSystem.remove("\(root)/\(Self.unfinished)/\(file.name)")
+        let old = Int(SystemTime.wallMilliseconds / 1000) - leftoverAge
+        for folder in [variants, self.originals] {
+            do throws(SystemFailure) { try folder.open(leftoversUntil: old) } catch  where error.isOutOfSpace {
+                // Jobs wait for room, and what is not made yet is made when the store is adopted.
+            } catch {
+                throw Self.unwritable(folder.root, error)
             }
-        } catch  where error.isOutOfSpace {
-            // Jobs wait for room, and what is not made yet is made when the store is adopted.
-        } catch {
-            throw Self.unwritable(root, error)
         }
+    }
+
+    private static func isOriginal(_ location: String) -> Bool {
+        location.utf8.dropFirst(88).starts(with: "original.".utf8)
+    }
+
+    /// Where a blob may lie: first where it would be put.
+    private func folders(of location: String) -> [BlobFolder] {
+        Self.isOriginal(location) ? [originals, variants] : [variants]
     }
 
     package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
@@ -83,7 +94,10 @@ package final class FileStore: BlobStore {
         guard Self.isValid(location) else { return false }
         if let found = directory.file(at: location, below: root), found.isRegular, found.length == bytes { return false }
         // Asked again by its whole name: the directory may have been another one's until a moment ago.
-        let path = "\(root)/\(location)"
+        return folders(of: location).allSatisfy { isGone(at: $0.path(location), bytes: bytes) }
+    }
+
+    private func isGone(at path: String, bytes: Int) -> Bool {
         do throws(SystemFailure) {
             guard let found = try FileSystem.file(at: path) else { return true }
             guard found.isRegular, found.length != bytes else { return false }
@@ -100,7 +114,12 @@ package final class FileStore: BlobStore {
         guard Self.isValid(location) else { throw .badLocation(location) }
         try await pool.run { [self] () throws(StoreFailure) in
             if let absence { throw absence }
-            _ = try writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
+            for folder in folders(of: location) { try remove(location, from: folder) }
+        }
+    }
+
+    private func remove(_ location: String, from folder: BlobFolder) throws(StoreFailure) {
+        _ = try writing(location, in: folder) { () throws(SystemFailure) in try FileSystem.remove(folder.path(location))
         }
     }
 
@@ -126,10 +145,13 @@ package final class FileStore: BlobStore {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) || (97...102).contains(byte) }
 
-    static let unfinished = ".tmp"
-
     private func file(at location: String) throws(StoreFailure) -> OpenFile? {
-        do { return try OpenFile(reading: "\(root)/\(location)") } catch {
+        for folder in folders(of: location) { if let file = try file(at: location, in: folder) { return file } }
+        return nil
+    }
+
+    private func file(at location: String, in folder: BlobFolder) throws(StoreFailure) -> OpenFile? {
+        do { return try OpenFile(reading: folder.path(location)) } catch {
             if error.isMissing { return nil }
             throw Self.unreadable(location, error)
         }
@@ -137,15 +159,25 @@ package final class FileStore: BlobStore {
 
     /// What is there under a name, read once for its digest, and whether it is what is being put. What can only be damage
     /// is removed: an original's name says its bytes, and no blob of ours is empty.
-    private func existing(_ location: String, insteadOf blob: NewBlob) throws(StoreFailure) -> StoredBlob? {
-        guard let file = try file(at: location) else { return nil }
-        let digest = try digest(of: FileSlice(whole: file), at: location)
-        let isAnothers = try self.digest(of: blob.content, at: location) != digest
-        if isAnothers, blob.name.isOriginal || file.length == 0 {
-            _ = try writing(location) { () throws(SystemFailure) in try FileSystem.remove("\(root)/\(location)") }
-            return nil
+    private func existing(_ location: String, insteadOf blob: NewBlob) throws(StoreFailure) -> Placed? {
+        for folder in folders(of: location) {
+            guard let file = try file(at: location, in: folder) else { continue }
+            let digest = try digest(of: FileSlice(whole: file), at: location)
+            let isAnothers = try self.digest(of: blob.content, at: location) != digest
+            guard isAnothers, blob.name.isOriginal || file.length == 0 else {
+                return Placed(
+                    blob: StoredBlob(location: location, bytes: file.length, digest: digest, isAnothers: isAnothers),
+                    folder: folder)
+            }
+            try remove(location, from: folder)
         }
-        return StoredBlob(location: location, bytes: file.length, digest: digest, isAnothers: isAnothers)
+        return nil
+    }
+
+    /// A blob, and which folder has it or shall have it.
+    private struct Placed {
+        let blob: StoredBlob
+        let folder: BlobFolder
     }
 
     private func digest(of slice: FileSlice, at location: String) throws(StoreFailure) -> SHA256Digest {
@@ -157,62 +189,65 @@ package final class FileStore: BlobStore {
         let path: String
         let blob: NewBlob
         let file: OpenFile
-        let stored: StoredBlob
+        let placed: Placed
     }
 
     private func write(_ blobs: [NewBlob]) throws(StoreFailure) -> [StoredBlob] {
         var drafts: [(draft: Draft, place: Int)] = []
         defer { for (draft, _) in drafts { _ = try? FileSystem.remove(draft.path) } }
-        var stored: [StoredBlob] = []
+        var placed: [Placed] = []
         for blob in blobs {
             let location = blob.name.location
             if let found = try existing(location, insteadOf: blob) {
-                stored.append(found)
+                placed.append(found)
                 continue
             }
-            guard hasRoom() else { throw .full(path: root) }
-            let draft = try writing(location) { () throws(SystemFailure) in try self.draft(blob, location) }
-            stored.append(draft.stored)
-            drafts.append((draft, stored.count - 1))
+            let folder = folders(of: location)[0]
+            guard hasRoom(folder.root) else { throw .full(path: folder.root) }
+            let draft = try writing(location, in: folder) { () throws(SystemFailure) in
+                try self.draft(blob, location, in: folder)
+            }
+            placed.append(draft.placed)
+            drafts.append((draft, placed.count - 1))
         }
         // Directories first: the files' syncs carry them into the journal.
-        for blob in stored {
-            try writing(blob.location) { () throws(SystemFailure) in try tree.make(above: blob.location) }
+        for one in placed {
+            try writing(one.blob.location, in: one.folder) { () throws(SystemFailure) in
+                try one.folder.tree.make(above: one.blob.location)
+            }
         }
         for (draft, _) in drafts {
-            try writing(draft.stored.location) { () throws(SystemFailure) in try draft.file.sync() }
+            try writing(draft.placed.blob.location, in: draft.placed.folder) { () throws(SystemFailure) in
+                try draft.file.sync()
+            }
         }
         for (draft, place) in drafts {
-            let location = draft.stored.location
-            let isFirst = try writing(location) { () throws(SystemFailure) in
-                try FileSystem.link(draft.path, as: "\(root)/\(location)")
+            let (location, folder) = (draft.placed.blob.location, draft.placed.folder)
+            let isFirst = try writing(location, in: folder) { () throws(SystemFailure) in
+                try FileSystem.link(draft.path, as: folder.path(location))
             }
             guard !isFirst else { continue }
             guard let winner = try existing(location, insteadOf: draft.blob) else {
                 throw .obstructed(path: location, reason: "it came and went while it was being put")
             }
-            stored[place] = winner
+            placed[place] = winner
         }
         // What was found is synced too: whoever linked it may not have come so far yet.
-        try writing(stored.first?.location ?? root) { () throws(SystemFailure) in
-            try tree.sync(above: stored.map(\.location))
+        for one in Dictionary(grouping: placed, by: \.folder.root).values {
+            let (folder, locations) = (one[0].folder, one.map(\.blob.location))
+            try writing(locations[0], in: folder) { () throws(SystemFailure) in try folder.tree.sync(above: locations) }
         }
-        return stored
+        return placed.map(\.blob)
     }
 
-    private func draft(_ blob: NewBlob, _ location: String) throws(SystemFailure) -> Draft {
-        let path = "\(root)/\(Self.unfinished)/\(FileSystem.uniqueName())"
-        let file: OpenFile
-        do throws(SystemFailure) { file = try OpenFile(creating: path) } catch  where error.isMissing {
-            _ = try FileSystem.makeDirectory("\(root)/\(Self.unfinished)")
-            file = try OpenFile(creating: path)
-        }
+    private func draft(_ blob: NewBlob, _ location: String, in folder: BlobFolder) throws(SystemFailure) -> Draft {
+        let (path, file) = try folder.newDraft()
         do {
             let digest = try Self.copy(blob.content, to: file)
+            try file.allow(folder.mode)
             file.startWriting()
-            return Draft(
-                path: path, blob: blob, file: file,
-                stored: StoredBlob(location: location, bytes: blob.content.length, digest: digest))
+            let stored = StoredBlob(location: location, bytes: blob.content.length, digest: digest)
+            return Draft(path: path, blob: blob, file: file, placed: Placed(blob: stored, folder: folder))
         } catch {
             _ = try? FileSystem.remove(path)
             throw error
@@ -233,13 +268,15 @@ package final class FileStore: BlobStore {
         return hash.finish()
     }
 
-    private func writing<Value>(_ path: String, _ work: () throws(SystemFailure) -> Value) throws(StoreFailure) -> Value
-    {
+    private func writing<Value>(
+        _ path: String, in folder: BlobFolder, _ work: () throws(SystemFailure) -> Value
+    ) throws(StoreFailure) -> Value {
         do { return try work() } catch {
             // One place may be in disorder for ever: only where the store itself is at fault may all jobs wait for it.
-            let isOurs = [root, "\(root)/\(Self.unfinished)"].allSatisfy(FileSystem.isWritableDirectory)
             let failure = Self.unwritable(path, error)
-            if case .unwritable = failure, isOurs { throw .obstructed(path: path, reason: error.description) }
+            if case .unwritable = failure, folder.isWritable {
+                throw .obstructed(path: path, reason: error.description)
+            }
             throw failure
         }
     }

@@ -40,14 +40,15 @@ package final class LogOutput: Sendable {
             } else {
                 state.json.clear()
                 state.json.line(time, level, message, common, own)
-                state.json.withBytes { put(UnsafeRawBufferPointer($0)) }
+                // Read on a terminal in the end.
+                put(PlainText.of(state.json.withBytes { String(decoding: $0, as: UTF8.self) }, keepingLines: true))
             }
         }
     }
 
     /// Replaces the terminal's last line.
     func show(progress text: String) {
-        let line = Self.harmless(text)
+        let line = PlainText.of(text)
         state.withLock { state in
             // A line that wraps could not be taken back.
             state.progress = String(line.prefix(max(20, columns - 1)))
@@ -67,22 +68,10 @@ package final class LogOutput: Sendable {
     ) -> String {
         var line = "\(Timestamp.text(time).dropFirst(11).dropLast(5)) "
         if level != .info { line += "\(level.rawValue.uppercased()) " }
-        line += harmless(message)
-        for (name, value) in common { line += " \(name)=\(harmless(value.text))" }
-        for (name, value) in own { line += " \(name)=\(harmless(value.text))" }
-        return line + "\n"
-    }
-
-    /// Without control characters: a hostile URL must not drive the terminal.
-    private static func harmless(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
-        return String(shown)
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+        line += message
+        for (name, value) in common { line += " \(name)=\(value.text)" }
+        for (name, value) in own { line += " \(name)=\(value.text)" }
+        return PlainText.of(line) + "\n"
     }
 
     private var columns: Int {

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Metrics as Prometheus reads them: its text format 0.0.4.
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -37,7 +39,7 @@ package struct MetricsPage: Sendable {
 
     private static func escaped(_ text: String, isLabel: Bool) -> String {
         var out = ""
-        for scalar in text.unicodeScalars {
+        for scalar in PlainText.of(text, keepingLines: true).unicodeScalars {
             switch scalar {
             case "\\": out += "\\\\"
             case "\n": out += "\\n"

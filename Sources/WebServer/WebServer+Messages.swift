@@ -1,3 +1,5 @@
+internal import JSONText
+
 extension WebServer {
     /// What a client asked.
     package struct Request: Sendable {
@@ -52,10 +54,13 @@ extension WebServer {
         }
 
         package static func text(_ text: String, status: Int = 200) -> Response {
-            Response(status: status, type: "text/plain; charset=utf-8", Array(text.utf8))
+            Response(
+                status: status, type: "text/plain; charset=utf-8",
+                Array(PlainText.of(text, keepingLines: true).utf8))
         }
 
         package static let notFound = text("Nothing is here.\n", status: 404)
+        static let busy = text("Too many are waiting for their answers. Ask again later.\n", status: 503)
         package static let unavailable = text("The server is stopping.\n", status: 503)
     }
 }

@@ -24,14 +24,15 @@ package final class WebServer: Sendable {
 
     /// What whoever connects can take of this process.
     package struct Limits: Sendable {
+        /// Where one more comes, the one that has waited longest for its client is closed.
         let connections: Int
-        /// 0: as many as there may be.
-        let fromOneAddress: Int
+        /// Requests whose answers come later; others are answered 503 meanwhile.
+        let waiting: Int
         /// Bytes of each connection.
         let memory: Int
 
-        package init(connections: Int = 4_096, fromOneAddress: Int = 0, memory: Int = 32 << 10) {
-            (self.connections, self.fromOneAddress, self.memory) = (connections, fromOneAddress, memory)
+        package init(connections: Int = 4_096, waiting: Int = 4_096, memory: Int = 32 << 10) {
+            (self.connections, self.waiting, self.memory) = (connections, waiting, memory)
         }
     }
 
@@ -69,6 +70,8 @@ final class ServerCore: @unchecked Sendable {
     let requests = Atomic<Int>(0)
     let connections = Atomic<Int>(0)
     let handler: @Sendable (WebServer.Request) -> WebServer.Response
+    /// By their addresses.
+    private let open: Mutex<OpenConnections<UInt>>
     /// Suspended connections by identity; nil once stopped.
     private let waiting = Mutex<[ObjectIdentifier: Exchange]?>([:])
     private let daemon = Mutex<Daemon?>(nil)
@@ -79,6 +82,7 @@ final class ServerCore: @unchecked Sendable {
 
     init(_ handler: @escaping @Sendable (WebServer.Request) -> WebServer.Response, _ limits: WebServer.Limits) {
         (self.handler, self.limits) = (handler, limits)
+        open = Mutex(OpenConnections(limit: limits.connections))
     }
 
     func listen(_ host: String, _ port: Int) throws(WebServerFailure) -> Int {
@@ -113,17 +117,28 @@ final class ServerCore: @unchecked Sendable {
                     guard let exchange = Exchange.of(state?.pointee) else { return .NO }
                     return ServerCore.of(me).access(exchange, method!, upload!)
                 },
-                { _, _, state, _ in
+                { me, connection, state, _ in
+                    let address = UInt(bitPattern: connection)
+                    ServerCore.of(me).open.withLock { $0.answered(address) }
                     guard let opaque = state?.pointee else { return }
                     state?.pointee = nil
                     Unmanaged<Exchange>.fromOpaque(opaque).takeRetainedValue().cancel()
                 },
-                { me, _, _, change in
-                    if change == .CONNECTION_NOTIFY_STARTED {
-                        ServerCore.of(me).connections.add(1, ordering: .relaxed)
-                    }
-                }, UInt32(limits.connections), UInt32(limits.fromOneAddress), 30, limits.memory)
+                { me, connection, _, change in
+                    ServerCore.of(me).connection(
+                        UInt(bitPattern: connection), isOpen: change == .CONNECTION_NOTIFY_STARTED)
+                }, UInt32(limits.connections + Self.closing), 30, limits.memory)
         }
+    }
+
+    /// What was shut is still there until the daemon's next round, in which it takes a few new ones.
+    private static let closing = 64
+
+    private func connection(_ connection: UInt, isOpen: Bool) {
+        guard isOpen else { return open.withLock { $0.closed(connection) } }
+        connections.add(1, ordering: .relaxed)
+        // Still valid: nobody but this thread closes connections.
+        if let longest = open.withLock({ $0.opened(connection) }) { mz_mhd_shut(OpaquePointer(bitPattern: longest)) }
     }
 
     /// Called once with the head, then until the upload is over; then it is answered.
@@ -148,12 +163,13 @@ final class ServerCore: @unchecked Sendable {
     private func suspend(
         _ exchange: Exchange, until work: @escaping @Sendable () async -> WebServer.Response
     ) -> MHD_Result {
-        let isOpen = waiting.withLock { waiting in
-            guard waiting != nil else { return false }
+        let refusal: WebServer.Response? = waiting.withLock { waiting in
+            guard let count = waiting?.count else { return .unavailable }
+            guard count < limits.waiting else { return .busy }
             waiting?[ObjectIdentifier(exchange)] = exchange
-            return true
+            return nil
         }
-        guard isOpen else { return exchange.queue(.unavailable) }
+        if let refusal { return exchange.queue(refusal) }
         exchange.suspend()
         // Bare because libmicrohttpd's thread has no task to be a child of; `stop` and a lost connection cancel it.
         exchange.work = Task { [self] in

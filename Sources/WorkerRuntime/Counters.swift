@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 package import ImageModel
 package import Records
@@ -57,10 +58,10 @@ package struct Counters: Sendable, Equatable {
         /// For the line that says so; shared, since few fail and all are counted.
         final class Failed: Sendable {
             let job: String
-            let url: String
+            let url: ShownURL
             let cause: FailureNote
             init(_ outcome: Outcome, _ cause: FailureNote) {
-                (job, url, self.cause) = (outcome.job, outcome.url, cause)
+                (job, url, self.cause) = (outcome.job, outcome.url.shown, cause)
             }
         }
 

@@ -152,6 +152,7 @@ extension Worker {
             fetch.cancel()
         }
         fetches[flight] = nil
+        fetchEnds += 1
     }
 
     private func fetched(_ flight: FlightID, _ picture: FetchedPicture) {
@@ -162,6 +163,7 @@ extension Worker {
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
     func announcing(_ flight: FlightID) {
         let wasFull = isStoreFull
+        makeMoves += 1
         scheduler.announce(flight)
         if wasFull { settle() }
     }
@@ -179,6 +181,7 @@ extension Worker {
     /// A step ended: its event is fed, and what follows from it is begun.
     func done(_ event: PartitionEvent) {
         underWay -= 1
+        if let flight = event.flight, fetches[flight] == nil { makeMoves += 1 }
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
@@ -196,7 +199,10 @@ extension Worker {
             // Given up meanwhile: nobody else lets its permits go.
             scheduler.forget(flight)
         }
-        if case .rendered = event { settle() }
+        if case .rendered = event {
+            makeMoves += 1
+            settle()
+        }
     }
 
     /// Steps throw their own failures; anything else must not leave a flight without an end.

@@ -53,9 +53,12 @@ extension Outbox {
                     job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
                     firstSeen: pending.firstSeen, heldSince: pending.heldSince, deaths: pending.deaths, cause: cause,
                     origin: record.jobOrigin, traceparent: job.traceparent)
-                let again = note.newRecord(
+                var again = note.newRecord(
                     topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
                     partition: record.partition, at: answer.at)
+                if let signature = record.signature {
+                    again.headers.append(RecordHeader(EventHeader.signature, signature))
+                }
                 records.append(again)
             case .rekey(let job):
                 isAnswer = false

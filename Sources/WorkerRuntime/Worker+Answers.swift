@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Partition
@@ -114,7 +115,7 @@ extension Worker {
             [
                 "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue),
                 "job": .string(failed.job),
-                "url": .string(failed.url),
+                "url": .string(failed.url.description)
             ])
     }
 }

@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Partition
@@ -8,8 +9,12 @@ internal import Records
 extension Worker {
     nonisolated func takeUp(_ record: Record, _ readings: inout RecentReadings) -> PartitionEvent {
         let job: Job
-        do throws(JobFailure) { job = try readings.job(of: record, by: intake) } catch {
-            return refuse(record, FailureNote(error))
+        do throws(JobFailure) {
+            try configuration.keys?.check(record)
+            job = try readings.job(of: record, by: intake)
+        } catch {
+            // An outcome under a stranger's id could be taken for that of the job whose id it is.
+            return refuse(record, FailureNote(error), id: error.isOfStranger ? record.placeText : nil)
         }
         guard job.source.partition(of: ports.log.partitionCount) == record.partition else {
             return .answered(record, .rekey(job))
@@ -27,8 +32,9 @@ extension Worker {
         }
     }
 
-    private nonisolated func refuse(_ record: Record, _ cause: FailureNote) -> PartitionEvent {
-        let (id, url, now) = (intake.id(ofRefused: record), intake.url(ofRefused: record), now)
+    private nonisolated func refuse(_ record: Record, _ cause: FailureNote, id: String? = nil) -> PartitionEvent {
+        let (url, now) = (id == nil ? intake.url(ofRefused: record) : nil, now)
+        let id = id ?? intake.id(ofRefused: record)
         let outcome = Outcome(
             job: id, source: nil, url: url ?? "", lane: record.topic.lane ?? .fast, kind: .dead,
             variants: [], failure: cause, at: now, traceparent: record.traceparent)

@@ -38,6 +38,12 @@ package actor Worker {
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var counters = Counters()
+    /// Fetches that ended, and flights that came on after their fetch.
+    var (fetchEnds, makeMoves) = (0, 0)
+    private var watch = StandstillWatch()
+    /// Told to who asks whether it lives, and must not have to wait for it.
+    private nonisolated let hanging = Mutex<Standstill?>(nil)
+    package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
     var phase = Phase.running
     /// When it was last said what all jobs wait for, by code, monotonic milliseconds.
     var told: [String: Int64] = [:]
@@ -192,6 +198,7 @@ package actor Worker {
         }
         tellRestore()
         awaitStore()
+        lookForStandstill()
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
@@ -216,6 +223,17 @@ package actor Worker {
             for last in last where !last.rows.isEmpty { _ = await ports.log.append(last.rows, as: last.owner) }
             self.tasks.finish()
         }
+    }
+
+    private func lookForStandstill() {
+        watch.note(
+            [
+                .fetch: .init(running: fetches.count, ended: fetchEnds),
+                .make: .init(running: underWay - fetches.count - scheduler.announcements, ended: makeMoves),
+            ], at: monotonic)
+        let found = watch.standstill(after: configuration.standstill)
+        if let found, standstill == nil { logger.critical("\(found)") }
+        hanging.withLock { $0 = found }
     }
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.

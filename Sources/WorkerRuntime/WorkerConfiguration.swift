@@ -1,6 +1,7 @@
 package import Canonical
 package import Partition
 package import Ports
+package import Records
 
 /// What the runtime itself is told; the adapters have configurations of their own.
 package struct WorkerConfiguration: Sendable {
@@ -13,8 +14,12 @@ package struct WorkerConfiguration: Sendable {
     package var originalsLimit: Int
     /// Whether rows are bound to the store that is there, though they are bound to another.
     package var adoptsStore = false
+    /// Who may ask: jobs that none of these has signed are dead. nil: whoever can write to the topics.
+    package var keys: JobKeys?
     /// How long running work may take to finish once the worker is told to stop.
     package var drain: Duration
+    /// A worker of whose work nothing comes on for so long hangs.
+    package var standstill = Duration.seconds(300)
     /// Ends when nothing is left to do.
     package var untilIdle: Bool
     /// Of the jitter of retries.

@@ -4,6 +4,7 @@ import EmbeddedLog
 import Failures
 import Foundation
 import ImageModel
+import JSONText
 import Ports
 import Records
 import TestSupport
@@ -194,5 +195,29 @@ struct LogCommandTests {
         #expect(try run("dead", "discard", "--all", "--json").output == "{\"discarded\":2}\n")
         #expect(try array("dead", "list").isEmpty)
         #expect(try run("dead", "list").output == "There are no dead letters.\n")
+    }
+
+    @Test("Nothing that a producer or an origin wrote drives the terminal, and JSON tells it all the same")
+    func foreign() async throws {
+        let foreign = "\u{1B}[2J\u{9B}\u{7F}\n\u{202E}\u{2028}\u{2066}x"
+        try await append { _ in
+            let record = Record(
+                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: 0, key: [],
+                value: Array("{\(foreign)}".utf8), headers: [])
+            let letter = DeadLetter(
+                of: record, id: foreign, cause: FailureNote(JobFailure.unknownField(foreign)), attempts: 0,
+                url: SourceURL(foreign),
+                at: 0)
+            return [letter.newRecord(partition: PartitionID(0))]
+        }
+        func isTame(_ text: String) -> Bool { text == PlainText.of(text, keepingLines: true) }
+        let list = try run("dead", "list").output
+        #expect(isTame(list) && list.split(separator: "\n").count == 2)
+        #expect(list.contains(#"\u001b[2J\u009b\u007f\u000a\u202e\u2028\u2066x"#))
+        #expect(isTame(try run("dead", "show", foreign).output))
+        #expect(isTame(try run("dead", "list", "--json").output))
+        #expect(try array("dead", "list").first?["id"] as? String == foreign)
+        let missing = try run("dead", "discard", foreign + "y").errors
+        #expect(isTame(missing) && missing.split(separator: "\n").count == 1)
     }
 }

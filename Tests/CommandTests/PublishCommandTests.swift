@@ -32,7 +32,7 @@ struct PublishCommandTests {
             }
         }
         await log.close()
-        return jobs.sorted { $0.url < $1.url }
+        return jobs.sorted { $0.url.fetched < $1.url.fetched }
     }
 
     @Test("URLs, objects and dialect URLs may be mixed, and what a job leaves out is as the options say")
@@ -50,12 +50,14 @@ struct PublishCommandTests {
         #expect(ended.status == 0 && ended.errors.isEmpty)
         #expect(ended.output == "{\"accepted\":6,\"rejected\":0}\n")
         let slow = try await jobs(.slow)
-        #expect(slow.map(\.url) == [1, 2, 4, 5, 6].map { "http://a.example/\($0).jpg" })
+        #expect(slow.map(\.url.fetched) == [1, 2, 4, 5, 6].map { "http://a.example/\($0).jpg" })
         #expect(slow[0].variants.map(\.description) == ["640x480-q80.webp", "160y160-q80.jpg"])
         #expect(slow[3].id == "mine" && slow[3].variants.map(\.description) == ["10x10-q80.jpg"])
         #expect(Set(slow.map(\.id)).count == slow.count)
         let fast = try await jobs(.fast)
-        #expect(fast.map(\.url) == ["http://a.example/3.jpg"] && fast[0].variants.map(\.description) == ["320x0.png"])
+        #expect(
+            fast.map(\.url.fetched) == ["http://a.example/3.jpg"]
+                && fast[0].variants.map(\.description) == ["320x0.png"])
     }
 
     @Test("A dialect URL brings its own variant")
@@ -93,7 +95,7 @@ struct PublishCommandTests {
             #expect(line.hasSuffix("(\(code))"), "\(line)")
         }
         #expect(!ended.errors.contains("secret"))
-        #expect(try await jobs(.fast).map(\.url) == ["http://a.example/1.jpg", "http://a.example/8.jpg"])
+        #expect(try await jobs(.fast).map(\.url.fetched) == ["http://a.example/1.jpg", "http://a.example/8.jpg"])
     }
 
     @Test("A line that is no UTF-8 is refused, not repaired")

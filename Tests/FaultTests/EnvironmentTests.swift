@@ -27,7 +27,7 @@ struct EnvironmentTests {
 
     private var storeFiles: [URL] {
         let walk = FileManager.default.enumerator(
-            at: place.folder.url.appending(path: "data/store"), includingPropertiesForKeys: nil)
+            at: place.folder.url.appending(path: "data"), includingPropertiesForKeys: nil)
         return (walk?.allObjects as? [URL] ?? []).filter { ["png", "webp", "jpg"].contains($0.pathExtension) }
     }
 

@@ -12,8 +12,7 @@ struct UpgradeTests {
     private static let origin = "http://127.0.0.1:18999"
 
     /// Nobody listens at the origin now.
-    @Test("Of 454fb1b: what is stored is found, the retry goes on counting, and jobs that nobody took up are done")
-    func retries() async throws {
+    private func place() throws -> Workplace {
         let place = try Workplace("log.partitions=1", "retry.attempts=2", "store.maxAge=3650d")
         let fixture = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Fixtures/data-454fb1b.tar.gz")
@@ -21,7 +20,23 @@ struct UpgradeTests {
             URL(filePath: "/usr/bin/tar"), arguments: ["-xzf", fixture.path, "-C", place.folder.url.path])
         unpacked.waitUntilExit()
         #expect(unpacked.terminationStatus == 0)
+        return place
+    }
 
+    @Test("Of 454fb1b: an original that lies among the variants is used where it is")
+    func original() async throws {
+        let place = try place()
+        try place.publish([("\(Self.origin)/stored.png", ["40x40.png"], .fast)], id: "larger")
+        try await place.work()
+        let outcome = try #require(try await place.outcomes().first { $0.job == "larger-0" })
+        #expect(outcome.kind == .reused && outcome.variants.map(\.madeFrom) == [.origin])
+        let kept = try FileManager.default.subpathsOfDirectory(atPath: place.folder.file("data/store"))
+        #expect(kept.contains { $0.hasSuffix("/original.png") })
+    }
+
+    @Test("Of 454fb1b: what is stored is found, the retry goes on counting, and jobs that nobody took up are done")
+    func retries() async throws {
+        let place = try place()
         try place.publish([("\(Self.origin)/stored.png", ["16x16.png"], .fast)], id: "again")
         let before = try await place.outcomes().map(\.job)
         #expect(before == ["stored"])

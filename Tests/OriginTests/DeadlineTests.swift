@@ -1,3 +1,4 @@
+import Canonical
 import Failures
 import HTTP
 import ImageModel
@@ -62,7 +63,7 @@ struct DeadlineTests {
         let origin = try BrokenOrigin(.drip(Array("HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\n".utf8), every: 20))
         var configuration = OriginConfiguration.loopback
         configuration.deadlines.flowWindow = .milliseconds(200)
-        await #expect(throws: FetchFailure.status(url: origin.url(), 404)) {
+        await #expect(throws: FetchFailure.status(url: SourceURL(origin.url()), 404)) {
             try await GuardedFetcher(configuration).fetch(FetchRequest(url: origin.url(), lane: .fast))
         }
     }

@@ -77,7 +77,7 @@ struct GuardTests {
             #expect(failure?.code == code && failure?.verdict == .fail && failure?.isConfidential == false)
         }
         configuration.access.allow = [.range(try #require(AddressRange("127.0.0.2")))]
-        await #expect(throws: FetchFailure.refusedHost(url: origin.url("/"), host: "127.0.0.1", isListed: false)) {
+        await #expect(throws: FetchFailure.refusedHost(url: SourceURL(origin.url("/")), host: "127.0.0.1", isListed: false)) {
             try await GuardedFetcher(configuration).fetch(FetchRequest(url: origin.url("/"), lane: .fast))
         }
     }

@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import Failures
 import HTTP
@@ -69,7 +70,9 @@ struct GuardedFetcherTests {
     @Test("An error page of any length is an answer like a short one")
     func longErrorPage() async throws {
         origin.serve("/", .status(404, headers: [], body: Bytes.pattern(40_000_000)))
-        await #expect(throws: FetchFailure.status(url: origin.url("/"), 404)) { try await fetch(origin.url("/")) }
+        await #expect(throws: FetchFailure.status(url: SourceURL(origin.url("/")), 404)) {
+            try await fetch(origin.url("/"))
+        }
     }
 
     @Test("A body over the limit is refused, declared or not")
@@ -82,7 +85,9 @@ struct GuardedFetcherTests {
         let endless = try BrokenOrigin(
             .answer(Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + Bytes.pattern(200_000)))
         for url in [origin.url("/declared"), endless.url()] {
-            await #expect(throws: FetchFailure.tooLarge(url: url, limit: 100_000)) { try await fetch(url, fetcher) }
+            await #expect(throws: FetchFailure.tooLarge(url: SourceURL(url), limit: 100_000)) {
+                try await fetch(url, fetcher)
+            }
         }
         #expect(try await fetch(origin.url("/exact"), fetcher).body.length == 100_000)
         #expect(fetcher.budget.used == 0)
@@ -126,7 +131,7 @@ struct GuardedFetcherTests {
             "http://user@127.0.0.1/", "http://", "http:///path", "javascript:alert(1)", "http://127.0.0.1/a b",
         ])
     func invalid(url: String) async throws {
-        await #expect(throws: FetchFailure.invalidURL(url)) { try await fetch(url) }
+        await #expect(throws: FetchFailure.invalidURL(SourceURL(url))) { try await fetch(url) }
     }
 
     @Test("A name without an address is tried again later")

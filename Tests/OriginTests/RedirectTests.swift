@@ -1,3 +1,4 @@
+import Canonical
 import Failures
 import HTTP
 import ImageModel
@@ -33,7 +34,7 @@ struct RedirectTests {
     func count() async throws {
         #expect(try await fetch(chain(5)).body.length == 3)
         let url = chain(6)
-        await #expect(throws: FetchFailure.redirects(url: url, limit: 5)) { try await fetch(url) }
+        await #expect(throws: FetchFailure.redirects(url: SourceURL(url), limit: 5)) { try await fetch(url) }
     }
 
     @Test("Every kind is followed", arguments: [301, 302, 303, 307, 308])
@@ -102,7 +103,7 @@ struct RedirectTests {
     func privateTarget() async throws {
         let inside = try BrokenOrigin(on: "127.0.0.2", .answer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"))
         origin.serve("/start", .redirect(inside.url()))
-        await #expect(throws: FetchFailure.refusedAddress(url: origin.url("/start"), address: "127.0.0.2")) {
+        await #expect(throws: FetchFailure.refusedAddress(url: SourceURL(origin.url("/start")), address: "127.0.0.2")) {
             try await fetch(origin.url("/start"))
         }
         #expect(inside.connectionCount == 0)
@@ -111,7 +112,7 @@ struct RedirectTests {
     @Test("A circle ends at the limit")
     func circle() async throws {
         origin.serve("/start", .redirect("/start"))
-        await #expect(throws: FetchFailure.redirects(url: origin.url("/start"), limit: 5)) {
+        await #expect(throws: FetchFailure.redirects(url: SourceURL(origin.url("/start")), limit: 5)) {
             try await fetch(origin.url("/start"))
         }
         #expect(origin.requestCount == 6)
@@ -127,6 +128,6 @@ struct RedirectTests {
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetch(origin.url("/start"), GuardedFetcher(configuration))
         }
-        #expect(failure == .deadline(url: origin.url("/start"), phase: "the transfer as a whole"))
+        #expect(failure == .deadline(url: SourceURL(origin.url("/start")), phase: "the transfer as a whole"))
     }
 }

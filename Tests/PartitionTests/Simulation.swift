@@ -63,7 +63,8 @@ struct Simulation {
         _ id: String, source: Int, _ variants: [VariantSpec], lane: Lane, expires: Int64? = nil
     ) {
         let job = Job(
-            id: id, url: "http://origin/\(source)", source: Simulation.key(source), variants: variants, lane: lane,
+            id: id, url: SourceURL("http://origin/\(source)"), source: Simulation.key(source), variants: variants,
+            lane: lane,
             expires: expires)
         append(PendingJob(job: job, record: record(.jobs(lane))))
     }
@@ -178,7 +179,7 @@ struct Simulation {
                 committed[topic] = offset
             case .answer(let record, let disposition): pending.append(.append(record, disposition))
             case .fetch(_, let url, _):
-                let key = Simulation.key(Int(url.split(separator: "/").last ?? "") ?? 0)
+                let key = Simulation.key(Int(url.fetched.split(separator: "/").last ?? "") ?? 0)
                 precondition(fetching.insert(key).inserted, "two fetches of one source at once")
                 let isWanted = jobs.contains { $0.job.source == key && ($0.job.expires ?? .max) > now }
                 precondition(isWanted, "a fetch for jobs that have all expired")
@@ -197,7 +198,7 @@ struct Simulation {
             answer(record, disposition)
             feed(.acknowledged([RecordPlace(record)]))
         case .work(.fetch(let id, let url, _)):
-            let number = Int(url.split(separator: "/").last ?? "") ?? 0
+            let number = Int(url.fetched.split(separator: "/").last ?? "") ?? 0
             fetching.remove(Simulation.key(number))
             // Each tenth source is gone for good, each seventh fails now and then.
             if number % 10 == 9 {
@@ -205,7 +206,8 @@ struct Simulation {
             } else if number % 7 == 3, Int.random(in: 0..<3, using: &numbers) > 0 {
                 feed(.failed(id, FailureNote(code: "fetch.connection", message: "cut", verdict: .retry)))
             } else {
-                feed(.fetched(id, FetchedPicture(Array(url.utf8), size: PixelSize(width: 2_000, height: 1_500))))
+                feed(
+                    .fetched(id, FetchedPicture(Array(url.fetched.utf8), size: PixelSize(width: 2_000, height: 1_500))))
             }
         case .work(.render(let id, let task)):
             feed(.rendered(id))

@@ -6,7 +6,7 @@ internal import VariantSpec
 /// The sources and specs of all simulations: their canonical forms are the dear part, and made once.
 struct Catalogue: Sendable {
     struct Source: Sendable {
-        let url: String
+        let url: SourceURL
         let key: SourceKey
         let partition: PartitionID
     }
@@ -22,7 +22,8 @@ struct Catalogue: Sendable {
             sources = try (0..<Origins.sourceCount + Killers.count + Hopeless.count).map { number in
                 let source = try rules.source(of: "http://h\(number % Origins.hostCount).test/\(number)")
                 return Source(
-                    url: source.fetchURL, key: source.key, partition: source.key.partition(of: Cluster.partitionCount))
+                    url: SourceURL(source.fetchURL), key: source.key,
+                    partition: source.key.partition(of: Cluster.partitionCount))
             }
             wishes = try [
                 ["1280x0.jpeg"], ["640x0.jpeg"], ["1280x0.jpeg", "320x0.webp"], ["160y160.jpeg"],

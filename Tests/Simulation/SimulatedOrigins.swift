@@ -14,7 +14,7 @@ final class Origins {
 
     struct Source {
         let key: SourceKey
-        let url: String
+        let url: SourceURL
         var version = 0
         /// Its bytes are no picture.
         var isHostile: Bool
@@ -45,7 +45,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
     init(_ process: SimulatedProcess) { self.process = process }
 
     func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
-        let number = Origins.number(of: request.url)
+        let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
         let flight = world.flights.begin(number, .fetch, request.lane, process)
         defer { flight.map { world.flights.end($0) } }

@@ -24,13 +24,21 @@ struct LoggerTests {
         #expect(captured.lines == ["10:28:36 Ready. jobs=3", "10:28:36 ERROR No space."])
     }
 
-    @Test("Nothing that is logged drives the terminal", arguments: ["\u{1B}[2J", "\u{7F}", "\u{9B}2J", "\r", "\n", "\u{0}", "\u{8}"])
-    func harmless(text: String) throws {
-        let captured = try Captured(isTerminal: true)
+    @Test(
+        "Nothing that is logged drives the terminal",
+        arguments: [
+            "\u{1B}[2J", "\u{7F}", "\u{9B}2J", "\r", "\n", "\t", "\u{0}", "\u{8}", "\u{202E}", "\u{2066}", "\u{2028}",
+            "\u{61C}",
+        ], [true, false])
+    func harmless(text: String, isTerminal: Bool) throws {
+        let captured = try Captured(isTerminal: isTerminal)
         Logger(level: .info, to: captured.output).info("a\(text)b", ["url": .string("c\(text)d")])
         let shown = captured.text.dropLast().unicodeScalars
-        #expect(!shown.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) })
-        #expect(captured.text.contains("a\u{FFFD}") && captured.text.contains("c\u{FFFD}"))
+        #expect(!shown.contains { $0.value < 0x20 || text.unicodeScalars.first == $0 })
+        #expect(captured.text.contains("a\\") && captured.text.contains("c\\"))
+        guard !isTerminal else { return }
+        let line = try JSONSerialization.jsonObject(with: Data(captured.text.utf8)) as? [String: Any]
+        #expect(line?["msg"] as? String == "a\(text)b")
     }
 
     @Test("What is below the level is not even made", arguments: Logger.Level.allCases)

@@ -63,6 +63,7 @@ final class Bench: Sendable {
         log given: EmbeddedLog? = nil,
         moving: MovingLog? = nil,
         fetcher: (any Fetcher) -> any Fetcher = { $0 },
+        rendering: (any Renderer) -> any Renderer = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Counters {
@@ -73,7 +74,7 @@ final class Bench: Sendable {
         origin.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
             log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
-            renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },
+            renderer: CountingRenderer(inner: rendering(pool)) { count in self.orders.withLock { $0.append(count) } },
             store: try FileStore(root: folder.file("store")),
             indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))
         var configuration = WorkerConfiguration(

@@ -90,7 +90,7 @@ struct DamagedBlobTests {
     func original(damage: Damage) async throws {
         _ = try await work([wanted], maxAge: 1, originals: 10_000_000)
         let original = try #require(try await bench.sourceRow(of: source)?.original)
-        let path = URL(filePath: bench.folder.file("store/\(original)"))
+        let path = URL(filePath: bench.folder.file("store/.originals/\(original)"))
         let bytes = try Data(contentsOf: path)
         try damage.bytes(bytes).write(to: path)
         _ = try await work([wanted], originals: 10_000_000)

@@ -80,7 +80,7 @@ struct MainJobTests {
         try await bench.work(log: log)
         let source = try bench.rules.source(of: bench.url("/small.png")).key
         let original = try #require(try await bench.sourceRow(of: source)?.original)
-        try FileManager.default.removeItem(atPath: bench.folder.file("store/\(original)"))
+        try FileManager.default.removeItem(atPath: bench.folder.file("store/.originals/\(original)"))
         bench.origin.serve("/small.png", .status(404))
         let again = try bench.log
         try await bench.publish([(bench.url("/small.png"), ["120x120-q80.webp"], .fast)], to: again)

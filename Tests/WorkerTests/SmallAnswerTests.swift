@@ -118,7 +118,7 @@ struct SmallAnswerTests {
         let counters = try await work(bench, limit: 16 << 10, wait: 20_000)
         #expect(counters.jobs == 1 && counters.dead == 1)
         let letter = try #require(try await letters(bench).first)
-        #expect(letter.cause.code == "log.too-large" && letter.id == "job" && letter.url == job.url)
+        #expect(letter.cause.code == "log.too-large" && letter.id == "job" && letter.url == job.url.shown)
         #expect(letter.key == RecordKey.job(job.source).bytes && letter.body == record.value!.prefix(4_096).map { $0 })
         #expect(letter.whole == DeadLetter.Whole(bytes: record.value!.count, digest: SHA256.digest(of: record.value!)))
         let report = try #require(try await bench.outcomes().first)

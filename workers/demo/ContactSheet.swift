@@ -1,6 +1,7 @@
 internal import Canonical
 import Foundation
 internal import ImageModel
+import JSONText
 import Ports
 internal import Records
 import RenderProtocol
@@ -127,6 +128,7 @@ struct ContactSheet {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        PlainText.of(text, keepingLines: true).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+            ">", with: "&gt;")
     }
 }

@@ -43,6 +43,7 @@ package struct ChosenLog: Sendable {
     }
 
     private static func embedded(_ settings: Settings, _ notice: (String) -> Void) throws -> ChosenLog {
+        settings.makeData()
         let log = try EmbeddedLog(
             settings.logDirectory,
             EmbeddedLogConfiguration(
@@ -54,5 +55,13 @@ package struct ChosenLog: Sendable {
             log: log, indexDirectory: settings.indexDirectory, isShared: false,
             hasRoomForStore: { root in log.keepsRoom || !FileSystem.isOneDisk(root, path) },
             makeConsumer: { EmbeddedLogConsumer(log) })
+    }
+}
+
+extension Settings {
+    /// Makes the data directory. Where it holds the store, web servers must come through it, though they need not see what
+    /// else there is. Who uses it says what went wrong.
+    package func makeData() {
+        try? Folder.make(data, mode: storeDirectory.hasPrefix(data + "/") ? 0o711 : FileMode.own.folders)
     }
 }

@@ -22,7 +22,9 @@ enum ConfigurationCommand {
 
     private static func check(_ arguments: ParsedArguments) -> ExitCode {
         var problems: [SettingProblem] = []
-        do throws(SettingsFailure) { _ = try Settings.loaded(arguments, inspect: ChosenLog.problems) } catch {
+        do throws(SettingsFailure) {
+            _ = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
+        } catch {
             problems = error.problems
         }
         if arguments.flag("json") {

@@ -1,7 +1,9 @@
+internal import Canonical
 import CommandLine
 import Digest
 internal import Failures
 import JSONText
+import LogChoice
 import Ports
 import Posix
 internal import Records
@@ -29,8 +31,9 @@ enum DeadCommand {
         ])
 
     private static func list(_ arguments: ParsedArguments) async throws -> ExitCode {
-        try await LogAccess.reading(arguments) { log in
-            let letters = try await standing(in: log).map(\.letter)
+        let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
+        return try await LogAccess.reading(arguments) { log in
+            let letters = try await standing(in: log).map { shown($0.letter, by: rules) }
             if arguments.flag("json") {
                 Output.array(letters, write)
             } else if letters.isEmpty {
@@ -39,7 +42,8 @@ enum DeadCommand {
                 let now = SystemTime.wallMilliseconds
                 let rows = letters.map {
                     [
-                        $0.id, $0.cause.code, "\($0.attempts)", Output.age(of: $0.at, at: now), $0.url ?? "",
+                        $0.id, $0.cause.code, "\($0.attempts)", Output.age(of: $0.at, at: now),
+                        $0.url?.description ?? "",
                         $0.cause.message,
                     ]
                 }
@@ -49,19 +53,34 @@ enum DeadCommand {
         }
     }
 
+    /// Letters of older workers have URLs as they came.
+    private static func shown(_ letter: DeadLetter, by rules: CanonicalRules) -> DeadLetter {
+        var letter = letter
+        letter.url = letter.url.map { ShownURL($0.description, hiding: rules.hidden) }
+        letter.cause = FailureNote(
+            code: letter.cause.code, message: rules.hidden.hide(in: letter.cause.message), verdict: letter.cause.verdict
+        )
+        return letter
+    }
+
     private static func write(_ json: inout JSONWriter, _ letter: DeadLetter) {
         json.field("id", letter.id)
         json.field("code", letter.cause.code)
         json.field("message", letter.cause.message)
         json.field("attempts", letter.attempts)
-        json.field("url", letter.url)
+        json.field("url", letter.url?.description)
         json.field("at", Timestamp.text(letter.at))
     }
 
     private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
-        try await LogAccess.reading(arguments) { log in
+        let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
+        return try await LogAccess.reading(arguments) { log in
             let id = arguments.positionals[0]
-            guard let letter = try await standing(in: log).first(where: { $0.letter.id == id })?.letter else {
+            guard
+                let letter = try await standing(in: log).first(where: { $0.letter.id == id }).map({
+                    shown($0.letter, by: rules)
+                })
+            else {
                 throw CommandFailure("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.")
             }
             let body = String(decoding: letter.body, as: UTF8.self)
@@ -81,21 +100,16 @@ enum DeadCommand {
                     "the first \(letter.body.count) of \($0.bytes) bytes, SHA-256 \($0.digest.hex)"
                 }
                 let key = letter.wholeKey.map {
-                    "\nkey       the first \(RecordLimits.keptKeyPrefix) of \($0.bytes) bytes are kept, SHA-256 \($0.digest.hex)"
+                    "the first \(RecordLimits.keptKeyPrefix) of \($0.bytes) bytes are kept, SHA-256 \($0.digest.hex)"
                 }
-                Console.print(
-                    """
-                    id        \(letter.id)
-                    code      \(letter.cause.code)
-                    message   \(letter.cause.message)
-                    attempts  \(letter.attempts)
-                    url       \(letter.url ?? "-")
-                    set aside \(Timestamp.text(letter.at))
-                    came as   \(letter.origin)
-                    body      \(size ?? "\(letter.body.count) bytes")\(key ?? "")
-
-                    \(body)
-                    """)
+                let rows = [
+                    ["id", letter.id], ["code", letter.cause.code], ["message", letter.cause.message],
+                    ["attempts", "\(letter.attempts)"], ["url", letter.url?.description ?? "-"],
+                    ["set aside", Timestamp.text(letter.at)], ["came as", "\(letter.origin)"],
+                    ["body", size ?? "\(letter.body.count) bytes"],
+                ]
+                Console.write(TextTable.text(rows + (key.map { [["key", $0]] } ?? [])))
+                Console.print("\n" + body)
             }
             return .success
         }

@@ -40,7 +40,6 @@ enum LagCommand {
                 json.field("owner", owners[lag.partition])
             }
         }
-        var text = onOneScreen && Console.outputIsTerminal ? "\u{1B}[H\u{1B}[2J" : ""
         let totals = Topic.worked.map { topic in
             let own = lags.filter { $0.topic == topic }
             return [
@@ -50,8 +49,8 @@ enum LagCommand {
         let behind = lags.filter { $0.records > 0 }.map {
             [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds(at: now)), owners[$0.partition] ?? "nobody"]
         }
-        text += TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind)
-        Console.write(text)
+        if onOneScreen, Console.outputIsTerminal { Console.clear() }
+        Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind))
     }
 
     private static func age(_ seconds: Double) -> String {

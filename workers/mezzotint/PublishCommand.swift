@@ -34,7 +34,8 @@ enum PublishCommand {
     private static let pieceBytes = 256 << 10
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
-        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
+            .settings
         let rules = settings.canonicalRules
         let variants = try specs(arguments.value("variants"), rules)
         let inputs = arguments.positionals.isEmpty ? ["-"] : arguments.positionals
@@ -43,7 +44,7 @@ enum PublishCommand {
         }
         let lane = arguments.value("lane").flatMap { Lane(rawValue: $0) } ?? .fast
         return try await LogAccess.writing(settings) { log in
-            var publisher = Publisher(log, rules, lane: lane, variants: variants)
+            var publisher = Publisher(log, rules, settings.jobKeys, lane: lane, variants: variants)
             var failure: (any Error)?
             do { try await publish(inputs, by: &publisher) } catch { failure = error }
             if arguments.flag("json") {

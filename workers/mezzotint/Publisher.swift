@@ -12,6 +12,7 @@ internal import VariantSpec
 struct Publisher {
     private let log: any Log
     private let intake: Intake
+    private let keys: JobKeys?
     private let lane: Lane
     private let variants: [VariantSpec]
     private let idStem = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
@@ -20,14 +21,14 @@ struct Publisher {
     private(set) var accepted = 0
     private(set) var rejected = 0
 
-    init(_ log: any Log, _ rules: CanonicalRules, lane: Lane, variants: [VariantSpec]) {
-        (self.log, intake, self.lane, self.variants) = (log, Intake(rules: rules), lane, variants)
+    init(_ log: any Log, _ rules: CanonicalRules, _ keys: JobKeys?, lane: Lane, variants: [VariantSpec]) {
+        (self.log, intake, self.keys, self.lane, self.variants) = (log, Intake(rules: rules), keys, lane, variants)
     }
 
     mutating func take(_ line: LineSplitter.Line, at place: String) {
         do throws(JobFailure) {
             guard let job = try job(of: line) else { return }
-            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
+            let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds, signedBy: keys)
             if let bytes = record.value?.count, bytes > RecordLimits.jobBytes { throw .tooLarge(bytes: bytes) }
             batch.append(record)
         } catch {

@@ -62,7 +62,7 @@ enum ReferenceCommand {
         |---|---|
         | `job` | The job's id. |
         | `source` | The source key; absent where the record was no job. |
-        | `url` | As it is fetched; empty where the record named none. |
+        | `url` | As it is fetched; of a job that was not done without volatile parameters and signatures, and empty where the record named none. |
         | `lane` | \(Lane.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")). |
         | `kind` | One of the outcomes above. |
         | `attempts` | Attempts made before this one. |
@@ -129,7 +129,14 @@ enum ReferenceCommand {
                 EventHeader.answers, "outcomes, retry.*, dead",
                 "The record that this one answers, and when that was appended: `jobs.fast-3-17-1763802000000`; an outcome that counts only beside its dead letter ends with `-dead`."
             ),
-            (EventHeader.url, "dead", "The source, where the bytes name one."),
+            (
+                EventHeader.url, "dead",
+                "The source, where the bytes name one, without volatile parameters and signatures."
+            ),
+            (
+                EventHeader.signature, "jobs, retries",
+                "Who published the job: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
+            ),
             (EventHeader.length, "dead", "Bytes of a record that was cut."),
             (EventHeader.keyLength, "dead", "Bytes of a record's key that was cut."),
             (EventHeader.keyDigest, "dead", "SHA-256 of a record's key that was cut: the key ends with it."),

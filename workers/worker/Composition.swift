@@ -24,6 +24,7 @@ struct Composition {
     private let indexes: IndexFolder
 
     init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
+        settings.makeData()
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
         let chosen = try await ChosenLog.open(
@@ -32,8 +33,9 @@ struct Composition {
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes =
             chosen.isShared ? try IndexFolder(firstFreeIn: chosen.indexDirectory) : IndexFolder(chosen.indexDirectory)
-        let root = settings.storeDirectory
-        let store = try FileStore(root: root) { [hasRoom = chosen.hasRoomForStore] in hasRoom(root) }
+        let store = try FileStore(
+            root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode,
+            hasRoom: chosen.hasRoomForStore)
         renderers = RendererPool(settings.rendererConfiguration(count: renders))
         do {
             // Without a renderer every job would only wait: better to say so at once.
@@ -61,6 +63,8 @@ struct Composition {
             seed: UInt64.random(in: 0...UInt64.max),
             owner: settings.workerName)
         configuration.adoptsStore = settings.store.adopt
+        configuration.keys = settings.jobKeys
+        configuration.standstill = settings.standstill
         worker = Worker(ports, configuration, logger: logger)
     }
 }
@@ -93,6 +97,11 @@ extension Settings {
         limits.scans = render.scanLimit
         limits.chunks = render.chunkLimit
         return limits
+    }
+
+    /// Slow origins and slow pictures are no standstill.
+    var standstill: Duration {
+        max(worker.standstill, max(fetch.deadlines.whole, render.deadline) * 3)
     }
 
     var partitionRules: PartitionRules {

@@ -10,7 +10,7 @@ struct IndexFolder {
     /// Takes the first of the numbered folders below `root` that no other process has: which one does not matter, since
     /// an index takes up wherever it stopped.
     init(firstFreeIn root: String) throws(SystemFailure) {
-        try Folder.make(root)
+        try Folder.makePrivate(root)
         let lock = try FileLock(root + "/lock")
         var number = 0
         while try !lock.tryLock(number) { number += 1 }

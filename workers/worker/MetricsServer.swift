@@ -34,7 +34,7 @@ final class MetricsServer: Sendable {
     }
 
     /// A few who ask, of whom none can hold the others out; what they send is short.
-    private static let limits = WebServer.Limits(connections: 64, fromOneAddress: 16, memory: 8 << 10)
+    private static let limits = WebServer.Limits(connections: 512, waiting: 16, memory: 8 << 10)
 
     /// Tells of this worker from now on.
     func serve(_ source: MetricsSource) { state.source.withLock { $0 = source } }

@@ -50,6 +50,7 @@ final class MetricsSource: Sendable {
     /// Never that a broker is away, or that much waits: a new process would change neither.
     var health: WebServer.Response {
         if worker.silence > Self.silence, let standstill { return standstill }
+        if let standstill = worker.standstill { return .text("\(standstill)\n", status: 503) }
         return .text("The worker lives.\n")
     }
 
@@ -96,7 +97,7 @@ final class MetricsSource: Sendable {
             return Lane.allCases.flatMap { lane in
                 OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
             }
-        case .jobFailures: return Self.byCode(counters.endCodes, [])
+        case .jobFailures: return Self.byCode(counters.endCodes, JobFailure.catalogue.map(\.code))
         case .retries: return [Sample(counters.retries)]
         case .variants:
             return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]

@@ -34,7 +34,8 @@ struct WorkerProgram {
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let begun = SystemTime.wallMilliseconds
-        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
+            .settings
         // Each source that waits for a renderer is an open file, and thousands may.
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)

@@ -1,0 +1,85 @@
+internal import VariantSpec
+
+/// Names of query parameters that nobody needs to see: those that sign a URL or let its holder in, and those that an
+/// installation calls volatile.
+package struct HiddenParameters: Sendable, Hashable {
+    /// In lower case, unescaped.
+    private let names: Set<[UInt8]>
+
+    /// What stores and content networks sign by, and what tokens are usually called.
+    package static let wellKnown = HiddenParameters([])
+
+    package init(_ volatile: [String]) {
+        names = Set((Self.known + volatile).map { Self.plain(Array($0.utf8)[...]) })
+    }
+
+    private static let known = [
+        // S3 and what speaks like it, of both signatures; Google, Azure, Alibaba, Tencent, NetEase.
+        "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "AWSAccessKeyId", "Signature",
+        "X-Goog-Signature",
+        "X-Goog-Credential", "GoogleAccessId", "sig", "OSSAccessKeyId", "security-token", "x-oss-signature",
+        "x-oss-credential", "x-oss-security-token", "q-signature", "q-ak", "x-cos-security-token", "NOSAccessKeyId",
+        // Akamai.
+        "hdnea", "hdnts", "__token__",
+        "token", "access_token", "auth", "auth_token", "authorization", "api_key", "apikey", "secret", "client_secret",
+        "password", "passwd", "pwd", "sign", "hmac", "jwt", "session", "sessionid",
+    ]
+
+    /// A text with an ellipsis in the place of such parameters, in the query and in the fragment of every URL in it.
+    package func hide(in text: String) -> String {
+        guard text.utf8.contains(where: Self.begins) else { return text }
+        let bytes = Array(text.utf8)
+        let shown = hide(in: bytes)
+        return shown == bytes ? text : String(decoding: shown, as: UTF8.self)
+    }
+
+    func hide(in bytes: [UInt8]) -> [UInt8] {
+        var shown: [UInt8] = []
+        shown.reserveCapacity(bytes.count)
+        var (place, wasHidden) = (0, false)
+        while place < bytes.count {
+            guard Self.begins(bytes[place]) else {
+                shown.append(bytes[place])
+                (place, wasHidden) = (place + 1, false)
+                continue
+            }
+            let start = place + 1
+            let end = bytes[start...].firstIndex { Self.begins($0) || Self.ends($0) } ?? bytes.count
+            let name = bytes[start..<end].prefix { $0 != Byte.equals }
+            let isHidden = names.contains(Self.plain(name))
+            if !isHidden {
+                shown += bytes[place..<end]
+            } else if !wasHidden {
+                shown.append(bytes[place])
+                shown += "…".utf8
+            }
+            (place, wasHidden) = (end, isHidden)
+        }
+        return shown
+    }
+
+    private static func begins(_ byte: UInt8) -> Bool {
+        byte == Byte.question || byte == Byte.ampersand || byte == Byte.hash || byte == UInt8(ascii: ";")
+    }
+
+    /// What no URL has: in a sentence it ends there.
+    private static func ends(_ byte: UInt8) -> Bool {
+        byte <= Byte.space || [UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">")].contains(byte)
+    }
+
+    private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
+        var (plain, rest) = ([UInt8](), name)
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                rest.prefix(2).allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                plain.append(Byte.lowered(escaped))
+                rest = rest.dropFirst(2)
+            } else {
+                plain.append(Byte.lowered(byte))
+            }
+        }
+        return plain
+    }
+}

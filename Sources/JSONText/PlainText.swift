@@ -1,0 +1,31 @@
+/// Text as a terminal or a page may have it: what would drive either is escaped as in JSON, `\u001b`.
+///
+/// So JSON stays JSON, and tells the same: such characters stand nowhere in it but in strings.
+package enum PlainText {
+    /// - Parameter keepingLines: whether line ends and tabs stay: in pages of ours, not in a value that somebody sent.
+    package static func of(_ text: String, keepingLines: Bool = false) -> String {
+        guard text.utf8.contains(where: mayBegin) else { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if drives(scalar), !(keepingLines && (scalar == "\n" || scalar == "\t")) {
+                let digits = String(scalar.value, radix: 16)
+                shown.append(
+                    contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
+            } else {
+                shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+
+    /// C0, DEL, C1; marks, embeddings, overrides and isolates of directions; the separators of lines and paragraphs.
+    private static func drives(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// The first byte that any of them has in UTF-8.
+    private static func mayBegin(_ byte: UInt8) -> Bool { byte < 0x20 || [0x7F, 0xC2, 0xD8, 0xE2].contains(byte) }
+}

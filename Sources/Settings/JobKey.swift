@@ -1,0 +1,75 @@
+package import KafkaSetup
+
+/// A key that jobs are signed with: its id, and where its secret is.
+package struct JobKey: Sendable, Equatable, CustomStringConvertible {
+    package enum Place: Sendable, Equatable {
+        case file(String)
+        case environment(String)
+    }
+
+    package let id: String
+    package let place: Place
+    /// Once it is read: nil where it cannot be, and `problem` says why.
+    package internal(set) var secret: Secret?
+    package internal(set) var problem: String?
+
+    init(_ id: String, _ place: Place) { (self.id, self.place) = (id, place) }
+
+    package var description: String {
+        switch place {
+        case .file(let path): "\(id): {file: \(path)}"
+        case .environment(let name): "\(id): {environment: \(name)}"
+        }
+    }
+
+    /// Shorter ones can be guessed.
+    static let leastBytes = 16
+
+    mutating func read(_ environment: [String: String]) {
+        do throws(SettingRefusal) {
+            let text: String
+            switch place {
+            case .file(let path): text = try SecretFile.line(in: path)
+            case .environment(let name):
+                guard let said = environment[name]?.withoutLineEnd, said.isOneLine, !said.isEmpty else {
+                    throw SettingRefusal("names the variable \(name), which does not hold one line of text.")
+                }
+                text = said
+            }
+            guard text.utf8.count >= Self.leastBytes else {
+                throw SettingRefusal(
+                    "names a secret of fewer than \(Self.leastBytes) bytes; make one by openssl rand -hex 32.")
+            }
+            secret = Secret(text)
+        } catch { problem = error.message }
+    }
+}
+
+extension SettingType where Value == [JobKey] {
+    /// `{2026-11: {file: /run/secrets/jobs-2026-11}, 2026-05: {environment: JOBS_KEY}}`, in the order written.
+    static var jobKeys: Self {
+        SettingType(
+            expectation: "a map of key ids (letters, digits, dots, dashes) to {file: PATH} or {environment: NAME}",
+            read: { node, folder in
+                guard let entries = node.entries else { return nil }
+                var keys: [JobKey] = []
+                for entry in entries {
+                    guard (1...64).contains(entry.key.utf8.count), entry.key.utf8.allSatisfy({ SettingName.has($0) }),
+                        let place = entry.value.entries, place.count == 1,
+                        case .scalar(let text) = place[0].value.content,
+                        !text.isEmpty, !keys.contains(where: { $0.id == entry.key })
+                    else { return nil }
+                    switch place[0].key {
+                    case "environment": keys.append(JobKey(entry.key, .environment(text)))
+                    case "file":
+                        let path = folder.map { text.hasPrefix("/") ? text : $0 + "/" + text } ?? text
+                        keys.append(JobKey(entry.key, .file(path)))
+                    default: return nil
+                    }
+                }
+                return keys
+            },
+            // Somebody may have written a secret itself where its place should stand.
+            write: { "{" + $0.map(\.description).joined(separator: ", ") + "}" }, isSecret: true)
+    }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+internal import KafkaSetup
+
+/// What settings name the place of is read once all layers have spoken.
+extension SettingsReader {
+    mutating func readSecretFiles() {
+        readPassword()
+        readOptions()
+        for place in settings.jobs.keys.indices { settings.jobs.keys[place].read(environment) }
+        if !settings.jobs.sign.isEmpty, !settings.jobs.keys.contains(where: { $0.id == settings.jobs.sign }) {
+            note("jobs.sign", "names '\(settings.jobs.sign)', which jobs.keys does not list.")
+        }
+    }
+
+    private mutating func readPassword() {
+        let (path, name) = (settings.kafka.security.passwordFile, "kafka.security.passwordFile")
+        guard !path.isEmpty else { return }
+        guard settings.kafka.security.password.isEmpty else {
+            return note(name, "stands beside kafka.security.password; say one of them.")
+        }
+        do throws(SettingRefusal) {
+            settings.kafka.security.password = try Secret(SecretFile.line(in: path))
+            origins["kafka.security.password"] = .file(path, line: 1)
+        } catch { note(name, error.message) }
+    }
+
+    private mutating func readOptions() {
+        let (path, name) = (settings.kafka.optionsFile, "kafka.optionsFile")
+        guard !path.isEmpty else { return }
+        do throws(SettingRefusal) {
+            let (root, flaws) = YAMLNode.parse(try SecretFile.bytes(in: path))
+            let type = SettingType<[String: Secret]>.options
+            guard flaws.isEmpty, let root, let options = try type.read(root.withoutLineEnds, nil) else {
+                throw SettingRefusal("names \(path), which is not \(type.expectation). What it says is not shown.")
+            }
+            settings.kafka.options.merge(options) { said, _ in said }
+        } catch { note(name, error.message) }
+    }
+
+    private mutating func note(_ name: String, _ message: String) {
+        problems.append(SettingProblem(origin: origins[name] ?? .standard, key: name, message: message))
+    }
+}
+
+/// A file that a secret stands in. No message says what it holds.
+enum SecretFile {
+    private static let limit = 64 << 10
+
+    /// Its one line, less the line's end.
+    static func line(in path: String) throws(SettingRefusal) -> String {
+        let bytes = try bytes(in: path)
+        guard let text = String(validating: bytes, as: UTF8.self)?.withoutLineEnd, !text.isEmpty, text.isOneLine else {
+            throw SettingRefusal("names \(path), which does not hold one line of text. What it holds is not shown.")
+        }
+        return text
+    }
+
+    /// Links are followed: a cluster mounts its files as links.
+    static func bytes(in path: String) throws(SettingRefusal) -> [UInt8] {
+        guard let file = fopen(path, "re") else {
+            throw SettingRefusal("names \(path), which cannot be read: \(String(cString: strerror(errno))).")
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        let count = fread(&bytes, 1, bytes.count, file)
+        guard ferror(file) == 0 else {
+            throw SettingRefusal("names \(path), which cannot be read: \(String(cString: strerror(errno))).")
+        }
+        guard count <= limit else { throw SettingRefusal("names \(path), which is larger than 64 KiB.") }
+        return Array(bytes[..<count])
+    }
+}

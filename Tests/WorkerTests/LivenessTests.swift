@@ -1,0 +1,103 @@
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Partition
+import Ports
+import Posix
+import Records
+import TestPixels
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// A fetcher whose thread hangs: it neither answers nor hears that it should stop, until it is let go.
+private struct StuckFetcher: Fetcher {
+    let inner: any Fetcher
+    let gate: Gate
+
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+        await gate.wait()
+        return try await inner.fetch(request)
+    }
+}
+
+/// A seat that takes a picture and never gives it back.
+private struct StuckRenderer: Renderer {
+    let inner: any Renderer
+    let gate: Gate
+
+    func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inner.inspect(file) }
+
+    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool) async throws(RenderFailure)
+        -> [RenderedVariant]
+    {
+        await gate.wait()
+        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse)
+    }
+}
+
+@Suite("Whether a worker lives", .timeLimit(.minutes(1)))
+struct LivenessTests {
+    private let bench: Bench
+    private let gate = Gate()
+
+    init() throws {
+        bench = try Bench()
+        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 40, height: 30, seed: 1).png, type: "image/png"))
+    }
+
+    private func publish() async throws -> EmbeddedLog {
+        let log = try bench.log
+        try await bench.publish([(bench.url("/a.png"), ["16x16.png"], .fast)], to: log)
+        return log
+    }
+
+    @Test("One whose fetches hang says so, and lives again when they end")
+    func fetches() async throws {
+        try await bench.work(
+            { $0.standstill = .seconds(1) }, log: publish(), fetcher: { StuckFetcher(inner: $0, gate: gate) },
+            watching: { worker in
+                while worker.standstill == nil { await Task.yield() }
+                #expect(worker.standstill?.step == .fetch && worker.standstill?.count == 1)
+                gate.open()
+                while worker.standstill != nil { await Task.yield() }
+            })
+        #expect(try await bench.outcomes().map(\.kind) == [.stored])
+    }
+
+    @Test("One whose seats are wedged says so, and lives again when they are free")
+    func seats() async throws {
+        try await bench.work(
+            { $0.standstill = .seconds(1) }, log: publish(), rendering: { StuckRenderer(inner: $0, gate: gate) },
+            watching: { worker in
+                while worker.standstill == nil { await Task.yield() }
+                #expect(worker.standstill?.step == .make)
+                gate.open()
+                while worker.standstill != nil { await Task.yield() }
+            })
+        #expect(try await bench.outcomes().map(\.kind) == [.stored])
+    }
+
+    @Test("One that waits for its log lives")
+    func log() async throws {
+        let log = try await publish()
+        let moving = MovingLog(
+            log,
+            before: { [gate] records in
+                if records.contains(where: { $0.topic == .variants && $0.key.count > 64 }) { await gate.wait() }
+                return nil
+            })
+        try await bench.work(
+            { $0.standstill = .milliseconds(500) }, log: log, moving: moving,
+            watching: { worker in
+                await gate.arrivals(1)
+                let begun = ContinuousClock.now
+                while ContinuousClock.now - begun < .seconds(2) {
+                    #expect(worker.standstill == nil)
+                    await Task.yield()
+                }
+                gate.open()
+            })
+        #expect(try await bench.outcomes().map(\.kind) == [.stored])
+    }
+}

@@ -1,0 +1,93 @@
+import Canonical
+import EmbeddedLog
+import Foundation
+import ImageModel
+import Partition
+import Records
+import TestPixels
+import TestSupport
+import Testing
+import VariantSpec
+import WorkerRuntime
+
+@Suite("A worker that takes signed jobs alone", .timeLimit(.minutes(1)))
+struct SignedJobTests {
+    private let keys = JobKeys(["k": Array("0123456789abcdef".utf8)], signing: "k")!
+    private let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+        for path in ["/good.png", "/down.png", "/bad.png"] {
+            bench.origin.serve(path, .bytes(Pixels.photograph(width: 40, height: 30, seed: 1).png, type: "image/png"))
+        }
+    }
+
+    private func job(_ path: String, _ id: String, variants: [String] = ["16x16.png"]) throws -> Job {
+        try Intake(rules: bench.rules).job(
+            url: bench.url(path), variants: variants.map { try bench.rules.spec(of: $0) }, id: id, lane: .fast)
+    }
+
+    private func work(_ records: [NewRecord], retry: Int64 = 20) async throws -> [String: OutcomeReport] {
+        let log = try bench.log
+        try await bench.append(records, to: log)
+        try await bench.work(
+            {
+                $0.keys = keys
+                $0.partition.retry = RetryPolicy(attempts: 3, base: retry, cap: retry)
+            }, log: log)
+        return Dictionary(try await bench.outcomes().map { ($0.job, $0) }) { first, _ in first }
+    }
+
+    @Test("A signed job is done, and so is one that came under a foreign key; what is not signed is never fetched")
+    func taken() async throws {
+        let good = try job("/good.png", "good").newRecord(partitions: 4, at: 0, signedBy: keys)
+        var moved = try job("/good.png", "moved", variants: ["20x20.png"]).newRecord(
+            partitions: 4, at: 0, signedBy: keys)
+        (moved.key, moved.partition) = ([], PartitionID((moved.partition.number + 1) % 4))
+        let plain = try job("/bad.png", "plain").newRecord(partitions: 4, at: 0)
+        var changed = try job("/good.png", "changed").newRecord(partitions: 4, at: 0, signedBy: keys)
+        changed.value = try job("/bad.png", "changed").body
+        // Made up under the id of a job that is good.
+        let double = try job("/bad.png", "good").newRecord(partitions: 4, at: 0)
+        var noJob = plain
+        noJob.value = Array("{".utf8)
+        let outcomes = try await work([double, plain, changed, noJob, good, moved])
+        #expect(
+            outcomes["good"]?.kind == .stored
+                && outcomes["moved"].map { $0.kind == .stored || $0.kind == .reused } == true)
+        #expect(bench.origin.requests(of: "/bad.png") == 0 && outcomes.count == 6)
+        let dead = outcomes.values.filter { $0.kind == .dead }
+        #expect(dead.allSatisfy { $0.job.hasPrefix("jobs.fast-") })
+        #expect(
+            dead.compactMap(\.failure?.code).sorted() == ["job.forged", "job.unsigned", "job.unsigned", "job.unsigned"])
+    }
+
+    @Test("A job that waits in a tier is still signed there, and done in the end", .timeLimit(.minutes(1)))
+    func retried() async throws {
+        bench.origin.serve("/down.png", .status(503))
+        let log = try bench.log
+        try await bench.append([try job("/down.png", "down").newRecord(partitions: 4, at: 0, signedBy: keys)], to: log)
+        let partition = try job("/down.png", "down").source.partition(of: 4)
+        try await bench.work(
+            {
+                $0.keys = keys
+                // Longer than anything waits in memory.
+                $0.partition.retry = RetryPolicy(attempts: 3, base: 600_000, cap: 600_000)
+                $0.untilIdle = false
+            }, log: log,
+            watching: { worker in
+                while true {
+                    let status = await worker.status
+                    if status.counters.retries > 0, status.unfinished.values.allSatisfy({ $0 == 0 }) { break }
+                    await Task.yield()
+                }
+                await worker.drain()
+            })
+        let again = try bench.log
+        var copies: [Record] = []
+        for topic in Topic.retries { copies += try await again.read(topic, partition, from: 0, limit: 10) }
+        await again.close()
+        #expect(copies.count == 1)
+        for copy in copies { try keys.check(copy) }
+    }
+}
