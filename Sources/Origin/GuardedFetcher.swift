@@ -55,7 +55,7 @@ package final class GuardedFetcher: Fetcher {
         _ url: String, for request: FetchRequest, hop: Int
     ) throws(FetchFailure) -> (ServerName, RequestedHost) {
         guard let server = ServerName(of: url), let host = RequestedHost(server.host) else {
-            throw hop == 0 ? .invalidURL(url) : .badRedirect(url: request.url, to: url)
+            throw hop == 0 ? .invalidURL(request.url) : .badRedirect(url: request.url, to: SourceURL(url))
         }
         switch rules.refusal(of: host, port: server.port, isOwn: own.contains) {
         case nil: return (server, host)
