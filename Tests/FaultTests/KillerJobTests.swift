@@ -37,7 +37,7 @@ struct KillerJobTests {
         #expect(line.contains(url) && line.contains("mezzotint dead show job-5"), "\(ended.errors)")
 
         let letters = try await place.records(.dead).map { try DeadLetter($0) }
-        #expect(letters.map(\.cause.code) == ["job.poison"] && letters.map(\.url) == [url])
+        #expect(letters.map(\.cause.code) == ["job.poison"] && letters.map { $0.url.map { "\($0)" } } == [url])
         let outcomes = try await place.outcomes()
         for (job, told) in Dictionary(grouping: outcomes, by: \.job) where job != "job-5" {
             #expect(told.allSatisfy { [.stored, .unchanged].contains($0.kind) }, "\(job): \(told.map(\.kind))")

@@ -1,4 +1,5 @@
 import Access
+import Canonical
 import Failures
 import Foundation
 import ImageModel
