@@ -13,7 +13,7 @@ final class Traffic: Sendable {
         var sockets: Set<Int32> = []
         /// Of connections that are closed.
         var past = 0
-        /// When the loop took up work.
+        /// What had been read when the loop took up work.
         var start = 0
         var isFlooded = false
 

@@ -33,9 +33,7 @@ enum Mutation {
         case 4: bytes.insert(contentsOf: random.pick(extremes), at: place)
         case 5: bytes.removeSubrange(place..<end)
         case 6: bytes.insert(contentsOf: bytes[place..<end], at: place)
-        case 7:
-            bytes.removeSubrange(
-                (random.below(4) == 0 ? place : bytes.count - random.below(16).clamped(to: bytes.count))...)
+        case 7: bytes.removeLast(random.below(4) == 0 ? bytes.count - place : min(bytes.count, random.below(16)))
         default:
             guard !others.isEmpty, case let other = random.pick(others), !other.isEmpty else { return }
             let start = random.below(other.count)
@@ -49,8 +47,4 @@ extension SeededRandom {
     /// From 0 up to, and without, `bound`.
     mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
-}
-
-extension Int {
-    fileprivate func clamped(to most: Int) -> Int { Swift.min(self, most) }
 }

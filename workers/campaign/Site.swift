@@ -107,8 +107,11 @@ actor Site {
             worker.signal(SIGTERM)
             try await check(worker.ended())
         }
-        try await check(
-            RunningProgram("mezzotint-worker", settings + ["--json", "--until-idle"], in: folder.url).ended())
+        // What was lost would keep it for ever.
+        if waiting.isEmpty {
+            let another = try RunningProgram("mezzotint-worker", settings + ["--json", "--until-idle"], in: folder.url)
+            try await check(another.ended())
+        }
         try await look(isOver: true)
         await log.close()
     }
