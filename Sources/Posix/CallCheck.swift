@@ -17,7 +17,9 @@ package enum CallCheck {
         let calls = (0..<count).map { ($0, false) } + [(x32 | 39, false), (x32 | 59, false), (20, true), (11, true)]
         for (number, isForeign) in calls {
             let end = Result { () throws(SystemFailure) in
-                ChildProcess.reap(try ForkServer.fork { perform(number, isForeign, confine) })
+                let pid = try ForkServer.fork()
+                if pid == 0 { perform(number, isForeign, confine) }
+                return ChildProcess.reap(pid)
             }
             let says =
                 switch end {

@@ -24,11 +24,10 @@ package enum ForkServer {
         return true
     }
 
-    /// A copy of this process that runs `body`; its number.
-    package static func fork(_ body: () -> Never) throws(SystemFailure) -> Int32 {
+    /// Makes a copy of this process: its number, and 0 in the copy.
+    package static func fork() throws(SystemFailure) -> Int32 {
         let pid = mz_fork()
-        if pid == 0 { body() }
-        guard pid > 0 else { throw SystemFailure("fork", on: "child", code: errno) }
+        guard pid >= 0 else { throw SystemFailure("fork", on: "child", code: errno) }
         return pid
     }
 }

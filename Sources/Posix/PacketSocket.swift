@@ -53,9 +53,6 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    /// Closes this process's descriptor, for a child that was forked and must not have it.
-    package func closeInChild() { Glibc.close(descriptor) }
-
     /// One message and the files that came with it; nil when the other end is gone.
     package func receive(limit: Int) throws(SystemFailure) -> (bytes: [UInt8], files: [OpenFile])? {
         guard let (bytes, descriptors) = try receiveAll(limit: limit) else { return nil }

@@ -9,34 +9,33 @@ package struct RendererParentService {
 
     package init(socket: PacketSocket) { self.socket = socket }
 
-    /// Says what it is, `ready` if all is well; `serve` is what a child does, with a connection of its own.
-    package func run(_ greeting: RenderReply, serve: (PacketSocket) -> Never) throws(SystemFailure) {
+    /// Says what it is, `ready` if all is well. Returns in each child, with its own connection, and nil in the parent once the
+    /// worker is gone.
+    ///
+    /// A child lets go of this service, and so of its parent's connection, before it sees a picture.
+    package func run(_ greeting: RenderReply) throws(SystemFailure) -> PacketSocket? {
         try socket.send(greeting.message)
         while let (message, end) = try socket.receiveEnd(limit: 4_096) {
             let reply: ParentReply
-            switch ParentRequest(message: message) {
-            case .reap(let pid): reply = reaped(pid)
-            case .fork: reply = end.map { fork($0, serve) } ?? .failed(0)
-            case nil: reply = .failed(0)
+            switch (ParentRequest(message: message), end) {
+            case (.fork, let end?):
+                switch Result(catching: ForkServer.fork) {
+                case .success(0): return end
+                case .success(let pid): reply = .forked(pid)
+                case .failure(let failure): reply = .failed(Int(failure.code))
+                }
+            case (.reap(let pid), nil): reply = Self.reaped(pid)
+            default: reply = .failed(0)
             }
             try socket.send(reply.message)
         }
+        return nil
     }
 
-    private func reaped(_ pid: Int32) -> ParentReply {
+    private static func reaped(_ pid: Int32) -> ParentReply {
         switch ChildProcess.reap(pid) {
         case .signal(let signal): .ended(signal: signal)
         case .status(let status): .exited(status: max(0, status))
         }
-    }
-
-    private func fork(_ end: PacketSocket, _ serve: (PacketSocket) -> Never) -> ParentReply {
-        do throws(SystemFailure) {
-            let pid = try ForkServer.fork {
-                socket.closeInChild()
-                serve(end)
-            }
-            return .forked(pid)
-        } catch { return .failed(Int(error.code)) }
     }
 }

@@ -88,25 +88,27 @@ struct RendererCommand {
         return .ready
     }
 
-    private func serve<Engine: RenderEngine>(
-        _ engine: Engine, _ greeting: RenderReply, forks: Bool
-    ) throws(SystemFailure) {
-        func service(_ socket: PacketSocket) -> RendererService<Engine> {
-            RendererService(
-                engine: engine, socket: socket, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) })
-        }
-        let socket = PacketSocket(taking: ChildProgram.socket)
-        guard forks else { return try service(socket).run(greeting) }
-        try RendererParentService(socket: socket).run(greeting) { end in
-            do throws(SystemFailure) {
-                if greeting == .ready { try SystemCallFilter.narrow() }
-                try service(end).run()
-            } catch {
-                if mz_take_refused_bytes() > 0 { _exit(RenderReply.memoryStatus) }
-                Console.complain("mezzotint-renderer: \(error)")
-                _exit(1)
+    private func serve(_ engine: some RenderEngine, _ greeting: RenderReply, forks: Bool) throws(SystemFailure) {
+        let socket: PacketSocket
+        if forks {
+            guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
+            else {
+                return
             }
-            _exit(0)
+            socket = own
+            if greeting == .ready { try narrow() }
+        } else {
+            socket = PacketSocket(taking: ChildProgram.socket)
+        }
+        try RendererService(
+            engine: engine, socket: socket, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) }
+        ).run(forks ? nil : greeting)
+    }
+
+    private func narrow() throws(SystemFailure) {
+        do throws(SystemFailure) { try SystemCallFilter.narrow() } catch {
+            if mz_take_refused_bytes() > 0 { _exit(RenderReply.memoryStatus) }
+            throw error
         }
     }
 
