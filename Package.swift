@@ -58,6 +58,7 @@ let package = Package(
         // The rules: values and reducers that never await.
         room("JSONText"),
         room("Failures"),
+        room("Access", needs: ["DomainNames", "Posix"]),
         room("VariantSpec", needs: ["Failures", "JSONText"]),
         room("Canonical", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
         room("ImageModel", needs: ["VariantSpec", "Canonical", "Digest"]),
@@ -73,7 +74,7 @@ let package = Package(
         room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         room(
             "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
-        room("Origin", needs: ["Ports", "HTTP", "Digest", "Posix"]),
+        room("Origin", needs: ["Access", "Ports", "HTTP", "Digest", "Posix"]),
         room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
         // Reads pictures' headers, in the inspector's process alone: no room of the worker's may see it.
         room("PictureHeaders", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
@@ -89,7 +90,8 @@ let package = Package(
 
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine"),
-        room("Settings", needs: ["VariantSpec", "Canonical", "CommandLine", "KafkaSetup", "Posix", "CYAML"]),
+        room(
+            "Settings", needs: ["Access", "VariantSpec", "Canonical", "CommandLine", "KafkaSetup", "Posix", "CYAML"]),
         room(
             "WorkerRuntime",
             needs: [
@@ -104,8 +106,9 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "Failures", "Canonical", "ImageModel", "Records", "Planning", "Partition", "Ports", "WorkerRuntime",
-                "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry", "CommandLine", "Settings", "Posix",
+                "Access", "Failures", "Canonical", "ImageModel", "Records", "Planning", "Partition", "Ports",
+                "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry", "CommandLine",
+                "Settings", "Posix",
                 "WebServer", "RenderProtocol", "RendererPool",
             ]),
         program(
@@ -138,6 +141,13 @@ let package = Package(
                 "Settings", "WebServer", "CommandLine", "Posix", "RenderProtocol", "RendererPool", "TestPixels",
             ]),
 
+        program(
+            "mezzotint-campaign", in: "campaign",
+            needs: [
+                "VariantSpec", "Canonical", "ImageModel", "Records", "EmbeddedLog", "Ports", "WebServer", "CommandLine",
+                "Posix", "TestPixels", "TestSupport",
+            ]),
+
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
         .target(
             name: "Simulation",
@@ -160,6 +170,7 @@ let package = Package(
                 "TestSupport",
             ],
             path: "Tests/TestWorkplace"),
+        tests("Access", needs: ["Access", "Posix"]),
         tests(
             "Command",
             needs: [
@@ -186,10 +197,11 @@ let package = Package(
             "Fault",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "TestPixels",
-                "TestWorkplace", "mezzotint", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
+                "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-inspector", "mezzotint-renderer",
+                "mezzotint-worker",
             ],
             data: ["Fixtures"]),
-        tests("HTTP", needs: ["HTTP"]),
+        tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
         tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),
@@ -210,11 +222,12 @@ let package = Package(
                 "HTTP", "ImageModel", "Records", "Ports", "Telemetry", "TestPixels", "TestWorkplace", "WebServer",
                 "mezzotint", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
             ]),
-        tests("Origin", needs: ["Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
+        tests("Origin", needs: ["Access", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
         tests(
             "Partition",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Digest", "Ports",
+                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Digest",
+                "Ports",
                 "Posix",
             ]),
         tests(
@@ -258,7 +271,8 @@ let package = Package(
         tests(
             "Worker",
             needs: [
-                "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Index",
+                "Access", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records",
+                "Index",
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),

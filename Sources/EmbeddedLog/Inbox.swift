@@ -42,6 +42,7 @@ final class Inbox: Sendable {
 
     /// Rows one after another, none of the pieces larger than a group but where one row is.
     func pieces(of rows: [PendingRow]) -> [[PendingRow]] {
+        if rows.reduce(0, { $0 + $1.bytes }) <= groupBytes { return rows.isEmpty ? [] : [rows] }
         var pieces: [[PendingRow]] = []
         var bytes = 0
         for row in rows {

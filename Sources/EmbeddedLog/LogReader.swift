@@ -154,7 +154,7 @@ final class LogReader {
             if row.isInteger(3) {
                 row.withBytes(4) { RowPacking.unpack($0, key: key) }.map { ($0.headers, $0.value) }
             } else {
-                row.withBytes(4) { RecordHeaders(packed: $0) }.map { ($0, row.optionalBytes(3)) }
+                row.withBytes(4, ShortHeaders.headers).map { ($0, row.optionalBytes(3)) }
             }
         guard let body else {
             throw .unreadable(

@@ -3,9 +3,8 @@ internal import SQLite
 
 /// The tables of the log's file, and how its connections are set.
 enum LogSchema {
-    /// Rows may be packed, and keys short: programs before that read only `plain`.
-    private static let version: Int64 = 2
-    private static let plain: Int64 = 1
+    /// Headers may be short (3); rows may be packed, and keys short (2). A program refuses a version that it does not know.
+    private static let version: Int64 = 3
     static let pageSize = 8192
     /// Each has a table for each topic.
     static let partitionCounts = 1...256
@@ -25,7 +24,7 @@ enum LogSchema {
             try connection.transaction { () throws(SQLiteFailure) in
                 for statement in tables(partitions) { try connection.execute(statement) }
             }
-        } else if found != version && found != plain {
+        } else if !(1...version).contains(found) {
             throw SQLiteFailure(
                 path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
         } else {
@@ -71,8 +70,8 @@ enum LogSchema {
         ] + TablePlace.all(Topic.allCases, of: partitions).flatMap(tables) + ["PRAGMA user_version = \(version)"]
     }
 
-    /// Before the first packed row of a log that an older program made; it keeps its keys as they are.
-    static func markPacked(_ connection: Connection) throws(SQLiteFailure) {
+    /// Before the first record in a log that an older program made; it keeps its keys as they are.
+    static func markWritten(_ connection: Connection) throws(SQLiteFailure) {
         try connection.execute("PRAGMA user_version = \(version)")
     }
 

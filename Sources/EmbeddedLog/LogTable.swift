@@ -92,7 +92,7 @@ final class LogTable {
         byKey.find.bind(2, offset)
         defer { byKey.find.reset() }
         while try byKey.find.step() {
-            let headers = byKey.find.withBytes(1) { RecordHeaders(packed: $0) } ?? []
+            let headers = byKey.find.withBytes(1, ShortHeaders.headers) ?? []
             let isMark = byKey.find.integer(2) == 1
             if isMark || headers["ce_id"] == id {
                 obsolete.append(byKey.find.integer(0))
@@ -132,7 +132,7 @@ struct PendingRow: Sendable {
         {
             (body, headers) = (.packed, packed)
         } else {
-            (body, headers) = (record.value.map { .value($0) } ?? .tombstone, record.headers.packed)
+            (body, headers) = (record.value.map { .value($0) } ?? .tombstone, ShortHeaders.stored(record.headers))
         }
         discarded =
             record.topic == .dead && record.value == nil

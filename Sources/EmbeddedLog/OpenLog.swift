@@ -9,7 +9,7 @@ final class OpenLog {
     private let partitionCount: Int
     private var tables: [LogTable?]
     private var saveCommitted: Statement?
-    /// Older programs are told by the file's version that rows may be packed.
+    /// Older programs are told by the file's version that they cannot read what is written.
     private var isMarked = false
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
@@ -46,8 +46,8 @@ final class OpenLog {
                 results.append(.refused(.tooLarge(topic: row.place.topic, bytes: row.bytes, limit: limit)))
                 continue
             }
-            if case .packed = row.body, !isMarked {
-                try LogSchema.markPacked(connection)
+            if !isMarked {
+                try LogSchema.markWritten(connection)
                 isMarked = true
             }
             let table = try table(row.place)

@@ -3,10 +3,23 @@ package struct FailureNote: Sendable, Hashable {
     package let code: String
     package let message: String
     package let verdict: Verdict
-    package init(code: String, message: String, verdict: Verdict) {
-        (self.code, self.message, self.verdict) = (code, message, verdict)
+    /// For logs, metrics and dead letters alone.
+    package let isConfidential: Bool
+    package init(code: String, message: String, verdict: Verdict, isConfidential: Bool = false) {
+        (self.code, self.message, self.verdict, self.isConfidential) = (code, message, verdict, isConfidential)
     }
     package init(_ failure: some StageFailure) {
-        self.init(code: failure.code, message: failure.description, verdict: failure.verdict)
+        self.init(
+            code: failure.code, message: failure.description, verdict: failure.verdict,
+            isConfidential: failure.isConfidential)
     }
+
+    /// As those who publish hear of it.
+    package var told: (code: String, message: String) { isConfidential ? Self.unreachable : (code, message) }
+
+    private static let unreachable = (
+        code: "fetch.unreachable",
+        message:
+            "The source cannot be fetched: its host is not there, does not answer as it should, or may not be asked. Check the URL; the worker's log says more."
+    )
 }

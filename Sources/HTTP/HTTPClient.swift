@@ -3,31 +3,31 @@ internal import Glibc
 internal import Posix
 internal import Synchronization
 
-/// GETs over libcurl's multi interface on one thread of ours, bridged to `async`.
+/// GETs over libcurl's multi interface on threads of ours, one for each host at work, bridged to `async`.
 ///
 /// libcurl follows no redirect, asks for no compression and undoes none (`HeadReader`), and takes no proxy, cookie or password from the environment.
 /// Connections are shared by all transfers of a client, so traffic that is trusted has a client of its own.
 ///
-/// - Ownership: the thread ends, and connections close, after the client is let go.
-/// - Concurrency: any number of transfers at once.
+/// - Ownership: the threads end, and connections close, after the client is let go.
+/// - Concurrency: any number of transfers at once; one host's work, however much it is, holds up no other's.
 /// - Failure: each transfer ends within its deadlines; a cancelled task ends its transfer at once.
 package final class HTTPClient: Sendable {
-    private let mailbox: TransferMailbox
+    private let seats: TransferSeats
     private let identifiers = Atomic<UInt64>(0)
 
     /// `connectionsPerHost`: transfers above it wait; a connection of HTTP/2 carries many.
     package init(connectionsPerHost: Int = 16) {
         _ = Self.library
-        mailbox = TransferMailbox()
-        OwnThread.start("http") { [mailbox] in
-            TransferLoop(mailbox, connectionsPerHost: connectionsPerHost).run()
-        }
+        seats = TransferSeats(connectionsPerHost: connectionsPerHost)
     }
 
-    deinit { mailbox.post(.stop) }
+    deinit { seats.end() }
 
     package func execute(_ request: HTTPRequest, into sink: any HTTPSink) async throws(HTTPFailure) -> HTTPResponse {
         let id = identifiers.add(1, ordering: .relaxed).newValue
+        let seat = seats.take(for: ServerName(of: request.url)?.description ?? "")
+        let mailbox = seat.mailbox
+        defer { seats.leave(seat) }
         let result: Result<HTTPResponse, HTTPFailure> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 mailbox.post(.start(Transfer(id, request, sink, mailbox) { continuation.resume(returning: $0) }))
@@ -43,8 +43,7 @@ package final class HTTPClient: Sendable {
     private static let library: Void = {
         // libcurl reads host names that are not ASCII in the locale's encoding; "C" would refuse them all.
         if strcmp(setlocale(LC_CTYPE, nil), "C") == 0 { setlocale(LC_CTYPE, "C.UTF-8") }
-        // With it libcurl writes the keys of all connections to a file, which it opens here.
-        unsetenv("SSLKEYLOGFILE")
+        ProcessEnvironment.forgetLibraries()
         curl_global_init(Int(CURL_GLOBAL_ALL))
     }()
 }

@@ -25,6 +25,8 @@ package struct HTTPRequest: Sendable {
     package var deadlines = HTTPDeadlines()
     /// Status line, headers and trailers together, in bytes.
     package var headLimit = 32 << 10
+    /// A file of certificates (PEM) of those who may vouch for servers; nil: the system's.
+    package var authorities: String?
     /// Asked before a socket is opened and before a connection is reused, on the client's thread, with the address; nil
     /// if it is of another kind. False refuses it.
     package var accepts: @Sendable (IPAddress?) -> Bool

@@ -1,5 +1,5 @@
-/// Reads an answer's lines before and after its body, and holds them to what this client takes: so many bytes, no coding,
-/// one idea of where the body ends.
+/// Reads an answer's lines before and after its body, and holds them to what this client takes: so many bytes and lines, so
+/// many early answers, no coding, one idea of where the body ends.
 ///
 /// libcurl 7.88.1 undoes up to five layers of `Transfer-Encoding` unasked, on the thread that serves all transfers, and
 /// knows their names as soon as their line is there. So a line that names one is refused itself: no byte of a body is
@@ -11,8 +11,15 @@ struct HeadReader {
     private(set) var headers: [(name: String, value: String)] = []
     private let limit: Int
     private var bytes = 0
+    private var lines = 0
+    /// Heads that were begun; 0 while nothing shows that a server speaks HTTP.
+    private(set) var heads = 0
     private var isOld = false
     private var isBetweenHeads = true
+
+    /// Of all heads together, and the trailers.
+    private static let lineLimit = 256
+    private static let earlyLimit = 8
 
     /// `limit`: bytes of all lines.
     init(limit: Int) { self.limit = limit }
@@ -21,10 +28,18 @@ struct HeadReader {
     mutating func take(_ line: UnsafeRawBufferPointer) throws(HTTPFailure) -> Bool {
         bytes += line.count
         guard bytes <= limit else { throw .headTooLarge(limit: limit) }
+        lines += 1
+        guard lines <= Self.lineLimit else {
+            throw .malformed(reason: "it has more than \(Self.lineLimit) header lines")
+        }
         // libcurl takes a status line in any case.
         let start = line.prefix(8).map { $0 &- 65 < 26 ? $0 | 32 : $0 }
         if isBetweenHeads, start.starts(with: "http/".utf8) {
             (isBetweenHeads, headers) = (false, [])
+            heads += 1
+            guard heads <= 1 + Self.earlyLimit else {
+                throw .malformed(reason: "more than \(Self.earlyLimit) early answers come before it")
+            }
             isOld = start.elementsEqual("http/1.0".utf8)
             return false
         }

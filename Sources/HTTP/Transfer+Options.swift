@@ -4,9 +4,9 @@ internal import Posix
 
 /// Everything that libcurl is told of a transfer, and the callbacks by which it answers.
 extension Transfer {
-    func configure(_ handle: EasyHandle) {
+    func configure(_ handle: EasyHandle, _ traffic: Traffic) {
         let easy = handle.pointer
-        self.handle = handle
+        (self.handle, self.traffic) = (handle, traffic)
         let me = Unmanaged.passUnretained(self).toOpaque()
         mz_set_ptr(easy, CURLOPT_PRIVATE, me)
         mz_set_str(easy, CURLOPT_URL, request.url)
@@ -33,6 +33,7 @@ extension Transfer {
         mz_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         mz_set_long(easy, CURLOPT_MAXAGE_CONN, 60)
         mz_set_long(easy, CURLOPT_BUFFERSIZE, 64 << 10)
+        if let authorities = request.authorities { mz_set_str(easy, CURLOPT_CAINFO, authorities) }
 
         // libcurl shares this among the addresses of a host, so that one that is silent leaves time for the next.
         let deadlines = request.deadlines
@@ -59,7 +60,15 @@ extension Transfer {
                     in: UnsafeRawBufferPointer(start: start.baseAddress, count: Int(kind.addrlen)), kind.family)
             }
             guard transfer.accepts(asked) else { return CURL_SOCKET_BAD }
-            return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
+            let made = socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
+            if made >= 0 { transfer.traffic?.opened(made) }
+            return made
+        }
+        // A connection outlives the transfer that opened it, and what counts it is its loop's.
+        mz_set_ptr(easy, CURLOPT_CLOSESOCKETDATA, traffic.map { Unmanaged.passUnretained($0).toOpaque() })
+        mz_set_closesock(easy) { traffic, socket in
+            Unmanaged<Traffic>.fromOpaque(traffic!).takeUnretainedValue().close(socket)
+            return 0
         }
         // A reused connection opens no socket: this is asked on every request.
         mz_set_ptr(easy, CURLOPT_PREREQDATA, me)

@@ -15,6 +15,7 @@ final class Transfer: @unchecked Sendable {
     private let mailbox: TransferMailbox
     /// Set when the loop takes it up.
     var handle: EasyHandle?
+    var traffic: Traffic?
 
     private(set) var stage = Stage.queued
     private var stageBegan: Int64 = 0
@@ -60,6 +61,7 @@ final class Transfer: @unchecked Sendable {
 
     /// One line of the head, or of the trailers, its end included; false ends the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
+        traffic?.took(line.count)
         do throws(HTTPFailure) {
             guard try reader.take(line), head == nil else { return true }
         } catch {
@@ -111,16 +113,17 @@ final class Transfer: @unchecked Sendable {
             return 0
         }
         if let left = discardable {
-            floor?.took(bytes.count)
+            took(bytes.count)
             discardable = left - bytes.count
             return left < bytes.count ? 0 : bytes.count
         }
         switch sink?.receive(bytes) {
         case .take:
-            floor?.took(bytes.count)
+            took(bytes.count)
             return bytes.count
         case .pause:
             // The answer may have come already, in which case the loop hears of it after this returns.
+            if pausedAt == nil { traffic?.paused(1) }
             pausedAt = SystemTime.monotonicNanoseconds
             return Int(CURL_WRITEFUNC_PAUSE)
         case .end, nil:
@@ -129,9 +132,16 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
+    private func took(_ count: Int) {
+        floor?.took(count)
+        traffic?.took(count)
+    }
+
     func resume(at now: Int64) {
-        if let pausedAt { paused += now - pausedAt }
-        pausedAt = nil
+        guard let pausedAt else { return }
+        paused += now - pausedAt
+        self.pausedAt = nil
+        traffic?.paused(-1)
     }
 
     /// The deadline that has passed.
@@ -158,6 +168,9 @@ final class Transfer: @unchecked Sendable {
             return .success(HTTPResponse(head: head, redirect: redirect, elapsed: elapsed(now)))
         }
         if let ownFailure { return .failure(ownFailure) }
+        if traffic?.isFlooded == true {
+            return .failure(.connection(reason: "most of what the server sent was no part of an answer"))
+        }
         if let refused { return .failure(.refusedAddress(refused)) }
         return .failure(failure(code))
     }
@@ -169,13 +182,18 @@ final class Transfer: @unchecked Sendable {
         case CURLE_COULDNT_RESOLVE_HOST: .unresolved
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .deadline(.connecting)
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformed(reason: reason)
+        // A line that never ends: libcurl keeps 100 KiB of it.
+        case CURLE_OUT_OF_MEMORY where reader.heads > 0 && head == nil: .headTooLarge(limit: request.headLimit)
+        // What does not even begin as HTTP must look like a port that is shut.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+            reader.heads > 0 ? .malformed(reason: reason) : .connection(reason: "what answers does not speak HTTP")
         default: .connection(reason: reason)
         }
     }
 
     /// Answers the caller, who then is the sink's only holder.
     func finish(_ result: Result<HTTPResponse, HTTPFailure>) {
+        if pausedAt != nil { traffic?.paused(-1) }
         sink = nil
         answer(result)
     }

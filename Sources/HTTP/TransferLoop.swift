@@ -1,9 +1,10 @@
 internal import CCurl
 internal import Posix
 
-/// Drives all transfers of a client; lives wholly on its thread.
+/// Drives the transfers of a seat; lives wholly on its thread.
 final class TransferLoop {
     private let mailbox: TransferMailbox
+    private let traffic: Traffic
     private let multi: UnsafeMutableRawPointer
     private var live: [UInt64: (handle: EasyHandle, transfer: Transfer)] = [:]
     private var spare: [EasyHandle] = []
@@ -13,11 +14,11 @@ final class TransferLoop {
     private static let lookEvery: Int64 = 50_000_000
     private static let spareHandles = 64
 
-    init(_ mailbox: TransferMailbox, connectionsPerHost: Int) {
-        (self.mailbox, multi) = (mailbox, mailbox.multi)
+    init(_ mailbox: TransferMailbox, _ traffic: Traffic, connectionsPerHost: Int) {
+        (self.mailbox, self.traffic, multi) = (mailbox, traffic, mailbox.multi)
         mz_multi_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         mz_multi_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
-        mz_multi_long(multi, CURLMOPT_MAXCONNECTS, 128)
+        mz_multi_long(multi, CURLMOPT_MAXCONNECTS, connectionsPerHost)
     }
 
     func run() {
@@ -62,7 +63,7 @@ final class TransferLoop {
     private func start(_ transfer: Transfer) {
         let handle = spare.popLast() ?? EasyHandle()
         live[transfer.id] = (handle, transfer)
-        transfer.configure(handle)
+        transfer.configure(handle, traffic)
         curl_multi_add_handle(multi, handle.pointer)
     }
 

@@ -7,6 +7,8 @@ enum ClientKind: Sendable {
     case producer
     /// Owns partitions as a member of the group.
     case member
+    /// Reads what nobody waits for of the partitions that the member owns.
+    case patient
     /// Asks questions and never fetches: behind a fetch that waits, the broker would let every question wait too.
     case questions
     /// Reads from outside, without joining the group.
@@ -14,7 +16,7 @@ enum ClientKind: Sendable {
 
     var isProducer: Bool { self == .producer }
     /// Whether a thread of ours serves its events all the time.
-    var isServed: Bool { self == .producer || self == .member }
+    var isServed: Bool { self == .producer || self == .member || self == .patient }
 }
 
 extension KafkaConfiguration {
@@ -25,6 +27,7 @@ extension KafkaConfiguration {
         switch kind {
         case .producer: all += producer + [("log.queue", "true")]
         case .member: all += consumer + member + [("log.queue", "true")]
+        case .patient: all += consumer + fetching(waiting: 500) + [("log.queue", "true")]
         case .questions: all += consumer
         case .reader: all += consumer + reader
         }
@@ -63,14 +66,16 @@ extension KafkaConfiguration {
             // An anchor that the broker did not know yet at the first look is looked for again.
             ("topic.metadata.refresh.interval.ms", "30000"),
             ("max.poll.interval.ms", "\(max(60_000, 2 * timing.stall.milliseconds))"),
-        ] + fetching
+        ] + fetching(waiting: 50)
     }
 
     /// Prefetch is for each partition, and a worker may own dozens of them on nine topics: memory before throughput. A
-    /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to 50 ms.
-    private var fetching: [(name: String, value: String)] {
+    /// full queue is looked at again when the broker's thread wakes, which the idle topics' fetches bound to so many
+    /// milliseconds.
+    private func fetching(waiting milliseconds: Int) -> [(name: String, value: String)] {
         [
-            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "100000"),
+            ("fetch.wait.max.ms", "\(milliseconds)"), ("fetch.error.backoff.ms", "100"),
+            ("queued.min.messages", "100000"),
             ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "\(64 << 10)"),
             ("fetch.max.bytes", "\(4 << 20)"),
         ]

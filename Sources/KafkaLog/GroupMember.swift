@@ -10,25 +10,31 @@ internal import Records
 /// - Concurrency: the poll thread.
 final class GroupMember {
     let client: KafkaClient
+    /// librdkafka 2.0.2 has no fetch sessions: each request names every partition of every topic, and each record that comes
+    /// costs one. So what nobody waits for is read by a client of its own, outside the group.
+    let patient: KafkaClient
     let wake: WakePipe
     let commits: OpaquePointer
     private let changelog: OpaquePointer
     private let configuration: KafkaConfiguration
 
     /// Slots of the pipe: events, commits, then the partitions' queues.
-    static let firstSlot = 2
+    static let firstSlot = 3
 
     init(_ configuration: KafkaConfiguration) throws(LogFailure) {
         self.configuration = configuration
         do throws(SystemFailure) { wake = try WakePipe() } catch { throw .unavailable(reason: error.description) }
         client = try KafkaClient(configuration, .member, wake: wake)
+        patient = try KafkaClient(configuration, .patient, wake: wake)
+        // It has nothing to tell the coordinator.
+        patient.abandon()
         // A changelog whose position is gone is not read from its beginning in silence: the index would keep rows whose
         // tombstones are no more.
         let options = rd_kafka_topic_conf_new()
         _ = withErrorText { rd_kafka_topic_conf_set(options, "auto.offset.reset", "error", $0, $1) }
         changelog = rd_kafka_topic_new(client.handle, configuration.name(.variants), options)
         commits = rd_kafka_queue_new(client.handle)
-        for (slot, queue) in [client.events, commits].enumerated() {
+        for (slot, queue) in [client.events, commits, patient.events].enumerated() {
             var payload = UInt16(slot)
             rd_kafka_queue_io_event_enable(queue, wake.writable, &payload, 2)
         }
@@ -60,11 +66,22 @@ final class GroupMember {
 
     var isLost: Bool { rd_kafka_assignment_lost(client.handle) != 0 }
 
-    /// nil: nothing any more.
-    func assign(_ list: borrowing PartitionList) -> rd_kafka_resp_err_t { rd_kafka_assign(client.handle, list.pointer) }
-    func unassign() { rd_kafka_assign(client.handle, nil) }
+    /// The client that reads a topic.
+    func client(for topic: Topic) -> KafkaClient { topic.isPatient ? patient : client }
 
-    /// Offsets for the next commit. Those of partitions that are not ours any more are left out by librdkafka.
+    func assign(
+        _ list: borrowing PartitionList, patiently others: borrowing PartitionList
+    ) -> rd_kafka_resp_err_t {
+        let error = rd_kafka_assign(patient.handle, others.pointer)
+        return error.isNone ? rd_kafka_assign(client.handle, list.pointer) : error
+    }
+    func unassign() {
+        rd_kafka_assign(client.handle, nil)
+        rd_kafka_assign(patient.handle, nil)
+    }
+
+    /// Offsets for the next commit, of topics that the member reads itself. Those of partitions that are not ours any more
+    /// are left out by librdkafka.
     func store(_ committedOffsets: [KafkaPlace: Int64]) {
         let list = list(committedOffsets)
         rd_kafka_offsets_store(client.handle, list.pointer)

@@ -16,8 +16,8 @@ extension KafkaLogConsumer {
     /// committed; and once it does not, it would commit the old log's offset that it has stored, were that not replaced.
     func noteRestart(at offset: Int64, of place: KafkaPlace) {
         (pending[place], committed[place]) = (nil, nil)
-        member?.store([place: offset])
-        restarted[place] = offset
+        if !place.topic.isPatient { member?.store([place: offset]) }
+        named[place] = offset
         commitSoon()
     }
 
@@ -35,9 +35,9 @@ extension KafkaLogConsumer {
         }
         storePending()
         guard let member, case .owning = phase else { return }
-        if !restarted.isEmpty {
+        if !named.isEmpty {
             // Until the answer is there, what is stored of these places goes with no commit.
-            commit(restarted, by: member)
+            commit(named, by: member)
             commitDue = now + log.configuration.timing.commit.nanoseconds
         }
         if member.commitStored() { commitsUnderWay += 1 }
@@ -46,7 +46,9 @@ extension KafkaLogConsumer {
     /// Before partitions are given up: whatever was handed in so far, behind a commit that may be under way.
     func commitLast() {
         storePending()
-        if let member, member.commitStored() { commitsUnderWay += 1 }
+        guard let member else { return }
+        if !named.isEmpty { commit(named, by: member) }
+        if member.commitStored() { commitsUnderWay += 1 }
     }
 
     /// Offsets of idle topics once more, or the brokers forget them while the group is healthy. By name, since a commit
@@ -57,7 +59,7 @@ extension KafkaLogConsumer {
             nextRecommit = min(nextRecommit, now + Self.sweepNanoseconds)
             return
         }
-        let still = committed.filter { pending[$0.key] == nil && restarted[$0.key] == nil }
+        let still = committed.filter { pending[$0.key] == nil && named[$0.key] == nil }
         if !still.isEmpty { commit(still, by: member) }
     }
 
@@ -73,9 +75,9 @@ extension KafkaLogConsumer {
             guard entry.err.isNone, entry.offset >= 0, let place = log.configuration.place(entry), queue(place) != nil
             else { continue }
             // The answer to an older commit tells nothing of a log that was replaced since.
-            if let offset = restarted[place] {
+            if let offset = named[place] {
                 guard offset == entry.offset else { continue }
-                restarted[place] = nil
+                named[place] = nil
             }
             committed[place] = entry.offset
         }
@@ -84,7 +86,8 @@ extension KafkaLogConsumer {
     private func storePending() {
         commitDue = nil
         if pending.isEmpty { return }
-        member?.store(pending)
+        member?.store(pending.filter { !$0.key.topic.isPatient })
+        named.merge(pending.filter(\.key.topic.isPatient)) { $1 }
         pending.removeAll(keepingCapacity: true)
     }
 }

@@ -19,6 +19,10 @@ extension KafkaLogConsumer {
                 if line.facility == "SESSTMOUT" { log.detail(line.text) } else { log.notice(line.text) }
             }
         }
+        // What its brokers do, the member's own client says, too.
+        while let event = KafkaEvent(from: member.patient.events, of: member.patient) {
+            if event.kind == RD_KAFKA_EVENT_ERROR, event.isFatal { hear(event) }
+        }
         while let event = KafkaEvent(from: member.commits, of: member.client) {
             commitsUnderWay = max(0, commitsUnderWay - 1)
             noteCommitted(event)
@@ -104,7 +108,9 @@ extension KafkaLogConsumer {
         else { return }
         committed = assignment.committed
         nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
-        let list = PartitionList(capacity: assignment.partitions.count * Topic.owned.count)
+        let capacity = assignment.partitions.count * Topic.owned.count
+        let list = PartitionList(capacity: capacity)
+        let others = PartitionList(capacity: capacity)
         for (index, partition) in assignment.partitions.enumerated() {
             let changelog = assignment.changelogs[index]
             let owner = Ownership(partition, epoch: assignment.epoch(index))
@@ -115,14 +121,18 @@ extension KafkaLogConsumer {
                 let clamped = min(max(start, changelog.lowerBound), changelog.upperBound)
                 let position = topic == .variants ? clamped : assignment.positions[place] ?? 0
                 let name = log.configuration.name(topic)
-                list.add(name, partition.number, offset: position)
+                if topic.isPatient {
+                    others.add(name, partition.number, offset: position)
+                } else {
+                    list.add(name, partition.number, offset: position)
+                }
                 let slot = slot(of: place)
                 queues[slot] = PartitionQueue(
-                    member.client, place, name: name, from: position, slot: slot + GroupMember.firstSlot,
+                    member.client(for: topic), place, name: name, from: position, slot: slot + GroupMember.firstSlot,
                     wake: member.wake.writable)
             }
         }
-        let error = member.assign(list)
+        let error = member.assign(list, patiently: others)
         guard error.isNone else { return listener.failed(LogFailure(error, "taking up partitions")) }
         phase = .owning(assignment.partitions)
         for slot in queues.indices { tellReadable(slot) }
@@ -173,7 +183,7 @@ extension KafkaLogConsumer {
         log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
-        (pending, restarted, committed) = ([:], [:], [:])
+        (pending, named, committed) = ([:], [:], [:])
         (commitDue, commitsUnderWay) = (nil, 0)
         phase = .idle
     }

@@ -26,8 +26,8 @@ package actor KafkaLogConsumer: LogConsumer {
     var queues: [PartitionQueue?] = []
     /// Committable offsets since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
-    /// Offsets that went back, to be committed by name.
-    var restarted: [KafkaPlace: Int64] = [:]
+    /// Offsets to be committed by name: those that went back, and those of partitions that the member does not read itself.
+    var named: [KafkaPlace: Int64] = [:]
     /// The group's offsets, as far as they were acknowledged.
     var committed: [KafkaPlace: Int64] = [:]
     /// When offsets that did not move are committed again.
@@ -92,7 +92,8 @@ package actor KafkaLogConsumer: LogConsumer {
         try onExecutor { (consumer) throws(LogFailure) in
             let place = KafkaPlace(topic, partition)
             guard let member = consumer.member, let queue = consumer.queue(place) else { throw .closed }
-            try queue.rewind(to: offset, name: consumer.log.configuration.name(topic), of: member.client)
+            try queue.rewind(
+                to: offset, name: consumer.log.configuration.name(topic), of: member.client(for: topic))
             // What librdkafka held is dropped by reading it, so that the queue wakes us again.
             consumer.tellReadable(consumer.slot(of: place))
         }

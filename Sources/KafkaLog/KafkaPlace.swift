@@ -22,6 +22,8 @@ extension Topic {
     /// What an owner reads: the topics that it finishes, and the changelog that it folds.
     static let owned: [Topic] = Topic.consumed + [.variants]
     static let anchor = Topic.jobsFast
+    /// Whether half a second more is nothing to its records: they wait for ten or longer.
+    var isPatient: Bool { isRetry || self == .control }
 }
 
 extension KafkaConfiguration {

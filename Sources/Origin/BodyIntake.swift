@@ -14,6 +14,8 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     }
 
     let file: OpenFile
+    /// Of the body so far.
+    private(set) var length = 0
     private(set) var refusal: Refusal?
     private let limit: Int
     /// As long as the body can become: its declared length, if it has one.
@@ -21,6 +23,9 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     private let lease: BodyLease
     private let hash = SHA256()
     private var resume: @Sendable () -> Void = {}
+    /// What is not in the file yet: a body that comes in chunks of a byte would cost a write each.
+    private var small: [UInt8] = []
+    private static let smallLimit = 16 << 10
 
     /// What a body enters the budget with, and by how much its share grows: so little that those who send nothing keep
     /// nobody out.
@@ -46,26 +51,40 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer {
-        let length = file.length + bytes.count
-        if length > limit { return refuse(.tooLarge) }
+        let total = length + bytes.count
+        if total > limit { return refuse(.tooLarge) }
         let share = lease.bytes
-        if length > share, !lease.grow(to: max(length, min(most, share + Self.step)), granted: resume) {
+        if total > share, !lease.grow(to: max(total, min(most, share + Self.step)), granted: resume) {
             return .pause
         }
-        do {
-            try file.append(bytes)
+        do throws(SystemFailure) {
+            let isSmall = bytes.count < Self.smallLimit / 4
+            if !isSmall || small.count + bytes.count > Self.smallLimit { try flush() }
+            if isSmall { small += bytes } else { try write(bytes) }
         } catch {
             return refuse(.noSpace(error.description))
         }
-        hash.update(bytes)
+        length = total
         return .take
     }
 
     /// The digest of a whole body, whose file does not change any more.
-    func finish() -> SHA256Digest {
+    func finish() throws(SystemFailure) -> SHA256Digest {
+        try flush()
         file.seal()
-        lease.settle(at: file.length)
+        lease.settle(at: length)
         return hash.finish()
+    }
+
+    private func flush() throws(SystemFailure) {
+        try small.withUnsafeBufferPointer { bytes throws(SystemFailure) in try write(UnsafeRawBufferPointer(bytes)) }
+        small.removeAll(keepingCapacity: true)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemFailure) {
+        guard !bytes.isEmpty else { return }
+        try file.append(bytes)
+        hash.update(bytes)
     }
 
     private func refuse(_ why: Refusal) -> SinkAnswer {

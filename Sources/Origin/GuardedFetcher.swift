@@ -1,22 +1,24 @@
+internal import Access
 internal import Digest
 internal import HTTP
 package import Ports
 internal import Posix
 
-/// Fetches sources over libcurl, connecting only where the address guard lets it.
+/// Fetches sources over libcurl, connecting only where the access rules let it.
 ///
 /// Redirects are followed here, so that each hop is checked like the first. Bodies live in anonymous files, outside the
 /// worker's heap, and count against one budget until they are let go.
 package final class GuardedFetcher: Fetcher {
     private let configuration: OriginConfiguration
     private let client: HTTPClient
-    private let rule: AddressGuard
+    private let rules: AccessRules
+    private let own = OwnAddresses()
     let budget: BodyBudget
 
     package init(_ configuration: OriginConfiguration) {
         self.configuration = configuration
         client = HTTPClient(connectionsPerHost: configuration.connectionsPerHost)
-        rule = AddressGuard(allow: configuration.allow)
+        rules = configuration.access
         budget = BodyBudget(limit: configuration.memoryBudget)
     }
 
@@ -25,14 +27,15 @@ package final class GuardedFetcher: Fetcher {
         var url = request.url
         var deadlines = configuration.deadlines
         for hop in 0...configuration.redirects {
+            let (server, host) = try permitted(url, for: request, hop: hop)
             // Each hop asks another host, perhaps, and counts as that one's.
             let share = min(BodyIntake.step, configuration.byteLimit)
-            guard let lease = await budget.enter(for: ServerName.of(url), with: share) else { throw .cancelled }
+            guard let lease = await budget.enter(for: server.description, with: share) else { throw .cancelled }
             let intake: BodyIntake
             do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease) } catch {
                 throw .noSpace(reason: error.description)
             }
-            let response = try await transfer(url, deadlines, into: intake, for: request, hop: hop)
+            let response = try await transfer(url, host, deadlines, into: intake, for: request, hop: hop)
             deadlines.whole -= response.elapsed
             switch response.head.status {
             case 200: return try source(intake, request)
@@ -46,11 +49,28 @@ package final class GuardedFetcher: Fetcher {
         throw .redirects(url: request.url, limit: configuration.redirects)
     }
 
+    /// Whom the URL of a hop asks, if the rules have nothing against it.
+    private func permitted(
+        _ url: String, for request: FetchRequest, hop: Int
+    ) throws(FetchFailure) -> (ServerName, RequestedHost) {
+        guard let server = ServerName(of: url), let host = RequestedHost(server.host) else {
+            throw hop == 0 ? .invalidURL(url) : .badRedirect(url: request.url, to: url)
+        }
+        switch rules.refusal(of: host, port: server.port, isOwn: own.contains) {
+        case nil: return (server, host)
+        case .denied: throw .refusedHost(url: request.url, host: host.description, isListed: true)
+        case .unlisted: throw .refusedHost(url: request.url, host: host.description, isListed: false)
+        case .port(let port): throw .refusedPort(url: request.url, port: Int(port))
+        case .address(let address): throw .refusedAddress(url: request.url, address: address.description)
+        }
+    }
+
     private func transfer(
-        _ url: String, _ deadlines: HTTPDeadlines, into intake: BodyIntake, for request: FetchRequest, hop: Int
+        _ url: String, _ host: RequestedHost, _ deadlines: HTTPDeadlines, into intake: BodyIntake,
+        for request: FetchRequest, hop: Int
     ) async throws(FetchFailure) -> HTTPResponse {
-        var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rule] address in
-            address.map(rule.accepts) ?? false
+        var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rules, own] address in
+            address.map { rules.accepts($0, for: host, isOwn: own.contains) } ?? false
         }
         get.deadlines = deadlines
         do {
@@ -61,8 +81,10 @@ package final class GuardedFetcher: Fetcher {
     }
 
     private func source(_ intake: BodyIntake, _ request: FetchRequest) throws(FetchFailure) -> FetchedSource {
-        guard intake.file.length > 0 else { throw .empty(url: request.url) }
-        return FetchedSource(body: intake.file, digest: intake.finish())
+        guard intake.length > 0 else { throw .empty(url: request.url) }
+        do throws(SystemFailure) { return FetchedSource(body: intake.file, digest: try intake.finish()) } catch {
+            throw .noSpace(reason: error.description)
+        }
     }
 
     /// `hop`: the URL of a redirect's target; nil for the job's own.
@@ -71,7 +93,7 @@ package final class GuardedFetcher: Fetcher {
     ) -> FetchFailure {
         switch failure {
         case .invalidURL: hop.map { .badRedirect(url: url, to: $0) } ?? .invalidURL(url)
-        case .refusedAddress(let address): .refusedAddress(url: url, address: address)
+        case .refusedAddress(let address): .refusedName(url: url, address: address)
         case .unresolved: .resolution(url: url)
         case .connection(let reason): .connection(url: url, reason: reason)
         case .deadline(let phase): .deadline(url: url, phase: phase.rawValue)

@@ -1,10 +1,9 @@
+package import Access
 package import HTTP
-package import Posix
 
 /// How sources are fetched.
 package struct OriginConfiguration: Sendable {
-    /// Ranges that the address guard lets through although they are not public.
-    package var allow: [AddressRange] = []
+    package var access = AccessRules()
     /// Bytes of one body.
     package var byteLimit = 32 << 20
     /// Bytes of all bodies that are in the worker at one time, those that wait for a renderer included.

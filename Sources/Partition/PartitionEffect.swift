@@ -16,6 +16,8 @@ package enum PartitionEffect: Sendable {
 /// What a flight tells the permits of its worker.
 package enum PermitChange: Sendable {
     case request(PermitKind, FlightID, Lane, since: Int64, OriginHost)
+    /// The flight's first permit, once nothing else is under way in the worker. It waits for so long first, milliseconds.
+    indirect case isolate(Solitude.Request, patience: Int64)
     case release(PermitKind, FlightID)
     case move(FlightID, Lane, since: Int64)
     /// The flight ended by this machine's fault, or by its partition's log, and not by its job's.

@@ -31,6 +31,11 @@ extension PartitionState {
     /// Of a partition that is leaving nothing begins: what is queued there is another owner's to do.
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
         if isLeaving, flight.course == nil { return }
+        if flight.course == nil, runsAlone(flight) {
+            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.host)
+            let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
+            return effects.append(.permit(.isolate(request, patience: patience)))
+        }
         effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.host)))
     }
 
@@ -115,8 +120,9 @@ extension PartitionState {
 
     mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
         effects.append(.permit(.release(.render, id)))
-        guard case .rendering(let task, let course) = flights[id]?.stage else { return }
+        guard let flight = flights[id], case .rendering(let task, let course) = flight.stage else { return }
         flights[id]?.stage = .announcing(task, course)
+        for pending in flight.pendingJobs { suspects.clear(pending.place) }
     }
 
     mutating func announced(
@@ -199,6 +205,9 @@ extension PartitionState {
         guard let flight = flights.removeValue(forKey: id) else { return }
         bySource[flight.source] = nil
         effects.append(.permit(.forget(id)))
+        if suspects.isNaming, flight.course != nil {
+            for pending in flight.pendingJobs { suspects.outlive(pending.place) }
+        }
         for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
@@ -234,11 +243,7 @@ extension PartitionState {
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:
-            let letter = DeadLetter(
-                of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
-                at: now.wall)
-            let outcome = pending.outcome(.dead, variants: variants, failure: failure, at: now.wall)
-            effects.append(.work(.answer(pending.record, .dead(letter, outcome))))
+            effects.setAside(pending, variants: variants, failure, attempts: attempts, at: now)
         }
     }
 }

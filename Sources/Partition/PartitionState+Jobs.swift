@@ -9,6 +9,8 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
+        suspects.note(pending.place, deaths: pending.deaths)
+        if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
     }
 
@@ -34,6 +36,7 @@ extension PartitionState {
             flight.late.append(pending)
         }
         flights[id] = flight
+        if suspects.runsAlone(pending.place) { isolate(flight, &effects) }
     }
 
     /// The plan of a job: answered at once, expired, joined to the flight of its source, or given one.
@@ -92,17 +95,22 @@ extension PartitionState {
         }
     }
 
+    /// How its try ends is told to nobody then, so it counts; the last one is waited for.
     private mutating func moveAside(_ place: RecordPlace, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        // What is under way is named by its place.
+        if suspects.isNaming { return }
         for (id, flight) in flights {
             guard let course = flight.course, now.monotonic - course.began > rules.holdLimit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
             if case .folding = flight.stage { continue }
             let pending = flight.pendingJobs[index]
+            let attempts = pending.attempts + 1
+            if attempts >= rules.retry.attempts { return }
             flights[id]?.pendingJobs.remove(at: index)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             let later = pending.putOff(
-                until: now.wall + rules.retry.base, attempts: pending.attempts, heldSince: pending.heldSince)
+                until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
             effects.append(.work(.putOff(later, note)))
             effects.append(.work(.answer(pending.record, .retry(later, DelayTier(within: 0, pending.job.lane), note))))
             return
@@ -123,7 +131,7 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince)
+            heldSince: heldSince, deaths: deaths)
     }
 
     func outcome(
@@ -142,6 +150,16 @@ extension [PartitionEffect] {
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
         append(.work(.answer(pending.record, .outcome(outcome))))
+    }
+
+    mutating func setAside(
+        _ pending: PendingJob, variants: VariantOutcomes = [], _ failure: FailureNote, attempts: Int, at now: Moment
+    ) {
+        let letter = DeadLetter(
+            of: pending.record, id: pending.job.id, cause: failure, attempts: attempts, url: pending.job.url,
+            at: now.wall)
+        let outcome = pending.outcome(.dead, variants: variants, failure: failure, at: now.wall)
+        append(.work(.answer(pending.record, .dead(letter, outcome))))
     }
 }
 

@@ -17,7 +17,7 @@ extension PartitionState {
     /// A job that was received runs, or goes on waiting.
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         var pending = pending
-        if let left = inherited.removeValue(forKey: pending.place) {
+        if !inherited.isEmpty, let left = inherited.removeValue(forKey: pending.place) {
             pending = pending.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
             tried[pending.place] = pending
         }
@@ -66,6 +66,7 @@ extension PartitionState {
     }
 
     private func goOn(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        let pending = pending.told(deaths: suspects.deaths(of: pending.place))
         effects.append(
             .work(
                 .answer(

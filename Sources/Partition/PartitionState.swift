@@ -14,7 +14,8 @@ package struct PartitionState: Sendable {
     package let rules: PartitionRules
     var flights: [FlightID: Flight] = [:]
     var bySource: [SourceKey: FlightID] = [:]
-    package internal(set) var committable: [Topic: CommittableOffset] = [:]
+    /// nil of a topic that was not begun.
+    var committable = ByTopic<CommittableOffset?>(repeating: nil)
     var recentAnswers = RecentAnswers()
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
@@ -26,10 +27,12 @@ package struct PartitionState: Sendable {
     var folded: Int64 = 0
     /// When a flight's work was last stored and announced: by this worker, and in this partition. Milliseconds since 1970.
     package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
+    /// What earlier owners may have died of.
+    package var suspects = Suspects()
     /// It goes to another owner.
     var isLeaving = false
     /// Reused between events.
-    private var effects: [PartitionEffect] = []
+    private var effects: ([PartitionEffect], [PartitionEffect]) = ([], [])
     private var flightCount: Int
     private var random: SplitMix64
 
@@ -75,9 +78,9 @@ package struct PartitionState: Sendable {
     }
 
     /// Whether a progress row would not tell of answers that were found in the log.
-    package var hasUnprovedAnswers: Bool { committable.values.contains(where: \.hasUnprovedAnswers) }
+    package var hasUnprovedAnswers: Bool { committable.contains { $0?.hasUnprovedAnswers ?? false } }
     /// Records taken up and not finished: reading goes on while there is room.
-    package var unfinished: Int { committable.values.reduce(0) { $0 + $1.unfinished } }
+    package var unfinished: Int { Topic.consumed.reduce(0) { $0 + unfinished($1) } }
     package func unfinished(_ topic: Topic) -> Int { committable[topic]?.unfinished ?? 0 }
     /// Records from the oldest unfinished one to the last that was taken up.
     package func span(_ topic: Topic) -> Int { committable[topic]?.span ?? 0 }
@@ -107,26 +110,28 @@ package struct PartitionState: Sendable {
         _ event: PartitionEvent, at now: Moment, permits: inout PermitScheduler, into work: inout [PartitionWork],
         lookUp: (PendingJob) -> SourceSnapshot?
     ) {
-        var effects = effects
-        self.effects = []
+        var (effects, next) = effects
+        self.effects = ([], [])
         lastPass.worker = permits.lastPass
-        reduce(event, at: now, into: &effects)
-        var next = 0
-        while next < effects.count {
-            switch effects[next] {
-            case .lookUp(let pending):
-                if let snapshot = lookUp(pending) {
-                    reduce(.found(pending, snapshot), at: now, into: &effects)
-                } else {
-                    work.append(.await(pending))
+        reduce(event, at: now, into: &next)
+        while !next.isEmpty {
+            swap(&effects, &next)
+            // What is taken from the end is moved; a copy would cost as much as all else here.
+            effects.reverse()
+            while let effect = effects.popLast() {
+                switch effect {
+                case .lookUp(let pending):
+                    if let snapshot = lookUp(pending) {
+                        reduce(.found(pending, snapshot), at: now, into: &next)
+                    } else {
+                        work.append(.await(pending))
+                    }
+                case .permit(let change): permits.apply(change, at: now, into: &work)
+                case .work(let own): work.append(own)
                 }
-            case .permit(let change): permits.apply(change, at: now, into: &work)
-            case .work(let own): work.append(own)
             }
-            next += 1
         }
-        effects.removeAll(keepingCapacity: true)
-        self.effects = effects
+        self.effects = (effects, next)
     }
 
     /// One event's effects, in order.
@@ -173,9 +178,11 @@ package struct PartitionState: Sendable {
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {
         // Read before its log was replaced: its job is done like any other, and no offset waits for it.
         guard record.incarnation == incarnation(record.topic) else { return true }
-        if committable[record.topic, default: CommittableOffset()].receive(record.offset, appended: record.timestamp) {
-            return true
+        guard let isNew = committable[record.topic]?.receive(record.offset, appended: record.timestamp) else {
+            begin(record.topic, at: record.offset)
+            return receive(record, &effects)
         }
+        if isNew { return true }
         // Finished in an earlier ownership, and so is all before it.
         if unfinished(record.topic) == 0, let value = committable(record.topic) {
             effects.append(.work(.commit(record.topic, value)))
@@ -192,15 +199,18 @@ package struct PartitionState: Sendable {
     mutating func jitter() -> Double { Double(random.next() >> 11) * 0x1p-53 }
 
     private mutating func acknowledged(_ places: [RecordPlace], _ effects: inout [PartitionEffect]) {
-        var moved: Set<Topic> = []
+        var moved = ByTopic(repeating: false)
         for place in places where !tried.isEmpty || !inherited.isEmpty {
             (tried[place], inherited[place]) = (nil, nil)
         }
+        for place in places { suspects.clear(place) }
         for place in places where place.incarnation == incarnation(place.topic) {
-            if committable[place.topic]?.finish(place.offset) == true { moved.insert(place.topic) }
+            if committable[place.topic]?.finish(place.offset) == true { moved[place.topic] = true }
         }
-        for topic in Topic.consumed where moved.contains(topic) {
-            if let value = committable[topic]?.value { effects.append(.work(.commit(topic, value))) }
+        for topic in Topic.consumed where moved[topic] {
+            guard let value = committable[topic]?.value else { continue }
+            suspects.forget(topic, below: value)
+            effects.append(.work(.commit(topic, value)))
         }
     }
 }

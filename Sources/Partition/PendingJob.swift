@@ -17,13 +17,15 @@ package final class PendingJob: Sendable {
     package let notBefore: Int64
     /// Since when the machine's fault has held it back, milliseconds since 1970; nil if that does not.
     package let heldSince: Int64?
+    /// Owners that died while it was under way, or may have been, as its record tells.
+    package let deaths: Int
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
-        heldSince: Int64? = nil
+        heldSince: Int64? = nil, deaths: Int = 0
     ) {
         (self.job, self.record, self.attempts) = (job, record, attempts)
-        (self.notBefore, self.heldSince) = (notBefore, heldSince)
+        (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
@@ -31,7 +33,14 @@ package final class PendingJob: Sendable {
     func putOff(until notBefore: Int64, attempts: Int, heldSince: Int64? = nil) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince)
+            heldSince: heldSince, deaths: deaths)
+    }
+
+    /// The same job, whose next record tells this.
+    func told(deaths: Int) -> PendingJob {
+        PendingJob(
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince, deaths: deaths)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

@@ -17,6 +17,7 @@ extension PermitScheduler {
         switch change {
         case .request(let kind, let flight, let lane, let since, let host):
             request(kind, flight, lane: lane, since: since, host: host)
+        case .isolate(let request, let patience): isolate(request, due: now.monotonic + patience)
         case .release(let kind, let flight): release(kind, flight)
         case .move(let flight, let lane, let since): move(flight, to: lane, since: since)
         case .fail(let flight, let obstacle): if fail(flight, by: obstacle, at: now) { work.append(.opened(obstacle)) }
@@ -121,7 +122,7 @@ extension PermitScheduler {
     }
 
     /// What probes that are under way ask for.
-    private mutating func grants(for probes: [FlightID]) -> [Grant] {
+    mutating func grants(for probes: [FlightID]) -> [Grant] {
         var granted: [Grant] = []
         for flight in probes {
             guard let seat = seats[flight], let kind = seat.waits, free[kind, default: 0] > 0 else { continue }

@@ -74,6 +74,8 @@ package struct PermitScheduler: Sendable {
     package internal(set) var announcements = 0
     /// Partitions with too many of those.
     var congested: Set<PartitionID> = []
+    /// Flights that run with nothing else under way, and whose turn it is.
+    package internal(set) var solitude = Solitude()
 
     package init(_ rules: PermitRules) {
         self.rules = rules
@@ -89,6 +91,7 @@ package struct PermitScheduler: Sendable {
     /// way may try to end, whatever its partition's log did until now.
     package mutating func drain() {
         isDraining = true
+        solitude = Solitude()
         for (flight, seat) in seats where !seat.isUnderWay { forget(flight) }
         for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
@@ -119,6 +122,11 @@ package struct PermitScheduler: Sendable {
 
     /// The flight is over, or given up: whatever it held or waited for is free.
     package mutating func forget(_ flight: FlightID) {
+        drop(flight)
+        solitude.end(flight)
+    }
+
+    mutating func drop(_ flight: FlightID) {
         guard var seat = seats.removeValue(forKey: flight) else { return }
         endTail(&seat, flight)
         for kind in seat.holds { giveBack(kind, seat, flight) }
@@ -136,6 +144,7 @@ package struct PermitScheduler: Sendable {
 
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Moment) -> [Grant] {
+        if let granted = aloneGrants(at: now) { return granted }
         if seats.isEmpty { return [] }
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
         if !machine.isClosed, !isDraining { return machineProbes(at: now) }

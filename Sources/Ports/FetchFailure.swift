@@ -5,7 +5,13 @@ internal import VariantSpec
 /// Why a source could not be brought here.
 package enum FetchFailure: CodedFailure, Hashable {
     case invalidURL(String)
+    /// `isListed`: among those who are denied; else it is not among those who are allowed.
+    case refusedHost(url: String, host: String, isListed: Bool)
+    case refusedPort(url: String, port: Int)
+    /// The URL, or a redirect's, names the address itself.
     case refusedAddress(url: String, address: String)
+    /// What DNS says of a name.
+    case refusedName(url: String, address: String)
     case resolution(url: String)
     case connection(url: String, reason: String)
     case deadline(url: String, phase: String)
@@ -23,7 +29,10 @@ package enum FetchFailure: CodedFailure, Hashable {
     package var kind: Code {
         switch self {
         case .invalidURL: .invalidURL
+        case .refusedHost: .refusedHost
+        case .refusedPort: .refusedPort
         case .refusedAddress: .refusedAddress
+        case .refusedName: .refusedName
         case .resolution: .resolution
         case .connection: .connection
         case .deadline: .deadline
@@ -52,12 +61,20 @@ package enum FetchFailure: CodedFailure, Hashable {
         switch self {
         case .invalidURL(let url):
             "\(Excerpt.url(Array(url.utf8))) cannot be fetched: it is not an http or https URL that libcurl accepts. Correct the job."
-        case .refusedAddress(let url, let address):
+        case .refusedHost(let url, let host, let isListed):
+            isListed
+                ? "\(url) asks \(host), which fetch.hosts.deny refuses. Take it out there if it may be asked."
+                : "\(url) asks \(host), which fetch.hosts.allow does not list. Add it there if it may be asked."
+        case .refusedPort(let url, let port):
+            "\(url) asks port \(port), where no pictures are fetched from. Add it to fetch.ports, with all others, if it may be asked."
+        case .refusedAddress(let url, let address), .refusedName(let url, let address):
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
         case .resolution(let url):
             "The host of \(url) has no address now. Check the name and the resolver; it is tried as often as retry.attempts says."
-        case .connection(let url, let reason): "The connection for \(url) failed: \(reason). It is tried as often as retry.attempts says."
-        case .deadline(let url, let phase): "\(url) took too long (\(phase)). It is tried as often as retry.attempts says; see fetch.deadlines and fetch.slowest."
+        case .connection(let url, let reason):
+            "The connection for \(url) failed: \(reason). It is tried as often as retry.attempts says."
+        case .deadline(let url, let phase):
+            "\(url) took too long (\(phase)). It is tried as often as retry.attempts says; see fetch.deadlines and fetch.slowest."
         case .status(let url, let status) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status) where status == 401 || status == 403:
@@ -72,7 +89,8 @@ package enum FetchFailure: CodedFailure, Hashable {
             "\(url) redirects to \(Excerpt.url(Array(to.utf8))), which is not an http or https URL without a user. Correct the origin."
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
-        case .truncated(let url): "The body of \(url) ended before its length. It is tried as often as retry.attempts says."
+        case .truncated(let url):
+            "The body of \(url) ended before its length. It is tried as often as retry.attempts says."
         case .encoded(let url, let encoding):
             "\(url) came with \(encoding), though no coding was asked for. Correct the origin."
         case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
@@ -81,9 +99,16 @@ package enum FetchFailure: CodedFailure, Hashable {
         }
     }
 
+    /// What would tell those who publish of this network: which names there are, where they lead, what listens. All of it
+    /// looks alike to them, and is tried equally often.
+    package var isConfidential: Bool { [.refusedName, .resolution, .connection, .deadline].contains(kind) }
+
     package enum Code: String, FailureCode {
         case invalidURL = "fetch.invalid-url"
+        case refusedHost = "fetch.refused-host"
+        case refusedPort = "fetch.refused-port"
         case refusedAddress = "fetch.refused-address"
+        case refusedName = "fetch.refused-name"
         case resolution = "fetch.resolution"
         case connection = "fetch.connection"
         case deadline = "fetch.deadline"
@@ -102,14 +127,24 @@ package enum FetchFailure: CodedFailure, Hashable {
         case badAnswer = "fetch.bad-answer"
         case noSpace = "fetch.no-space"
         case cancelled = "fetch.cancelled"
+        /// `FailureNote.told` says it of others; nothing fails with it.
+        case unreachable = "fetch.unreachable"
 
         package var meaning: String {
             switch self {
             case .invalidURL: "The URL is not one that can be fetched."
-            case .refusedAddress: "The address guard refuses the address that the URL leads to."
-            case .resolution: "The host name has no address."
-            case .connection: "The connection could not be made or broke."
-            case .deadline: "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.slowest."
+            case .refusedHost: "fetch.hosts.deny lists the host, or fetch.hosts.allow does not."
+            case .refusedPort: "fetch.ports does not list the port."
+            case .refusedAddress: "The address guard refuses the address that the URL itself names."
+            case .refusedName:
+                "The access rules refuse the address that the host name has. Outcomes say fetch.unreachable."
+            case .resolution: "The host name has no address. Outcomes say fetch.unreachable."
+            case .connection:
+                "The connection could not be made or broke, or what answered does not speak HTTP. Outcomes say fetch.unreachable."
+            case .unreachable:
+                "In outcomes alone, for all of fetch.refused-name, fetch.resolution, fetch.connection and fetch.deadline: they would tell those who publish of the worker's network. Its log and dead letters say which."
+            case .deadline:
+                "A deadline passed (DNS, connect, head, whole), or the body came more slowly than fetch.slowest. Outcomes say fetch.unreachable."
             case .notFound: "The origin answered 404 or 410."
             case .forbidden: "The origin answered 401 or 403."
             case .tooManyRequests: "The origin answered 429."
@@ -121,8 +156,10 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .tooLarge: "The body is over the byte limit."
             case .empty: "The body is empty."
             case .truncated: "The body ended before its declared length."
-            case .encoded: "A coding was named that was not asked for: any content encoding but identity, any transfer encoding but chunked."
-            case .badAnswer: "The answer is not proper HTTP, says in two ways where its body ends, or its headers are over 32 KiB."
+            case .encoded:
+                "A coding was named that was not asked for: any content encoding but identity, any transfer encoding but chunked."
+            case .badAnswer:
+                "The answer is not proper HTTP, says in two ways where its body ends, or has too many headers: over 32 KiB or 256 lines, trailers included, or over 8 early answers (1xx)."
             case .noSpace: "There was no memory or disk for the body."
             case .cancelled: "The worker stopped meanwhile."
             }
@@ -130,10 +167,12 @@ package enum FetchFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .invalidURL, .refusedAddress, .notFound, .forbidden, .status, .redirects, .badRedirect, .tooLarge,
+            case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .notFound, .forbidden, .status, .redirects,
+                .badRedirect, .tooLarge,
                 .empty, .encoded, .badAnswer:
                 .fail
-            case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated:
+            case .refusedName, .resolution, .connection, .deadline, .unreachable, .tooManyRequests, .requestTimeout,
+                .serverError, .truncated:
                 .retry
             case .noSpace, .cancelled: .wait
             }

@@ -13,6 +13,8 @@ package enum EventHeader {
     package static let firstSeen = "mz_first_seen"
     /// On a retry: milliseconds since 1970 since when the machine's fault has held the job back.
     package static let heldSince = "mz_held_since"
+    /// On a retry: owners that died while the job was under way, or may have been; left out where none did.
+    package static let deaths = "mz_deaths"
     package static let code = "mz_code"
     package static let message = "mz_message"
     /// The record that the bytes came from: `jobs.fast-3-17`.
@@ -36,7 +38,7 @@ package enum EventHeader {
 
     /// What every event has. What never changes of it is packed once, and `kind` is one of those below.
     static func event(_ kind: RecordHeaders, id: String, at time: Int64, traceparent: String?) -> RecordHeaders {
-        var headers = RecordHeaders(reserving: 256)
+        var headers = RecordHeaders(reserving: 288)
         headers.append(kind)
         headers.append(Self.id, id)
         headers.append("ce_time", upTo: Timestamp.length) { Timestamp.write(time, to: $0) }
@@ -53,11 +55,14 @@ package enum EventHeader {
     static let sourceFetched = kind("source.fetched")
     static let partitionOwned = kind("partition.owned")
     static let partitionProgressed = kind("partition.progressed")
-    /// Every type of event, for the reference page.
-    package static let types = [
-        jobRequested, jobRetried, jobFinished, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
+    /// What the headers of every event begin with, kind by kind. The embedded log stores a kind by its place here: new ones
+    /// come last.
+    package static let kinds = [
+        jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
         partitionProgressed,
-    ].compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }
+    ]
+    /// Every type of event, for the reference page.
+    package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }
 
     private static let type = "ce_type"
 

@@ -2,7 +2,7 @@ package import Canonical
 package import Failures
 internal import JSONText
 
-/// Why a record is no job: always the producer's mistake, so that a person must look.
+/// Why a record is not worked on as a job, so that a person must look: its producer's mistake, or workers died of it.
 package enum JobFailure: StageFailure, Hashable {
     case empty
     case tooLarge(bytes: Int)
@@ -16,6 +16,8 @@ package enum JobFailure: StageFailure, Hashable {
     case tooManyVariants
     /// The URL or a variant has no canonical form.
     case refused(CanonicalFailure)
+    /// Workers died each time while it ran.
+    case poison(job: String, url: String)
 
     /// The most variants that one job may ask for.
     package static let variantLimit = 64
@@ -33,6 +35,7 @@ package enum JobFailure: StageFailure, Hashable {
         case .badValue: own = .badValue
         case .noVariants: own = .noVariants
         case .tooManyVariants: own = .tooManyVariants
+        case .poison: own = .poison
         }
         return own.rawValue
     }
@@ -53,6 +56,8 @@ package enum JobFailure: StageFailure, Hashable {
         case .tooManyVariants:
             "The job asks for more than \(Self.variantLimit) variants. Ask in several jobs."
         case .refused(let failure): failure.description
+        case .poison(let job, let url):
+            "Workers died while the job for \(url) ran, the last one while nothing else did: it is not run again. Look into their ends, and at the job with 'mezzotint dead show \(job)'; publish it again if something else ended them."
         }
     }
 
@@ -71,6 +76,7 @@ package enum JobFailure: StageFailure, Hashable {
         case badValue = "job.bad-value"
         case noVariants = "job.no-variants"
         case tooManyVariants = "job.too-many-variants"
+        case poison = "job.poison"
 
         package var meaning: String {
             switch self {
@@ -83,6 +89,7 @@ package enum JobFailure: StageFailure, Hashable {
             case .badValue: "A field has the wrong kind of value, or one out of range."
             case .noVariants: "The job asks for no variant."
             case .tooManyVariants: "The job asks for more than 64 variants."
+            case .poison: "Workers died while it ran, the last while nothing else did."
             }
         }
 

@@ -1,6 +1,7 @@
 internal import JSONText
 
-/// How far a partition's owners have come in its topics, and which store its rows are bound to, as a row of the changelog.
+/// How far a partition's owners have come in its topics, which store its rows are bound to, and what an owner may die of,
+/// as a row of the changelog.
 ///
 /// Committed offsets alone make a new owner answer again what was finished above them. A row survives a hand-over, is
 /// fenced like every other row, and tells a topic that was recreated from the one that was read.
@@ -9,6 +10,12 @@ package struct ProgressRow: Sendable, Hashable {
     package var topics: [Topic: TopicProgress]
     /// nil in rows of earlier programs.
     package var store: StoreIdentity?
+    /// Whether its owner left the partition, or is leaving it, in good order. nil in rows of earlier programs.
+    package var isClean: Bool?
+    /// Owners that died since one last lived long enough.
+    package var deaths: Int
+    /// Records that owners may have died of.
+    package var suspects: [Suspect]
     /// The row tells of every answer before these offsets of its partition's `outcomes`, `dead` and delay topics. nil in
     /// rows of earlier programs.
     package var answers: [Topic: Int64]?
@@ -17,9 +24,10 @@ package struct ProgressRow: Sendable, Hashable {
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
-        answers: [Topic: Int64]? = nil, at: Int64
+        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [], at: Int64
     ) {
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
+        (self.isClean, self.deaths, self.suspects) = (isClean, deaths, suspects)
     }
 
     package func newRecord() -> NewRecord {
@@ -41,6 +49,14 @@ package struct ProgressRow: Sendable, Hashable {
         }
         json.endObject()
         if let store { json.field("store", store.description) }
+        if let isClean { json.field("clean", isClean) }
+        if deaths > 0 { json.field("deaths", Int64(deaths)) }
+        if !suspects.isEmpty {
+            json.key("suspects")
+            json.beginArray()
+            for suspect in suspects { json.suspect(suspect) }
+            json.endArray()
+        }
         if let answers {
             json.key("answers")
             json.beginObject()
@@ -66,6 +82,7 @@ package struct ProgressRow: Sendable, Hashable {
         self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> ProgressRow in
             var topics: [Topic: TopicProgress]?
             var store: StoreIdentity?
+            var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
             var answers: [Topic: Int64]?
             var at: Int64?
             try reader.openObject()
@@ -84,6 +101,9 @@ package struct ProgressRow: Sendable, Hashable {
                     }
                     topics = read
                 case "store": store = try reader.value("a store's identity") { StoreIdentity($0) }
+                case "clean": isClean = try reader.boolean()
+                case "deaths": deaths = try reader.deaths()
+                case "suspects": suspects = try reader.suspects()
                 case "answers": answers = try reader.answerEnds()
                 case "at": at = try reader.integer()
                 default: try reader.skip()
@@ -91,7 +111,7 @@ package struct ProgressRow: Sendable, Hashable {
             }
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
-                at: try at.field("at"))
+                isClean: isClean, deaths: deaths, suspects: suspects, at: try at.field("at"))
         }
     }
 }
@@ -206,5 +226,5 @@ extension JSONReader {
     }
 
     /// What is far above every real log's end leaves room for sums.
-    private mutating func logOffset() throws(JSONFailure) -> Int64 { Int64(try integer(in: 0...1 << 60)) }
+    mutating func logOffset() throws(JSONFailure) -> Int64 { Int64(try integer(in: 0...1 << 60)) }
 }

@@ -24,6 +24,8 @@ package struct NewRecord: Sendable, Hashable {
     }
 
     package var byteCount: Int { key.count + (value?.count ?? 0) + headers.byteCount }
+    /// A little more than `byteCount`, and known at once.
+    package var packedBytes: Int { key.count + (value?.count ?? 0) + headers.packedBytes }
 }
 
 /// What is read back.

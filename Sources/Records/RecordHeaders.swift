@@ -19,13 +19,16 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     package init(_ headers: some Sequence<RecordHeader>) { for header in headers { append(header) } }
     package init(reserving capacity: Int) { packed.reserveCapacity(capacity) }
 
-    /// nil if the bytes are not whole.
-    package init?(packed bytes: UnsafeRawBufferPointer) {
+    /// - Parameter first: headers that come before them.
+    /// - Returns: nil if the bytes are not whole.
+    package init?(packed bytes: UnsafeRawBufferPointer, after first: RecordHeaders = []) {
         var rest = bytes[...]
         while !rest.isEmpty {
             guard Self.takePart(&rest) != nil, Self.takePart(&rest) != nil else { return nil }
         }
-        packed = Array(bytes)
+        packed.reserveCapacity(first.packed.count + bytes.count)
+        packed += first.packed
+        packed += bytes
     }
 
     package var isEmpty: Bool { packed.isEmpty }

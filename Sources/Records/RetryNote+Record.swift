@@ -12,6 +12,8 @@ package struct RetryNote: Sendable, Hashable {
     package var firstSeen: Int64
     /// Since when the machine's fault has held it back; nil if that does not.
     package var heldSince: Int64?
+    /// Owners that died while it was under way, or may have been.
+    package var deaths: Int
     package var cause: FailureNote
     /// The first record of the job, not the last retry.
     package var origin: RecordOrigin
@@ -19,10 +21,10 @@ package struct RetryNote: Sendable, Hashable {
 
     package init(
         job: String, lane: Lane, attempt: Int, notBefore: Int64, firstSeen: Int64, heldSince: Int64? = nil,
-        cause: FailureNote, origin: RecordOrigin, traceparent: String? = nil
+        deaths: Int = 0, cause: FailureNote, origin: RecordOrigin, traceparent: String? = nil
     ) {
         (self.job, self.lane, self.attempt, self.notBefore) = (job, lane, attempt, notBefore)
-        (self.firstSeen, self.heldSince) = (firstSeen, heldSince)
+        (self.firstSeen, self.heldSince, self.deaths) = (firstSeen, heldSince, deaths)
         (self.cause, self.origin, self.traceparent) = (cause, origin, traceparent)
     }
 
@@ -36,6 +38,7 @@ package struct RetryNote: Sendable, Hashable {
         headers.append(EventHeader.notBefore, String(notBefore))
         headers.append(EventHeader.firstSeen, String(firstSeen))
         if let heldSince { headers.append(EventHeader.heldSince, String(heldSince)) }
+        if deaths > 0 { headers.append(EventHeader.deaths, String(deaths)) }
         headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message(cause.message))
         headers.append(EventHeader.origin, origin.description)
@@ -51,6 +54,9 @@ package struct RetryNote: Sendable, Hashable {
             heldSince: try record.header(EventHeader.heldSince).map { _ throws(RecordFailure) in
                 try record.time(of: EventHeader.heldSince)
             },
+            deaths: try record.header(EventHeader.deaths).map { _ throws(RecordFailure) in
+                Int(try record.integer(of: EventHeader.deaths, in: RecordLimits.attempts))
+            } ?? 0,
             cause: FailureNote(
                 code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
                 verdict: .retry),

@@ -70,6 +70,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Its name's would be made anew each time.
+    /// Not by its name, as other types with raw values: that would be made anew each time.
+    package static func == (a: Self, b: Self) -> Bool { a.ordinal == b.ordinal }
     package func hash(into hasher: inout Hasher) { hasher.combine(ordinal) }
 }

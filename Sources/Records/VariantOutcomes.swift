@@ -76,8 +76,9 @@ extension JSONWriter {
     mutating func failure(_ failure: FailureNote) {
         key("failure")
         beginObject()
-        field("code", failure.code)
-        field("message", failure.message.cut(to: RecordLimits.messageBytes))
+        let told = failure.told
+        field("code", told.code)
+        field("message", told.message.cut(to: RecordLimits.messageBytes))
         endObject()
     }
 }

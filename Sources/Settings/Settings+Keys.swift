@@ -1,3 +1,4 @@
+internal import Access
 internal import Canonical
 internal import Posix
 internal import VariantSpec
@@ -28,21 +29,44 @@ extension Settings {
         ),
     ]
 
+    private static let hosts = "names, *.example.com (every name below it) and address ranges"
+
     private static let workKeys: [SettingKey] = [
         SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
-            "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."),
+            "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."
+        ),
         SettingKey(
             "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
-            "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."),
+            "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."
+        ),
 
         SettingKey(
             "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", { AddressRange($0) }),
-            "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones."
+            "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones, and this machine's own addresses."
+        ),
+        SettingKey(
+            "fetch.hosts.allow", \.fetch.hosts.allow, .list(of: hosts, { HostPattern($0) }),
+            "Who may be asked, and nobody else; for ranges names are resolved. What is not public needs fetch.allow, too. Empty: everybody."
+        ),
+        SettingKey(
+            "fetch.hosts.deny", \.fetch.hosts.deny, .list(of: hosts, { HostPattern($0) }),
+            "Who may not be asked, whatever else allows it. A range counts for names that lead into it, too."),
+        SettingKey(
+            "fetch.ports", \.fetch.ports,
+            .list(of: "ports and ranges of them, such as 443 or 8000-8999", { PortRange($0) }),
+            "The ports that may be asked. Empty: 80, 443, and from 1024 up all but those of databases, caches, brokers and container engines: "
+                + PortRange.guarded.map(\.description).joined(separator: ", ") + "."
+        ),
+        SettingKey(
+            "fetch.nat64", \.fetch.nat64,
+            .list(of: "IPv6 prefixes of 32, 40, 48, 56, 64 or 96 bits, such as 64:ff9b::/96", { NAT64Prefix($0) }),
+            "Prefixes by which this network reaches IPv4 (RFC 6052): an address of theirs is judged by the IPv4 address in it. Name those of your own; under one that is not named, private addresses would be public ones."
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. One host holds at most half of them. What was fetched and waits for its render counts too."),
+            "Fetches at once: the fetch permits of the worker. One host holds at most half of them. What was fetched and waits for its render counts too."
+        ),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
             "fetch.budget", \.fetch.budget, .size(1024...64 << 30),
@@ -147,7 +171,8 @@ extension Settings {
             "Where variants and originals are kept. Empty: store below the data directory. Relative like data."),
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
-            "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."),
+            "Whether a worker goes on with the store that is there, though the log's rows are bound to another one or its folder is empty (store.foreign). For one start: several workers over different folders would never be told."
+        ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
             "How long what is stored counts as fresh."),

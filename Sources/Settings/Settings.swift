@@ -1,3 +1,4 @@
+package import Access
 package import Canonical
 package import KafkaSetup
 package import Posix
@@ -46,6 +47,9 @@ package struct Settings: Sendable, Equatable {
     /// How sources are brought here.
     package struct Fetch: Sendable, Equatable {
         package var allow: [AddressRange] = []
+        package var hosts = Hosts()
+        package var ports: [PortRange] = []
+        package var nat64: [NAT64Prefix] = []
         package var concurrency = 32
         package var byteLimit = 32 << 20
         package var budget = 256 << 20
@@ -54,6 +58,10 @@ package struct Settings: Sendable, Equatable {
         package var connectionsPerHost = 16
         package var userAgent = "mezzotint/0.1"
         package var deadlines = Deadlines()
+        package struct Hosts: Sendable, Equatable {
+            package var allow: [HostPattern] = []
+            package var deny: [HostPattern] = []
+        }
         package struct Deadlines: Sendable, Equatable {
             package var dns = Duration.seconds(2)
             package var connect = Duration.seconds(5)

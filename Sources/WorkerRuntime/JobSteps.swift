@@ -35,7 +35,7 @@ extension Worker {
             tell(cause, of: pending.job)
         case .answer(let record, let disposition): owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
-            ports.consumer.commit(topic, owned.id, below: committable)
+            commit(topic, below: committable, of: owned)
             if !owned.readable.isEmpty { turnSoon() }
         case .opened(let obstacle), .closed(let obstacle):
             if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
@@ -44,7 +44,8 @@ extension Worker {
 
     /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
     func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
-        for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned) }
+        let moment = moment
+        for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned, at: moment) }
     }
 
     /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the

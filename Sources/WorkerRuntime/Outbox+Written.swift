@@ -38,26 +38,27 @@ extension Outbox {
         private mutating func add(_ answer: Answer, partitions: Int, by json: inout JSONWriter) {
             let (record, first) = (answer.record, records.count)
             var count: Counters.Answer?
+            var isAnswer = true
             switch answer.disposition {
             case .outcome(let outcome):
                 count = Counters.Answer(outcome)
-                add(outcome.newRecord(partition: record.partition, by: &json), answering: record)
+                records.append(outcome.newRecord(partition: record.partition, by: &json))
             case .dead(let letter, let outcome):
                 count = Counters.Answer(outcome)
-                add(letter.newRecord(partition: record.partition), answering: record)
-                let told = outcome.newRecord(partition: record.partition, key: letter.key, by: &json)
-                add(told, answering: record, needsLetter: true)
+                records.append(letter.newRecord(partition: record.partition))
+                records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
             case .retry(let pending, let tier, let cause):
                 let job = pending.job
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
-                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, cause: cause, origin: record.jobOrigin,
-                    traceparent: job.traceparent)
+                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, deaths: pending.deaths, cause: cause,
+                    origin: record.jobOrigin, traceparent: job.traceparent)
                 let again = note.newRecord(
                     topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],
                     partition: record.partition, at: answer.at)
-                add(again, answering: record)
+                records.append(again)
             case .rekey(let job):
+                isAnswer = false
                 var headers = record.keptHeaders
                 headers.append(EventHeader.id, job.id)
                 headers.append(EventHeader.rekeyed, "\(record.jobOrigin)")
@@ -66,19 +67,15 @@ extension Outbox {
                         topic: record.topic, partition: job.source.partition(of: partitions),
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
-            let isLarge = records[first...].contains {
-                $0.key.count + ($0.value?.count ?? 0) + $0.headers.packedBytes > RecordLimits.sureBytes
+            for place in first..<records.count where isAnswer {
+                // In its place: in a copy all headers would be written once more.
+                records[place].headers.append(answered: record, needsLetter: place > first)
             }
+            let isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
             entries.append(
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
                     large: isLarge ? answer : nil))
-        }
-
-        private mutating func add(_ answer: NewRecord, answering record: Record, needsLetter: Bool = false) {
-            var answer = answer
-            answer.headers.append(answered: record, needsLetter: needsLetter)
-            records.append(answer)
         }
     }
 }

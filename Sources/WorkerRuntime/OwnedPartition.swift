@@ -13,6 +13,8 @@ final class OwnedPartition {
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
+    /// Of rows that were folded until then: by those any index that folded them would be known as one of this changelog.
+    private var heldAnchors = ChangelogAnchors()
     var state: PartitionState
     var snapshots = SnapshotCache()
     var outbox = Outbox()
@@ -38,6 +40,12 @@ final class OwnedPartition {
     var answers: AnswerTail?
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
+    /// What earlier owners left, as far as the index knows until a row of this one takes its place.
+    var left: ProgressRow? { leftAtFence ?? index.progress }
+    private var leftAtFence: ProgressRow??
+    /// When its jobs could first run, monotonic milliseconds.
+    var restoredAt: Int64 = 0
+    var naming = Naming()
     /// By topic: each has its own while a slice of it is being decoded.
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
@@ -48,6 +56,15 @@ final class OwnedPartition {
         (self.id, self.epoch, self.index, self.state, self.kept, self.ledger) = (id, epoch, index, state, kept, ledger)
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
         unproven = index.checkpoint?.anchors
+    }
+
+    /// A row of this owner is to take the place of what earlier owners left.
+    func takeOver() {
+        guard leftAtFence == nil else { return }
+        let left = index.progress
+        leftAtFence = .some(left)
+        let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
+        state.suspects = Suspects(after: left, isOwn: isOwn)
     }
 
     var isRestored: Bool { lifecycle.isRestored }
@@ -62,7 +79,11 @@ final class OwnedPartition {
     ) throws(IndexFailure) {
         // A file of an earlier program has rows, and has none until it gets the first new one.
         var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
-        if !slice.anchors.isEmpty { anchors = (anchors ?? ChangelogAnchors()).noting(slice.anchors) }
+        heldAnchors = heldAnchors.noting(slice.anchors)
+        if unproven == nil, !heldAnchors.isEmpty {
+            anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
+            heldAnchors = ChangelogAnchors()
+        }
         try index.apply(
             changes, progress: progress, upTo: lifecycle.indexPosition(upTo: slice.end), epoch: epoch, anchors: anchors)
         lifecycle.fold(upTo: slice.end)
@@ -73,7 +94,7 @@ final class OwnedPartition {
         self.index = index
         unproven = index.checkpoint?.anchors
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
-        (isStuck, unfolded) = (false, nil)
+        (isStuck, unfolded, heldAnchors) = (false, nil, ChangelogAnchors())
     }
 
     /// How many more records of a topic may be taken up.

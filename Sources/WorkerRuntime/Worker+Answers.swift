@@ -97,8 +97,8 @@ extension Worker {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         // What failed may be in the log all the same: the next owner reads it once more.
         if failed.isEmpty {
-            for (record, result) in zip(written.records, results) {
-                if let offset = result.offset { owned.answers?.note(record.topic, at: offset) }
+            for place in results.indices {
+                if let offset = results[place].offset { owned.answers?.note(written.records[place].topic, at: offset) }
             }
         }
         owned.outbox.returned(finished, failed: failed)

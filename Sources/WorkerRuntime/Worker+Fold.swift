@@ -97,7 +97,9 @@ extension Worker {
         case .fence(let attempt):
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
-            owned.ledger = ProgressLedger(owned.index.progress?.topics ?? [:], at: monotonic)
+            owned.ledger.restored(owned.index.progress, at: monotonic)
+            owned.restoredAt = monotonic
+            tellSuspects(of: owned)
             if owned.answers == nil {
                 tasks.yield { [owner = owned.ownership] in await self.recoverAnswers(owner) }
             } else {
@@ -131,6 +133,8 @@ extension Worker {
 
     /// Of each key that an earlier owner wrote behind the fence, the valid row is appended once more.
     func republish(_ owned: OwnedPartition) {
+        // A progress row that is on its way must not be overtaken by the one before it.
+        guard owned.ledger.isIdle else { return }
         let keys = owned.lifecycle.keysToRepublish(isInFlight: owned.state.isInFlight)
         guard !keys.isEmpty, let rows = validRows(of: keys.keys, owned) else { return }
         owned.lifecycle.beginRepublishing()
@@ -171,7 +175,7 @@ extension Worker {
         case .epoch, .job: return epochRow(of: owned, isClean: false)
         case .progress:
             let empty = ProgressRow(partition: owned.id, topics: [:], store: owned.store, at: now)
-            record = (owned.index.progress ?? empty).newRecord()
+            record = (owned.ledger.written ?? owned.index.progress ?? empty).newRecord()
         case .source(let source):
             let row = try owned.index.snapshot(of: source).source
             record = row?.newRecord(partition: owned.id) ?? SourceRow.drop(source, partition: owned.id)

@@ -20,7 +20,8 @@ extension Worker {
             return .arrived(
                 PendingJob(
                     job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
-                    notBefore: min(note.notBefore, now + RecordLimits.longestWait), heldSince: note.heldSince))
+                    notBefore: min(note.notBefore, now + RecordLimits.longestWait), heldSince: note.heldSince,
+                    deaths: note.deaths))
         } catch {
             return refuse(record, FailureNote(error))
         }

@@ -106,7 +106,8 @@ extension Worker: LogListener {
         owned.decoding.remove(topic)
         owned.readings[topic.ordinal] = readings
         guard phase.isRunning, !owned.isLeaving else { return }
-        for event in events { feed(event, to: owned) }
+        let moment = moment
+        for event in events { feed(event, to: owned, at: moment) }
         settle()
         turnSoon()
     }

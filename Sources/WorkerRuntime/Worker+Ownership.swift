@@ -20,7 +20,7 @@ extension Worker {
             state.reduce(.folded(start), at: moment, into: &none)
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
-                kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(at: monotonic))
+                kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
             partitions[partition] = owned
             restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
@@ -46,7 +46,9 @@ extension Worker {
             }
             let keys = owned.lifecycle.fencedKeys
             guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
-            let results = await ports.log.append(rows + progress + [epochRow(of: owned, isClean: false)], as: owner)
+            owned.takeOver()
+            let first = marked(progress, owned, naming: []).newRecord(in: owned.epoch)
+            let results = await ports.log.append(rows + [first, epochRow(of: owned, isClean: false)], as: owner)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
                 guard fencing(owner, attempt) === owned else { return }
                 owned.lifecycle.fenced(at: offset, republished: keys)
@@ -95,8 +97,13 @@ extension Worker {
     /// Lets go of the partitions that have nothing under way any more, with a last word on how far they came.
     func finishLeaving() {
         for owned in partitions.values
-        where owned.isLeaving && !owned.state.isUnderWay && owned.outbox.isEmpty && owned.ledger.isIdle {
-            if !writeProgress(of: owned, isLast: true) { giveUp(owned.id) }
+        where owned.isLeaving && owned.ledger.isIdle {
+            if owned.state.isUnderWay || !owned.outbox.isEmpty {
+                // It may end without a last word, and that is not the end of its worker.
+                if owned.ledger.blames { name(owned) }
+            } else if !writeProgress(of: owned, isLast: true) {
+                giveUp(owned.id)
+            }
         }
     }
 
@@ -110,7 +117,9 @@ extension Worker {
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
         scheduler.closeLog(of: partition)
-        keptProgress[partition] = KeptProgress(topics: progress(of: owned), row: owned.index.progress)
+        keptProgress[partition] = KeptProgress(
+            topics: progress(of: owned), row: owned.ledger.written ?? owned.left,
+            isOwn: owned.ledger.written != nil)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {
             restore.leave(owned.lifecycle.rowsLeft)

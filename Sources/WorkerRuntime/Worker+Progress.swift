@@ -53,6 +53,10 @@ extension Worker {
         let proof = owned.watches[topic]?.proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic]?.found(at: monotonic)
+            // What was finished while the log was suspected.
+            if let next = owned.state.committable(topic), next > ports.consumer.committed(topic, owned.id) ?? -1 {
+                commit(topic, below: next, of: owned)
+            }
             return
         }
         // Where the log still has the anchor, it must have what was read last, too: the group's offset is no lower than that.
@@ -64,6 +68,7 @@ extension Worker {
         tell(start, topic, owned)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
+            if found.isFirst { owned.state.suspects.doubt(topic) } else { owned.state.suspects.forget(topic) }
         } else {
             // The log's own reading began at the group's offset.
             if start.position != committed ?? sight.bounds.lowerBound {
@@ -78,6 +83,11 @@ extension Worker {
         owned.heads[topic] = nil
         owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
+    }
+
+    /// Unless the topic's log may be another one: the offset would pass over its records.
+    func commit(_ topic: Topic, below offset: Int64, of owned: OwnedPartition) {
+        if owned.isOpen(topic) { ports.consumer.commit(topic, owned.id, below: offset) }
     }
 
     private func tell(_ start: StartingPoint, _ topic: Topic, _ owned: OwnedPartition) {
@@ -133,27 +143,39 @@ extension Worker {
     /// Writes the progress row if it is due; true if that began.
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
-        guard canTellProgress(of: owned),
-            let topics = owned.ledger.beginWrite(
-                at: monotonic, isLast: isLast, answers: owned.answers?.ends.values.reduce(0, +) ?? 0,
-                { progress(of: owned) })
-        else { return false }
-        tasks.yield { [ports, owner = owned.ownership, row = progressRow(topics, owned)] in
-            let result = await ports.log.append([row], as: owner)
-            await self.wroteProgress(topics, owner, result.lazy.compactMap(\.failure).first)
+        guard owned.isRestored, isLast || canTellProgress(of: owned) else { return false }
+        let written = owned.ledger.written
+        let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
+            newestRow(of: owned, after: written, isLast: isLast)
         }
+        guard let row else { return false }
+        write(row, of: owned)
         return true
     }
 
-    private func wroteProgress(_ topics: [Topic: TopicProgress], _ owner: Ownership, _ failure: LogFailure?) {
+    func write(_ row: ProgressRow, of owned: OwnedPartition) {
+        owned.state.forgetNames(but: row)
+        tasks.yield { [ports, owner = owned.ownership] in
+            let failure = await ports.log.append([row.newRecord(in: owner.epoch)], as: owner).first?.failure
+            // Not again at once: a log that is full refuses as fast as it is asked.
+            if failure != nil { await ports.time.sleep(for: .milliseconds(500)) }
+            await self.wroteProgress(row, owner, failure)
+        }
+    }
+
+    private func wroteProgress(_ row: ProgressRow, _ owner: Ownership, _ failure: LogFailure?) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         if let failure {
             counters.countFailure(failure.code)
-            owned.ledger.failed(at: monotonic)
-            // It goes without: its successor does again what was finished ahead.
-            if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty { return giveUp(owned.id) }
+            owned.ledger.failed(row, at: monotonic)
+            giveUpNaming(owned, FailureNote(failure))
+            // It goes without: its successor does again what was finished ahead. But the row may be there, and name a job alone.
+            if owned.isLeaving, !owned.state.isUnderWay, owned.outbox.isEmpty, !owned.ledger.blames {
+                return giveUp(owned.id)
+            }
         } else {
-            owned.ledger.wrote(topics, at: monotonic)
+            owned.ledger.wrote(row, at: monotonic)
+            named(by: row, owned)
         }
         settle()
     }
@@ -174,10 +196,22 @@ extension Worker {
 
     /// For the end of a drain; nil if there is nothing new to say.
     func lastProgressRow(of owned: OwnedPartition) -> NewRecord? {
-        guard canTellProgress(of: owned),
-            let topics = owned.ledger.beginWrite(at: monotonic, isLast: true, { progress(of: owned) })
-        else { return nil }
-        return progressRow(topics, owned)
+        guard owned.isRestored else { return nil }
+        let row = newestRow(of: owned, after: owned.ledger.written, isLast: true)
+        return owned.ledger.written?.isSame(as: row) == true ? nil : row.newRecord(in: owned.epoch)
+    }
+
+    /// All that there is to tell now.
+    private func newestRow(of owned: OwnedPartition, after written: ProgressRow?, isLast: Bool) -> ProgressRow {
+        marked(newestProgress(of: owned) ?? written, owned, isLast: isLast, naming: owned.state.namedStill)
+    }
+
+    /// nil: it cannot be told yet.
+    func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
+        guard canTellProgress(of: owned) else { return nil }
+        return ProgressRow(
+            partition: owned.id, topics: progress(of: owned),
+            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now)
     }
 
     /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a
@@ -187,11 +221,18 @@ extension Worker {
             && Topic.worked.allSatisfy { owned.isOpen($0) && ports.consumer.committed($0, owned.id) != nil }
     }
 
-    private func progressRow(_ topics: [Topic: TopicProgress], _ owned: OwnedPartition) -> NewRecord {
-        ProgressRow(
-            partition: owned.id, topics: topics, store: owned.store,
-            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now
-        ).newRecord().announced(in: owned.epoch)
+    /// The row, with what is known of its owner and of suspects now.
+    func marked(
+        _ row: ProgressRow?, _ owned: OwnedPartition, isLast: Bool = false, naming places: Set<RecordPlace>
+    ) -> ProgressRow {
+        var row = row ?? ProgressRow(partition: owned.id, topics: [:], at: now)
+        let suspects = owned.state.suspects
+        let isAlone = scheduler.solitude.flight?.partition == owned.id
+        // One that was told to stop or to leave may end before it has, and no job is to blame.
+        (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
+        row.at = now
+        (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
+        return row
     }
 }
 
@@ -199,6 +240,8 @@ extension Worker {
 struct KeptProgress {
     let topics: [Topic: TopicProgress]
     let row: ProgressRow?
+    /// Whether this worker wrote that.
+    let isOwn: Bool
 }
 
 /// One topic of one partition, to be looked at in the log.
@@ -224,7 +267,7 @@ extension OwnedPartition {
 
     /// What earlier owners left of a topic.
     func inherited(_ topic: Topic) -> TopicProgress? {
-        let topics = kept.flatMap { $0.row == index.progress ? $0.topics : nil } ?? index.progress?.topics
+        let topics = kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics
         return topics?[topic]
     }
 
@@ -236,4 +279,8 @@ extension OwnedPartition {
         guard incarnation > 0 else { return }
         for place in records.indices { records[place].incarnation = incarnation }
     }
+}
+
+extension ProgressRow {
+    func newRecord(in epoch: Int64) -> NewRecord { newRecord().announced(in: epoch) }
 }

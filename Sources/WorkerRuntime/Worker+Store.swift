@@ -7,9 +7,9 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// The first progress row that a partition needs, if it has none that tells its store and the ends of its answers; nil
-    /// while its jobs must wait for another store.
-    func firstProgressRow(of owned: OwnedPartition) async -> [NewRecord]? {
+    /// What a partition's first progress row tells of answers and progress: as before; nil while its jobs must wait for
+    /// another store.
+    func firstProgressRow(of owned: OwnedPartition) async -> ProgressRow? {
         do {
             let sight = try await ports.store.sight()
             // Its index may be another ownership's by now.
@@ -23,17 +23,14 @@ extension Worker {
             }
             let store = try await ports.store.adopt()
             owned.store = store
-            let ends = owned.index.progress?.answers
-            if store == rows, ends != nil { return [] }
             if let rows, store != rows {
                 logger.notice(
                     "The rows of a partition are bound to another store now, as store.adopt says.",
                     ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
             }
             var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
-            row.answers = if let ends { ends } else { try await answers(of: owned.id, after: [:]).ends }
-            (row.store, row.at) = (store, now)
-            return [row.newRecord().announced(in: owned.epoch)]
+            if row.answers == nil { row.answers = try await answers(of: owned.id, after: [:]).ends }
+            return row
         } catch let failure as StoreFailure {
             note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as LogFailure {

@@ -188,6 +188,7 @@ package actor Worker {
             noteRestored(owned)
             look(at: owned)
             if !owned.isLeaving { writeProgress(of: owned) }
+            tickNaming(owned)
         }
         tellRestore()
         awaitStore()
@@ -219,29 +220,23 @@ package actor Worker {
 
     /// Grants permits, hands answers to the log, and asks for a turn if there is more to read.
     func settle() {
-        if !phase.isEnded, !isStoreFull {
-            for (kind, flight) in scheduler.grants(at: moment) {
-                guard let owned = partitions[flight.partition] else {
-                    scheduler.forget(flight)
-                    continue
-                }
-                feed(.granted(kind, flight), to: owned)
-            }
-        }
+        if !phase.isEnded, !isStoreFull { grant() }
         send()
         finishLeaving()
     }
 
     /// The partition's reducer decides; what it leaves to do is begun.
-    func feed(_ event: PartitionEvent, to owned: OwnedPartition) {
+    func feed(_ event: PartitionEvent, to owned: OwnedPartition) { feed(event, to: owned, at: moment) }
+
+    /// Of events that came together: clocks are read once for all.
+    func feed(_ event: PartitionEvent, to owned: OwnedPartition, at moment: Moment) {
         var decided = decided
         self.decided = []
-        let moment = moment
         owned.state.run(event, at: moment, permits: &scheduler, into: &decided) {
             lookUp($0, in: owned, at: moment)
         }
-        for work in decided { perform(work, of: owned, at: moment.wall) }
-        decided.removeAll(keepingCapacity: true)
+        decided.reverse()
+        while let work = decided.popLast() { perform(work, of: owned, at: moment.wall) }
         self.decided = decided
     }
 }

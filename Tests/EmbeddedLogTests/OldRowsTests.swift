@@ -51,7 +51,7 @@ struct OldRowsTests {
         await log.close()
     }
 
-    @Test("Older programs are told by its version, and only from the first packed row on")
+    @Test("Older programs are told by its version, and only from the first record on")
     func version() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("log")
@@ -60,10 +60,9 @@ struct OldRowsTests {
             try Connection(path + "/log.sqlite", .readOnly).number("PRAGMA user_version")
         }
         let log = try EmbeddedLog(path)
-        _ = await log.append([Bench.job("a job")])
         #expect(try version() == 1)
-        _ = await log.append([Self.row("new", "a")])
-        #expect(try version() == 2)
+        _ = await log.append([Bench.job("a job")])
+        #expect(try version() == 3)
         await log.close()
         await (try EmbeddedLog(path)).close()
     }

@@ -1,3 +1,4 @@
+import Access
 import Failures
 import Foundation
 import ImageModel
@@ -26,7 +27,8 @@ struct GuardTests {
         }
         // A spelling that the resolver does not take is as good.
         #expect(
-            ["fetch.refused-address", "fetch.resolution", "fetch.deadline", "fetch.invalid-url"].contains(failure?.code)
+            ["fetch.refused-address", "fetch.refused-name", "fetch.resolution", "fetch.deadline", "fetch.invalid-url"]
+                .contains(failure?.code)
         )
         #expect(origin.connectionCount == 0)
     }
@@ -36,10 +38,55 @@ struct GuardTests {
         arguments: ["127.1", "0x7f.1", "2130706433", "localhost", "0"])
     func shorthand(host: String) async throws {
         let failure = await #expect(throws: FetchFailure.self) {
-            try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: "http://\(host):9/", lane: .fast))
+            try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: "http://\(host)/", lane: .fast))
         }
-        #expect(failure?.code == "fetch.refused-address")
-        #expect(failure?.verdict == .fail)
+        // What DNS says must look like any host that does not answer.
+        let isName = host == "localhost"
+        #expect(failure?.code == (isName ? "fetch.refused-name" : "fetch.refused-address"))
+        #expect(failure?.verdict == (isName ? .retry : .fail))
+        #expect(failure?.isConfidential == isName)
+    }
+
+    @Test(
+        "Every hop is held to the hosts and ports that may be asked, before any connection",
+        arguments: [
+            (to: "http://127.0.0.1:22/", code: "fetch.refused-port"),
+            (to: "http://127.0.0.1:6379/", code: "fetch.refused-port"),
+            (to: "http://10.0.0.1/", code: "fetch.refused-address"),
+            (to: "http://2130706433:25/", code: "fetch.refused-port"),
+            (to: "http://denied.example/", code: "fetch.refused-host"),
+            (to: "http://DENIED.example./", code: "fetch.refused-host"),
+            (to: "http://%64enied.example/", code: "fetch.refused-host"),
+            (to: "http://a.denied.example/", code: "fetch.refused-host"),
+            (to: "http://127.0.0.3:8080/", code: "fetch.refused-host"),
+            (to: "http://[::ffff:127.0.0.3]/", code: "fetch.refused-host"),
+        ])
+    func hops(to: String, code: String) async throws {
+        let origin = try LocalOrigin()
+        origin.serve("/", .redirect(to))
+        var configuration = OriginConfiguration.loopback
+        configuration.access.addresses.allow = [try #require(AddressRange("127.0.0.0/8"))]
+        configuration.access.deny = try ["denied.example", "*.denied.example", "127.0.0.3"].map {
+            try #require(HostPattern($0))
+        }
+        let fetcher = GuardedFetcher(configuration)
+        for url in [to, origin.url("/")] {
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
+            }
+            #expect(failure?.code == code && failure?.verdict == .fail && failure?.isConfidential == false)
+        }
+        configuration.access.allow = [.range(try #require(AddressRange("127.0.0.2")))]
+        await #expect(throws: FetchFailure.refusedHost(url: origin.url("/"), host: "127.0.0.1", isListed: false)) {
+            try await GuardedFetcher(configuration).fetch(FetchRequest(url: origin.url("/"), lane: .fast))
+        }
+    }
+
+    @Test("This machine's own addresses are known, and not asked unless they are allowed")
+    func own() async throws {
+        let own = OwnAddresses()
+        #expect(own.contains(.v4(0x7F00_0001)))
+        #expect(!own.contains(.v4(0x0808_0808)))
     }
 
     @Test("A proxy of the environment is not used")

@@ -15,11 +15,14 @@ struct GuardedFetcherTests {
 
     init() throws { origin = try LocalOrigin() }
 
-    private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure) -> FetchedSource {
+    private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure)
+        -> FetchedSource
+    {
         try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
     }
 
-    @Test("The bytes come whole, with their digest, in a file that nobody can change", arguments: [1, 16_384, 3_000_001])
+    @Test(
+        "The bytes come whole, with their digest, in a file that nobody can change", arguments: [1, 16_384, 3_000_001])
     func bytes(count: Int) async throws {
         let bytes = Bytes.pattern(count)
         origin.serve("/a.jpg", .bytes(bytes, type: "image/jpeg"))
@@ -30,24 +33,32 @@ struct GuardedFetcherTests {
         #expect(throws: (any Error).self) { try source.body.append([1]) }
     }
 
-    @Test("The URL goes out as it came", arguments: [
-        "/a/../b/./c.jpg", "/a%2Fb%7e.jpg?x=%41&&y", "//double//", "/p?imageView&thumbnail=80x80&type=webp",
-    ])
+    @Test(
+        "The URL goes out as it came",
+        arguments: [
+            "/a/../b/./c.jpg", "/a%2Fb%7e.jpg?x=%41&&y", "//double//", "/p?imageView&thumbnail=80x80&type=webp",
+        ])
     func verbatim(path: String) async throws {
         let seen = try LocalOrigin()
         seen.serve(path, .bytes([7]))
         #expect(try await fetch(seen.url(path)).body.length == 1)
     }
 
-    @Test("A status that is no success says which", arguments: [
-        (status: 404, code: "fetch.not-found", verdict: Verdict.fail), (status: 410, code: "fetch.not-found", verdict: .fail),
-        (status: 403, code: "fetch.forbidden", verdict: .fail), (status: 401, code: "fetch.forbidden", verdict: .fail),
-        (status: 429, code: "fetch.too-many-requests", verdict: .retry), (status: 408, code: "fetch.request-timeout", verdict: .retry),
-        (status: 500, code: "fetch.server-error", verdict: .retry), (status: 503, code: "fetch.server-error", verdict: .retry),
-        (status: 204, code: "fetch.status", verdict: .fail), (status: 206, code: "fetch.status", verdict: .fail),
-        (status: 201, code: "fetch.status", verdict: .fail), (status: 304, code: "fetch.status", verdict: .fail),
-        (status: 300, code: "fetch.status", verdict: .fail), (status: 302, code: "fetch.status", verdict: .fail),
-    ])
+    @Test(
+        "A status that is no success says which",
+        arguments: [
+            (status: 404, code: "fetch.not-found", verdict: Verdict.fail),
+            (status: 410, code: "fetch.not-found", verdict: .fail),
+            (status: 403, code: "fetch.forbidden", verdict: .fail),
+            (status: 401, code: "fetch.forbidden", verdict: .fail),
+            (status: 429, code: "fetch.too-many-requests", verdict: .retry),
+            (status: 408, code: "fetch.request-timeout", verdict: .retry),
+            (status: 500, code: "fetch.server-error", verdict: .retry),
+            (status: 503, code: "fetch.server-error", verdict: .retry),
+            (status: 204, code: "fetch.status", verdict: .fail), (status: 206, code: "fetch.status", verdict: .fail),
+            (status: 201, code: "fetch.status", verdict: .fail), (status: 304, code: "fetch.status", verdict: .fail),
+            (status: 300, code: "fetch.status", verdict: .fail), (status: 302, code: "fetch.status", verdict: .fail),
+        ])
     func status(status: Int, code: String, verdict: Verdict) async throws {
         origin.serve("/", .status(status, headers: [], body: []))
         let failure = await #expect(throws: FetchFailure.self) { try await fetch(origin.url("/")) }
@@ -77,17 +88,25 @@ struct GuardedFetcherTests {
         #expect(fetcher.budget.used == 0)
     }
 
-    @Test("Broken answers each have their name", arguments: [
-        (answer: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", code: "fetch.truncated"),
-        (answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc", code: "fetch.truncated"),
-        (answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", code: "fetch.empty"),
-        (answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", code: "fetch.encoded"),
-        (answer: "HTTP/1.1 200 OK\r\nContent-Encoding: BR\r\nContent-Length: 3\r\n\r\nabc", code: "fetch.encoded"),
-        (answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", code: "fetch.encoded"),
-        (answer: "SSH-2.0-OpenSSH_9.2\r\n", code: "fetch.bad-answer"),
-        (answer: "", code: "fetch.connection"),
-        (answer: "HTTP/1.1 200 OK\r\nContent-Le", code: "fetch.connection"),
-    ])
+    @Test(
+        "Broken answers each have their name",
+        arguments: [
+            (answer: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", code: "fetch.truncated"),
+            (answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc", code: "fetch.truncated"),
+            (answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", code: "fetch.empty"),
+            (
+                answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+                code: "fetch.encoded"
+            ),
+            (answer: "HTTP/1.1 200 OK\r\nContent-Encoding: BR\r\nContent-Length: 3\r\n\r\nabc", code: "fetch.encoded"),
+            (
+                answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+                code: "fetch.encoded"
+            ),
+            (answer: "SSH-2.0-OpenSSH_9.2\r\n", code: "fetch.connection"),
+            (answer: "", code: "fetch.connection"),
+            (answer: "HTTP/1.1 200 OK\r\nContent-Le", code: "fetch.connection"),
+        ])
     func broken(answer: String, code: String) async throws {
         let broken = try BrokenOrigin(.answer(answer))
         let failure = await #expect(throws: FetchFailure.self) { try await fetch(broken.url()) }
@@ -100,10 +119,12 @@ struct GuardedFetcherTests {
         #expect(try await fetch(origin.url("/")).body.length == 2)
     }
 
-    @Test("What cannot be a fetch URL is refused without a connection", arguments: [
-        "file:///etc/passwd", "ftp://127.0.0.1/", "127.0.0.1/a.jpg", "", "http:/127.0.0.1/", "gopher://127.0.0.1/",
-        "http://user@127.0.0.1/", "http://", "http:///path", "javascript:alert(1)", "http://127.0.0.1/a b",
-    ])
+    @Test(
+        "What cannot be a fetch URL is refused without a connection",
+        arguments: [
+            "file:///etc/passwd", "ftp://127.0.0.1/", "127.0.0.1/a.jpg", "", "http:/127.0.0.1/", "gopher://127.0.0.1/",
+            "http://user@127.0.0.1/", "http://", "http:///path", "javascript:alert(1)", "http://127.0.0.1/a b",
+        ])
     func invalid(url: String) async throws {
         await #expect(throws: FetchFailure.invalidURL(url)) { try await fetch(url) }
     }

@@ -1,3 +1,4 @@
+import Access
 import HTTP
 import Origin
 import Posix
@@ -20,7 +21,7 @@ extension OriginConfiguration {
     /// The guard lets exactly the address of the tests' origins through.
     static var loopback: OriginConfiguration {
         var configuration = OriginConfiguration()
-        configuration.allow = [AddressRange("127.0.0.1/32")!]
+        configuration.access.addresses.allow = [AddressRange("127.0.0.1/32")!]
         return configuration
     }
 }

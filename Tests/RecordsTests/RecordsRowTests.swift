@@ -63,7 +63,11 @@ struct RecordsRowTests {
                     ], anchor: LogAnchor(offset: 3, timestamp: 1_700_000_000_000),
                     last: LogAnchor(offset: 6, timestamp: 1_700_000_000_009)),
                 .retry: TopicProgress(next: 0), .retry1h: TopicProgress(next: 3),
-            ], answers: [.outcomes: 12, .dead: 0, .retry10s: 4], at: 8)
+            ], answers: [.outcomes: 12, .dead: 0, .retry10s: 4], isClean: false, deaths: 2,
+            suspects: [
+                .init(.jobsFast, 8, deaths: 1, begun: .beside), .init(.retry1h, 4, deaths: 2, begun: .alone),
+                .init(.jobsSlow, 0, deaths: 2),
+            ], at: 8)
         var read = progress
         // Beyond the bitmap's end: finished again by the next owner.
         read.topics[.jobsFast]?.finished = [9, 10]

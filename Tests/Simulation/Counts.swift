@@ -36,4 +36,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case fetched, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited,
         rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
+    // Jobs that kill workers.
+    case publishedKiller, killedByJob, poison
+    // Jobs whose origins never answer well.
+    case publishedHopeless
 }

@@ -131,6 +131,7 @@ final class Group {
             return false
         }
         for (place, offset) in offsets {
+            world.note("committed", Int64(process.number), Int64(place), offset)
             world.ledger.check(committed: offset, of: world.cluster.logs[place])
             committed[place] = offset
         }

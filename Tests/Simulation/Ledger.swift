@@ -128,6 +128,8 @@ final class Ledger {
         answeredAt[Int(partition.number)] = world.now
         finish(fate, upTo: .max)
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
+        world.killers.answered(id, report)
+        world.hopeless.answered(id, report)
         // One that counts only beside its dead letter may stand without.
         let answered = AnsweredRecord.answered(by: record).flatMap { $0.needsLetter ? nil : $0.record }
         let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
@@ -220,6 +222,10 @@ final class Ledger {
     }
 
     private func check(_ row: ProgressRow) {
+        world.note(
+            "progress", Int64(row.partition.number), row.isClean == true ? 1 : 0, Int64(row.deaths),
+            text: row.suspects.map { "\($0.topic.rawValue) \($0.offset) \($0.deaths) \($0.begun?.rawValue ?? "-")" }
+                .joined(separator: ", "))
         for (topic, progress) in row.topics.sorted(by: { $0.key.ordinal < $1.key.ordinal }) {
             let log = world.cluster.log(topic, row.partition)
             guard log.incarnation == 0 else { continue }

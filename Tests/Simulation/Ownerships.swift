@@ -56,6 +56,20 @@ final class Ownerships {
 
     private func isClean(_ key: Key) -> Bool { left.contains(key) && !hindered.contains(key) }
 
+    func newestEpoch(of partition: PartitionID) -> Int64 { latest[partition]?.epoch ?? 0 }
+
+    /// Owners since an epoch that did not leave in good order, and may not have told what they tried; nil where the simulator
+    /// took records, or brought them back.
+    func badEnds(of partition: PartitionID, since epoch: Int64) -> Int? {
+        let logs = Topic.worked.map { world.cluster.log($0, partition) }
+        guard logs.allSatisfy({ $0.incarnation == 0 && !unknown.contains($0.place) }) else { return nil }
+        let last = latest[partition]
+        return beginnings.keys.count { key in
+            key.partition == partition && key.epoch >= epoch
+                && (key == last ? hindered.contains(key) : !isClean(key))
+        }
+    }
+
     /// Why a record should not have been answered again; nil where it may.
     func objection(to record: AnsweredRecord, answered before: [Answer], by key: Key) -> String? {
         let log = world.cluster.log(record.topic, record.partition)

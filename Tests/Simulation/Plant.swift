@@ -16,8 +16,12 @@ package enum Plant: String, Sendable, CaseIterable {
     case twoOwners = "two-owners"
     /// A blob is said to be stored, and is not.
     case loseBlob = "lose-blob"
-    /// An owner finds an older progress row than the newest.
+    /// An owner finds older positions than those of the newest progress row.
     case stalePosition = "stale-position"
+    /// An owner does not find how often jobs were tried that waited in memory.
+    case forgetAttempts = "forget-attempts"
+    /// An owner does not read what the last one had begun.
+    case trustNoMarker = "trust-no-marker"
     /// Every slow flight is taken for one that has waited too long.
     case slowFirst = "slow-first"
     /// None ever is.

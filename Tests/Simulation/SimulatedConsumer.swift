@@ -80,13 +80,14 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     }
 
     func wake() {
-        let missed = missed
-        self.missed = []
         // A zombie goes on for a while before it hears what became of its partitions.
         let zombie = !world.group.isMember(process) && !epochs.isEmpty
         if zombie { world.count(.zombie) }
         world.after(zombie ? world.chance.within(1_000...800_000) : 0) { [self] in
-            if process.isDead { return }
+            // Paused again meanwhile, it hears all of it when it wakes the next time.
+            if process.isDead || process.isPaused { return }
+            let missed = missed
+            self.missed = []
             for body in missed { tell(body) }
             if !world.group.isMember(process) { lose() }
         }
@@ -291,6 +292,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         let log = world.cluster.log(topic, partition)
         guard !process.isDead, readers[log.place] != nil else { throw .closed }
         world.count(.rewound)
+        world.note("rewound", Int64(process.number), Int64(log.place), offset)
         readers[log.place] = Reader(position: offset, arrived: offset, incarnation: log.incarnation)
         hear(log)
     }

@@ -72,7 +72,13 @@ final class SimulatedIndex: VariantIndex {
 
     var checkpoint: IndexCheckpoint? { file.checkpoint }
     var progress: ProgressRow? {
-        process.world.plants(.stalePosition) ? process.machine.disk.older[partition]?.progress : file.progress
+        guard process.world.plant != nil, var row = file.progress else { return file.progress }
+        if process.world.plants(.stalePosition), let older = process.machine.disk.older[partition]?.progress {
+            row.topics = older.topics
+        }
+        if process.world.plants(.trustNoMarker) { row.suspects = [] }
+        if process.world.plants(.forgetAttempts) { for topic in Topic.worked { row.topics[topic]?.waits = [] } }
+        return row
     }
 
     func isEmpty() throws(IndexFailure) -> Bool {

@@ -54,13 +54,15 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         ) { done in
             let host = number % Origins.hostCount
             let source = world.origins.sources[number]
+            world.killers.meet(number, .fetch, process)
+            world.hopeless.meet(number)
             world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1)
             if world.origins.stallsUntil[host] > world.now {
                 world.count(.originStalled)
                 return world.after(5_000_000) { done(.failure(.deadline(url: source.url, phase: "no answer"))) }
             }
             world.after(world.chance.within(5_000...400_000)) { [world] in
-                if world.origins.failsUntil[host] > world.now {
+                if world.origins.failsUntil[host] > world.now || Hopeless.number(of: number) != nil {
                     world.count(.originFailed)
                     return done(.failure(.status(url: source.url, 503)))
                 }
@@ -117,6 +119,7 @@ final class SimulatedRenderer: Renderer, @unchecked Sendable {
         defer { flight.map { world.flights.end($0) } }
         let gone = Result<[RenderedVariant], RenderFailure>.failure(.unavailable(reason: "killed"))
         return try await process.ask(or: gone) { done in
+            world.killers.meet(number, .render, process)
             world.note("render", Int64(process.number), Int64(number), Int64(orders.count), isReuse ? 1 : 0)
             world.count(isReuse ? .reuse : .render)
             let rendererFails = world.rendererFailsUntil > world.now

@@ -125,17 +125,18 @@ final class TopicLog {
         return entries
     }
 
-    /// Keeps the newest record of each key, and all that is younger than `time`; tombstones go once they are older than
-    /// `tombstones`.
-    func compact(before time: Int64, tombstones: Int64) -> Int {
+    /// Of records older than `time` the newest of each key stays, and none knows of the younger ones; tombstones go once
+    /// they are older than `tombstones`. Returns what went.
+    func compact(before time: Int64, tombstones: Int64) -> [Entry] {
         var newest: [[UInt8]: Int64] = [:]
-        for entry in entries { newest[entry.record.key] = entry.record.offset }
-        let count = entries.count
-        entries.removeAll { entry in
+        for entry in entries where entry.record.timestamp < time { newest[entry.record.key] = entry.record.offset }
+        let goes = { (entry: Entry) in
             let record = entry.record
             if record.timestamp >= time { return false }
             return newest[record.key] != record.offset || (record.value == nil && record.timestamp < tombstones)
         }
-        return count - entries.count
+        let gone = entries.filter(goes)
+        if !gone.isEmpty { entries.removeAll(where: goes) }
+        return gone
     }
 }

@@ -51,7 +51,7 @@ extension World {
             return
         case .kill, .pause, .terminate, .loseDisk, .oldDisk, .otherDisk:
             if !running.isEmpty { inject(fault, on: chance.pick(running), until) }
-        case .rebalance: group.rebalance()
+        case .rebalance: after(hopeless.publishNext()) { [self] in group.rebalance() }
         case .clock: jump(chance.pick(machines))
         case .cut: cluster.cutUntil = until
         case .full: cluster.fullUntil = until
@@ -84,7 +84,7 @@ extension World {
         switch fault {
         case .terminate:
             count(.terminated)
-            process.drain()
+            after(hopeless.publishNext()) { process.drain() }
         case .pause: pause(process, until: until)
         default:
             count(.killed)
@@ -131,9 +131,11 @@ extension World {
         case .truncate:
             guard log.end - log.start > 2 else { return }
             count(.truncated)
+            killers.excuse(log.partition)
             ledger.excuse(log.truncate(to: log.end - chance.within(1...2)))
         case .recreate:
             count(.recreated)
+            killers.excuse(log.partition)
             ledger.excuse(log.recreate())
             group.committed[log.place] = nil
         case .retain:
@@ -202,7 +204,9 @@ extension World {
         let time = World.begin + now / 1_000
         for log in cluster.logs where log.topic.isCompacted {
             let gone = log.compact(before: time - Self.compactionLag, tombstones: time - Self.tombstoneSeconds * 1_000)
-            if gone > 0 { count(.compacted) }
+            if gone.isEmpty { continue }
+            count(.compacted)
+            killers.excuse(compacted: gone, of: log)
         }
     }
 }

@@ -45,6 +45,9 @@ final class World: @unchecked Sendable {
     private(set) lazy var group = Group(self)
     private(set) lazy var ledger = Ledger(self)
     private(set) lazy var flights = Flights(self)
+    private(set) lazy var killers = Killers(self, seed: seed)
+    private(set) lazy var hopeless = Hopeless(self, seed: seed)
+    private let seed: UInt64
     private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
     let origins: Origins
@@ -57,7 +60,7 @@ final class World: @unchecked Sendable {
 
     init(seed: UInt64, plant: Plant?, print: ((String) -> Void)?) {
         var chance = Chance(seed: seed)
-        (self.plant, trace) = (plant, Trace(print: print))
+        (self.seed, self.plant, trace) = (seed, plant, Trace(print: print))
         faults = Fault.some(by: &chance)
         floods = chance.isOne(in: 4)
         origins = Origins(catalogue, &chance)
@@ -93,7 +96,6 @@ final class World: @unchecked Sendable {
             for machine in machines {
                 if let process = machine.process, !process.isPaused { ran += process.executor.run() }
             }
-            trace.mix(UInt64(ran))
         }
         lookAtLanes()
     }
@@ -177,6 +179,8 @@ final class World: @unchecked Sendable {
     func run(steps limit: Int) {
         for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
         publishSoon()
+        killers.publishSoon()
+        hopeless.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()

@@ -12,9 +12,16 @@ package final class BrokenOrigin: Sendable {
         case stall([UInt8])
         /// These bytes, then one more every so many milliseconds, for ever.
         case drip([UInt8], every: Int32)
+        /// These bytes, then others again and again, as fast as they go.
+        case flood([UInt8], [UInt8])
+        /// What the request's bytes make of it.
+        indirect case scripted(@Sendable ([UInt8]) -> Behaviour)
 
         package static func answer(_ text: String) -> Behaviour { .answer(Array(text.utf8)) }
         package static func stall(_ text: String) -> Behaviour { .stall(Array(text.utf8)) }
+        package static func flood(_ text: String, _ again: String) -> Behaviour {
+            .flood(Array(text.utf8), Array(again.utf8))
+        }
         package static let silence = Behaviour.stall([])
     }
 
@@ -76,14 +83,24 @@ package final class BrokenOrigin: Sendable {
             guard count > 0 else { return }
             request += buffer[..<count]
         }
+        answer(connection, behaviour, to: request, until: book)
+    }
+
+    private static func answer(_ connection: Int32, _ behaviour: Behaviour, to request: [UInt8], until book: Book) {
         switch behaviour {
+        case .scripted(let script): answer(connection, script(request), to: request, until: book)
         case .answer(let bytes): write(bytes, to: connection)
         case .stall(let bytes):
             write(bytes, to: connection)
             while pause(connection, 100), !book.isStopped.load(ordering: .acquiring) {}
+        case .flood(let bytes, let again):
+            let many = [UInt8]((0..<max(1, (64 << 10) / again.count)).lazy.map { _ in again }.joined())
+            guard write(bytes, to: connection) else { return }
+            while !book.isStopped.load(ordering: .acquiring), write(many, to: connection) {}
         case .drip(let bytes, let interval):
             write(bytes, to: connection)
-            while pause(connection, interval), !book.isStopped.load(ordering: .acquiring), write([0x2E], to: connection) {}
+            while pause(connection, interval), !book.isStopped.load(ordering: .acquiring), write([0x2E], to: connection)
+            {}
         }
     }
 

@@ -23,8 +23,10 @@ package final class RunningProgram: Sendable {
         let content = Mutex(State())
     }
 
-    /// Starts a program in `folder`, with nothing of ours in its environment.
-    package init(_ program: String, _ words: [String], in folder: URL) throws {
+    /// Starts a program in `folder`, with nothing of ours in its environment but `environment`.
+    package init(
+        _ program: String, _ words: [String], in folder: URL, environment: [String: String] = [:]
+    ) throws {
         scratch = try TemporaryFolder()
         output = scratch.url.appending(path: "output")
         try Data().write(to: output)
@@ -32,7 +34,7 @@ package final class RunningProgram: Sendable {
         process.executableURL = Built.program(program)
         process.arguments = words
         process.currentDirectoryURL = folder
-        process.environment = ["PATH": "/usr/bin:/bin", "TZ": "UTC"]
+        process.environment = ["PATH": "/usr/bin:/bin", "TZ": "UTC"].merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)
         let errors = Pipe()

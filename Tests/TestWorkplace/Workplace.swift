@@ -87,11 +87,13 @@ package final class Workplace: Sendable {
         try worker(more, untilIdle: untilIdle)
     }
 
-    package func worker(_ more: [String], untilIdle: Bool = true) throws -> RunningProgram {
+    package func worker(
+        _ more: [String], untilIdle: Bool = true, environment: [String: String] = [:]
+    ) throws -> RunningProgram {
         try RunningProgram(
             "mezzotint-worker",
-            settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []), in: folder.url
-        )
+            settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []),
+            in: folder.url, environment: environment)
     }
 
     /// A worker's whole run; its summary.

@@ -1,3 +1,4 @@
+import Access
 import Canonical
 import Digest
 import EmbeddedLog
@@ -69,7 +70,7 @@ final class Bench: Sendable {
         let pool = RendererPool(
             RendererConfiguration(program: renderer ?? Built.program("mezzotint-renderer").path, count: 2))
         var origin = OriginConfiguration()
-        origin.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
+        origin.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
             log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: pool) { count in self.orders.withLock { $0.append(count) } },

@@ -10,6 +10,10 @@ final class MovingLog: Log, LogConsumer {
     private let listener = Mutex<(any LogListener)?>(nil)
     private let rule: @Sendable ([NewRecord]) async -> LogFailure?
     private let refusal: @Sendable (NewRecord) -> LogFailure?
+    private let unreadable = Mutex<Topic?>(nil)
+    private let highest = Mutex<Int64>(0)
+    /// The highest offset of all that were to be committed.
+    var highestCommit: Int64 { highest.withLock { $0 } }
 
     /// `rule` is asked before each append: what it returns is the answer in place of an append; then `refusal` for each
     /// record.
@@ -38,6 +42,16 @@ final class MovingLog: Log, LogConsumer {
         }
     }
 
+    /// Reading the topic fails, and looking at its log, until it is nil again.
+    func fail(_ topic: Topic?, _ partition: PartitionID) async {
+        unreadable.withLock { $0 = topic }
+        await Turn(self).do { if let topic { $0?.readable(topic, partition) } }
+    }
+
+    private func check(_ topic: Topic) throws(LogFailure) {
+        if unreadable.withLock({ $0 == topic }) { throw .unavailable(reason: "the test says so") }
+    }
+
     /// The partition goes to another worker, as one does that was away for too long.
     func lose(_ partition: PartitionID) async { await Turn(self).do { $0?.lost(partition) } }
 
@@ -64,7 +78,8 @@ final class MovingLog: Log, LogConsumer {
     func onThread(_ body: @Sendable () -> Void) async { await Turn(self).do { _ in body() } }
 
     func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {
-        try await log.bounds(topic, partition)
+        try check(topic)
+        return try await log.bounds(topic, partition)
     }
 
     func committed(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Int64? {
@@ -94,7 +109,8 @@ final class MovingLog: Log, LogConsumer {
     }
 
     func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record] {
-        try consumer.drain(topic, partition, limit: limit)
+        try check(topic)
+        return try consumer.drain(topic, partition, limit: limit)
     }
 
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure) {
@@ -102,6 +118,7 @@ final class MovingLog: Log, LogConsumer {
     }
 
     func commit(_ topic: Topic, _ partition: PartitionID, below offset: Int64) {
+        highest.withLock { $0 = max($0, offset) }
         consumer.commit(topic, partition, below: offset)
     }
 

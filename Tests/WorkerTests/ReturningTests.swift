@@ -1,5 +1,6 @@
 import Canonical
 import EmbeddedLog
+import Foundation
 import ImageModel
 import Partition
 import Ports
@@ -42,13 +43,7 @@ struct ReturningTests {
         try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
         let source = try bench.rules.source(of: bench.url("/a.png")).key
         let partition = source.partition(of: log.partitionCount)
-        try await bench.append(
-            [
-                NewRecord(
-                    topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes,
-                    value: Array("no job".utf8))
-            ],
-            to: log)
+        try await bench.append([Self.noJob(source, partition)], to: log)
         let letters = Mutex(0)
         let moving = MovingLog(log) { records in
             if records.contains(where: { $0.topic == .dead }) { letters.withLock { $0 += 1 } }
@@ -68,6 +63,87 @@ struct ReturningTests {
         #expect(try await bench.outcomes().map(\.kind).sorted { $0.rawValue < $1.rawValue } == [.dead, .stored])
     }
 
+    @Test("What the last owner left is not lost with an ownership that ends before its fence")
+    func beforeFence() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
+        bench.origin.serve("/a.png", .gated(gate, picture))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        let source = try bench.rules.source(of: bench.url("/a.png")).key
+        let partition = source.partition(of: log.partitionCount)
+        try await bench.append([Self.noJob(source, partition)], to: log)
+        // Only its progress row tells that the second job is answered.
+        let killed = MovingLog(log)
+        await #expect(throws: LogFailure.closed) {
+            try await bench.work(
+                log: log, moving: killed,
+                watching: { _ in
+                    await #expect(throws: Never.self) {
+                        try await eventually {
+                            let key = RecordKey.progress(partition).bytes
+                            let record = try await log.latest(.variants, partition, keyPrefix: key).first
+                            guard case .progress(let row)? = try record.map({ try ChangelogEntry($0) }) else {
+                                return false
+                            }
+                            return row.topics[.jobsFast]?.finished == [1] && row.answers?[.outcomes] == 1
+                        }
+                    }
+                    await killed.kill()
+                })
+        }
+        gate.open()
+
+        // There is no fence before the store is there again.
+        let (store, away) = (bench.folder.file("store"), bench.folder.file("away"))
+        try FileManager.default.moveItem(atPath: store, toPath: away)
+        let again = try bench.log
+        let moving = MovingLog(again)
+        try await bench.work(
+            log: again, moving: moving,
+            watching: { worker in
+                await #expect(throws: Never.self) {
+                    try await eventually { await (worker.counters.failures["store.foreign"] ?? 0) > 0 }
+                    try await moving.moveAndReturn(partition, epoch: 1_000)
+                    try FileManager.default.removeItem(atPath: store)
+                    try FileManager.default.moveItem(atPath: away, toPath: store)
+                }
+            })
+        #expect(try await bench.outcomes().map(\.kind).sorted { $0.rawValue < $1.rawValue } == [.dead, .stored])
+    }
+
+    @Test("What is answered while its topic's log may be another one is committed once it is known to be the same")
+    func suspected() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
+        bench.origin.serve("/a.png", .gated(gate, picture))
+        let log = try bench.log
+        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        let partition = try bench.rules.source(of: bench.url("/a.png")).key.partition(of: log.partitionCount)
+        let moving = MovingLog(log)
+        try await bench.work(
+            log: log, moving: moving,
+            watching: { worker in
+                await #expect(throws: Never.self) {
+                    try await eventually { await worker.counters.fetches == 1 }
+                    await moving.fail(.jobsFast, partition)
+                    gate.open()
+                    try await eventually { await worker.counters.jobs == 1 }
+                    // What is told of the answer is decided before the worker can be asked again.
+                    #expect(await worker.isQuiet == false && moving.highestCommit == 0)
+                    await moving.fail(nil, partition)
+                    try await eventually { try await log.committed(.jobsFast, partition) == 1 }
+                }
+            })
+    }
+
+    private static func noJob(_ source: SourceKey, _ partition: PartitionID) -> NewRecord {
+        NewRecord(
+            topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes, value: Array("no job".utf8))
+    }
+
     @Test("Its fetch is cancelled, and the permit is another's only when it has ended")
     func fetch() async throws {
         let bench = try Bench()
@@ -77,13 +153,7 @@ struct ReturningTests {
         let source = try bench.rules.source(of: bench.url("/a.png")).key
         let partition = source.partition(of: log.partitionCount)
         // Answered without a fetch, once the job before it has asked for its permit.
-        try await bench.append(
-            [
-                NewRecord(
-                    topic: .jobsFast, partition: partition, key: RecordKey.job(source).bytes,
-                    value: Array("no job".utf8))
-            ],
-            to: log)
+        try await bench.append([Self.noJob(source, partition)], to: log)
         let (told, moved, ended) = (Gate(), Gate(), Gate())
         let letters = Mutex(0)
         let moving = MovingLog(log) { records in

@@ -118,6 +118,10 @@ enum ReferenceCommand {
                 EventHeader.heldSince, "retry.*",
                 "Milliseconds since 1970 since when the machine's fault has held the job back."
             ),
+            (
+                EventHeader.deaths, "retry.*",
+                "Workers that died while it ran, or may have run; left out where none did."
+            ),
             (EventHeader.code, "retry.*, dead", "Why, as a code of the table above."),
             (EventHeader.message, "retry.*, dead", "Why, as a sentence."),
             (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),

@@ -1,3 +1,5 @@
 import CommandLine
+import Posix
 
+ProcessEnvironment.forgetLibraries()
 await Program.command.main()

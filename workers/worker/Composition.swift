@@ -1,3 +1,4 @@
+internal import Access
 internal import Canonical
 internal import Glibc
 internal import HTTP
@@ -106,7 +107,9 @@ extension Settings {
 
     var originConfiguration: OriginConfiguration {
         var origin = OriginConfiguration()
-        origin.allow = fetch.allow
+        origin.access.addresses = AddressGuard(allow: fetch.allow, nat64: fetch.nat64)
+        (origin.access.allow, origin.access.deny) = (fetch.hosts.allow, fetch.hosts.deny)
+        origin.access.ports = fetch.ports
         origin.byteLimit = fetch.byteLimit
         origin.memoryBudget = fetch.budget
         origin.redirects = fetch.redirects

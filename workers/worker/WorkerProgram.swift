@@ -27,7 +27,10 @@ struct WorkerProgram {
         ]
     ) { try await run($0) }
 
-    static func main() async { await command.main() }
+    static func main() async {
+        ProcessEnvironment.forgetLibraries()
+        await command.main()
+    }
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let begun = SystemTime.wallMilliseconds

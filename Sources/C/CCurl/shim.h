@@ -10,6 +10,7 @@ static inline CURLcode mz_set_ptr(CURL *h, CURLoption o, void *v) { return curl_
 static inline CURLcode mz_set_write(CURL *h, curl_write_callback v) { return curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, v); }
 static inline CURLcode mz_set_header(CURL *h, curl_write_callback v) { return curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, v); }
 static inline CURLcode mz_set_opensock(CURL *h, curl_opensocket_callback v) { return curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, v); }
+static inline CURLcode mz_set_closesock(CURL *h, curl_closesocket_callback v) { return curl_easy_setopt(h, CURLOPT_CLOSESOCKETFUNCTION, v); }
 static inline CURLcode mz_set_prereq(CURL *h, curl_prereq_callback v) { return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, v); }
 static inline CURLcode mz_set_resolver_start(CURL *h, curl_resolver_start_callback v) { return curl_easy_setopt(h, CURLOPT_RESOLVER_START_FUNCTION, v); }
 static inline CURLcode mz_get_long(CURL *h, CURLINFO o, long *v) { return curl_easy_getinfo(h, o, v); }

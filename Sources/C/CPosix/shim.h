@@ -9,10 +9,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -26,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 extern int pipe2(int ends[2], int flags);
 
@@ -227,6 +231,52 @@ static inline int mz_cores(void) {
     long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set), cores = 0;
     for (long i = 0; i < bytes / (long)sizeof *set; i++) cores += __builtin_popcountl(set[i]);
     return (int)cores;
+}
+// Bytes of a TCP connection that its owner has read, or -1. By place in the kernel's struct tcp_info: glibc's ends before
+// tcpi_bytes_received.
+static inline long long mz_bytes_read(int fd) {
+    unsigned char info[136];
+    socklen_t len = sizeof info;
+    unsigned long long received;
+    int waiting = 0;
+    if (getsockopt(fd, 6 /* IPPROTO_TCP */, 11 /* TCP_INFO */, info, &len) != 0 || len < sizeof info) return -1;
+    memcpy(&received, info + 128, sizeof received);
+    if (ioctl(fd, 0x541B /* FIONREAD */, &waiting) != 0) return -1;
+    return (long long)received - waiting;
+}
+// Ends a TCP connection under whoever reads it, with all that waits to be read: a shutdown would leave that.
+static inline int mz_disconnect(int fd) {
+    struct sockaddr none;
+    memset(&none, 0, sizeof none);
+    return connect(fd, &none, sizeof none); // AF_UNSPEC
+}
+// A socket to which the kernel says when an address of this machine comes or goes; -1 where it does not.
+static inline int mz_watch_addresses(void) {
+    struct { unsigned short family, pad; unsigned port, groups; } all = {16 /* AF_NETLINK */, 0, 0, 0x10 | 0x100};
+    int fd = socket(16, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0 /* NETLINK_ROUTE */);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&all, sizeof all) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+// Whether it has said so since the last call. What was lost for want of room counts, too.
+static inline int mz_addresses_changed(int fd) {
+    char part[64];
+    int changed = fd < 0;
+    while (fd >= 0 && (recv(fd, part, sizeof part, MSG_DONTWAIT) >= 0 || errno == ENOBUFS)) changed = 1;
+    return changed;
+}
+// Unsets every variable whose line `NAME=value` begins with `start`, in any case.
+static inline void mz_forget(const char *start) {
+    for (int i = 0; environ && environ[i];) {
+        char name[256];
+        size_t length = strcspn(environ[i], "=");
+        if (strncasecmp(environ[i], start, strlen(start)) != 0 || length == 0 || length >= sizeof name) { i++; continue; }
+        memcpy(name, environ[i], length);
+        name[length] = 0;
+        if (unsetenv(name) != 0) i++;
+    }
 }
 static inline int mz_malloc_arenas(int n) { return mallopt(M_ARENA_MAX, n); }
 static inline int mz_malloc_keep(int bytes) { return mallopt(M_MMAP_THRESHOLD, bytes) & mallopt(M_TRIM_THRESHOLD, bytes); }

@@ -1,4 +1,4 @@
-import Origin
+import Access
 import Posix
 import Testing
 

@@ -6,18 +6,27 @@ package import Posix
 /// addresses that carry an IPv4 one are judged by it.
 package struct AddressGuard: Sendable {
     /// Ranges let through although they are denied otherwise; `fetch.allow`.
-    package let allow: [AddressRange]
+    package var allow: [AddressRange]
+    /// Prefixes under which a gateway of the operator's reaches IPv4; `fetch.nat64`.
+    package var nat64: [NAT64Prefix]
 
-    package init(allow: [AddressRange] = []) { self.allow = allow }
+    package init(allow: [AddressRange] = [], nat64: [NAT64Prefix] = []) { (self.allow, self.nat64) = (allow, nat64) }
+
+    /// Where a connection to an address leads: the IPv4 address inside it, or itself.
+    package func target(of address: IPAddress) -> IPAddress {
+        guard case .v6(let high, let low) = address else { return address }
+        // ::ffff:0:0/96, IPv4 in the dress of IPv6.
+        if high == 0, low >> 32 == 0xFFFF { return .v4(UInt32(truncatingIfNeeded: low)) }
+        return nat64.lazy.compactMap { $0.target(of: address) }.first ?? address
+    }
 
     package func accepts(_ address: IPAddress) -> Bool {
-        switch address {
+        switch target(of: address) {
+        case let target where target != address: return accepts(target)
         case .v4: return isAllowed(address) || !Self.denied4.contains { $0.contains(address) }
-        case .v6(let high, let low):
-            // ::ffff:0:0/96, IPv4 in the dress of IPv6.
-            if high == 0, low >> 32 == 0xFFFF { return accepts(.v4(UInt32(truncatingIfNeeded: low))) }
-            // NAT64: only where it is configured, and then for what the IPv4 address is.
-            if Self.nat64.contains(address) {
+        case .v6(_, let low):
+            // The prefix that everybody may use for NAT64, allowed as a range.
+            if Self.wellKnown.contains(address) {
                 return isAllowed(address) && accepts(.v4(UInt32(truncatingIfNeeded: low)))
             }
             if isAllowed(address) { return true }
@@ -27,7 +36,7 @@ package struct AddressGuard: Sendable {
         }
     }
 
-    private func isAllowed(_ address: IPAddress) -> Bool { allow.contains { $0.contains(address) } }
+    package func isAllowed(_ address: IPAddress) -> Bool { allow.contains { $0.contains(address) } }
 
     private static let denied4 = ranges(
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
@@ -38,7 +47,7 @@ package struct AddressGuard: Sendable {
     /// All of IPv6 that is unicast and global; loopback, unique-local, link-local and multicast are outside.
     private static let global6 = AddressRange("2000::/3")!
     private static let denied6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
-    private static let nat64 = AddressRange("64:ff9b::/96")!
+    private static let wellKnown = AddressRange("64:ff9b::/96")!
 
     private static func ranges(_ texts: String...) -> [AddressRange] { texts.map { AddressRange($0)! } }
 }

@@ -1,0 +1,104 @@
+internal import Glibc
+internal import Posix
+internal import Synchronization
+
+/// The loops of a client: each has a thread, and works for one host at a time.
+///
+/// What libcurl does within one call nobody can interrupt, and a host decides how much that is. On a thread of its own
+/// it takes time from nobody but itself; the system shares out the processor.
+///
+/// - Ownership: `end` ends all threads; until then there are as many as hosts were asked at once, and at least those of
+///   the last hosts, with their connections.
+final class TransferSeats: Sendable {
+    /// A loop and who it works for.
+    final class Seat: Sendable {
+        let mailbox = TransferMailbox()
+        let traffic = Traffic()
+    }
+
+    private struct Place {
+        let seat: Seat
+        var host: String
+        var transfers = 0
+        /// When it was last left.
+        var left: UInt64 = 0
+    }
+
+    private struct State {
+        var places: [Place] = []
+        var turn: UInt64 = 0
+        var isWatched = false
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private let connectionsPerHost: Int
+
+    /// How many hosts' connections are kept though nobody uses them.
+    private static let kept = 64
+    /// Milliseconds. A connection of 1 Gbit/s brings 2.5 MB meanwhile.
+    private static let watchEvery: UInt32 = 20
+
+    init(connectionsPerHost: Int) { self.connectionsPerHost = connectionsPerHost }
+
+    /// The seat that works for a host, or the one that was idle longest, or a new one.
+    func take(for host: String) -> Seat {
+        state.withLock { state in
+            if !state.isWatched {
+                state.isWatched = true
+                OwnThread.start("http-watch") { [weak self] in
+                    while let self, self.watch() { usleep(Self.watchEvery * 1_000) }
+                }
+            }
+            let index = index(for: host, &state)
+            if state.places[index].transfers == 0 {
+                state.places[index].seat.traffic.begin(forAnotherHost: state.places[index].host != host)
+                state.places[index].host = host
+            }
+            state.places[index].transfers += 1
+            return state.places[index].seat
+        }
+    }
+
+    private func index(for host: String, _ state: inout State) -> Int {
+        if let same = state.places.firstIndex(where: { $0.host == host }) { return same }
+        let idle = state.places.indices.filter { state.places[$0].transfers == 0 }
+        if state.places.count >= Self.kept, let oldest = idle.min(by: { state.places[$0].left < state.places[$1].left })
+        {
+            return oldest
+        }
+        let seat = Seat()
+        OwnThread.start("http") { [connectionsPerHost] in
+            TransferLoop(seat.mailbox, seat.traffic, connectionsPerHost: connectionsPerHost).run()
+        }
+        state.places.append(Place(seat: seat, host: host))
+        return state.places.count - 1
+    }
+
+    func leave(_ seat: Seat) {
+        state.withLock { state in
+            guard let index = state.places.firstIndex(where: { $0.seat === seat }) else { return }
+            state.turn += 1
+            state.places[index].transfers -= 1
+            state.places[index].left = state.turn
+        }
+    }
+
+    func end() {
+        state.withLock { state in
+            for place in state.places { place.seat.mailbox.post(.stop) }
+            (state.places, state.isOver) = ([], true)
+        }
+    }
+
+    /// False where nobody is at work: the next who comes starts the watch again.
+    private func watch() -> Bool {
+        let busy = state.withLock { state in
+            let busy = state.isOver ? [] : state.places.filter { $0.transfers > 0 }.map(\.seat.traffic)
+            state.isWatched = !busy.isEmpty
+            return busy
+        }
+        for traffic in busy { traffic.check() }
+        return !busy.isEmpty
+    }
+}

@@ -1,0 +1,66 @@
+internal import JSONText
+
+extension ProgressRow {
+    /// A record that was under way when an owner died, or is under way now.
+    package struct Suspect: Sendable, Hashable {
+        package let topic: Topic
+        package let offset: Int64
+        /// Owners that died while it was under way, or may have been.
+        package let deaths: Int
+        /// nil: it is not under way.
+        package let begun: Begun?
+
+        package init(_ topic: Topic, _ offset: Int64, deaths: Int, begun: Begun? = nil) {
+            (self.topic, self.offset, self.deaths, self.begun) = (topic, offset, deaths, begun)
+        }
+
+        /// Whether other jobs of its worker are under way at the same time.
+        package enum Begun: String, Sendable {
+            case beside, alone
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func suspect(_ suspect: ProgressRow.Suspect) {
+        beginObject()
+        field("topic", suspect.topic.rawValue)
+        field("offset", suspect.offset)
+        field("deaths", Int64(suspect.deaths))
+        if let begun = suspect.begun { field("begun", begun.rawValue) }
+        endObject()
+    }
+}
+
+extension JSONReader {
+    mutating func deaths() throws(JSONFailure) -> Int { Int(try integer(in: RecordLimits.attempts)) }
+
+    /// Less those of topics that only a newer version reads.
+    mutating func suspects() throws(JSONFailure) -> [ProgressRow.Suspect] {
+        var suspects: [ProgressRow.Suspect] = []
+        try openArray()
+        while try nextElement() {
+            if let suspect = try suspect() { suspects.append(suspect) }
+        }
+        return suspects
+    }
+
+    private mutating func suspect() throws(JSONFailure) -> ProgressRow.Suspect? {
+        var (name, place, count): (String?, Int64?, Int?)
+        var begun: ProgressRow.Suspect.Begun?
+        try openObject()
+        while let key = try nextKey() {
+            switch key {
+            case "topic": name = try string()
+            case "offset": place = try logOffset()
+            case "deaths": count = try deaths()
+            // A newer version may have more of these.
+            case "begun": begun = ProgressRow.Suspect.Begun(rawValue: try string()) ?? .beside
+            default: try skip()
+            }
+        }
+        let (offset, deaths) = (try place.field("offset"), try count.field("deaths"))
+        guard let topic = Topic(rawValue: try name.field("topic")), Topic.worked.contains(topic) else { return nil }
+        return ProgressRow.Suspect(topic, offset, deaths: deaths, begun: begun)
+    }
+}

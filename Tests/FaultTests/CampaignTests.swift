@@ -1,0 +1,19 @@
+import TestSupport
+import Testing
+
+@Suite("A campaign of hostile inputs", .timeLimit(.minutes(3)))
+struct CampaignTests {
+    /// `ops/campaign` measures the time of innocent jobs, too: here other tests have the processor.
+    @Test("Thirty seconds of it end no worker and lose no job")
+    func short() throws {
+        let ended = try Built.run("mezzotint-campaign", ["--seconds", "\(Effort.count(landing: 30, all: 60))"])
+        // Damage that all looks alike would try nothing.
+        for input in ["files", "answers", "records"] {
+            let line = ended.lines.first { $0.hasPrefix(input) } ?? ""
+            #expect(line.contains("stored") && line.contains("failed"), "\(line)")
+        }
+        for line in ["crashes of the worker: 0", "jobs without an outcome: 0", "jobs with more than one: 0"] {
+            #expect(ended.lines.contains { $0 == line }, "\(ended.output)\(ended.errors.suffix(2_000))")
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Canonical
+import Digest
+import Failures
+import ImageModel
+import Partition
+import Records
+import Testing
+
+extension PartitionStateTests {
+    @Suite("Jobs that owners may have died of")
+    struct SuspectJobs {
+        private let tests = PartitionStateTests()
+        private let other = SourceKey(SHA256.digest(of: Array("b".utf8)))
+
+        /// A partition whose record 0 of the fast lane was under way when an owner died.
+        private func driver(_ begun: ProgressRow.Suspect.Begun?, deaths: Int) -> PartitionStateTests.Driver {
+            var driver = PartitionStateTests.Driver()
+            driver.state.suspects = Suspects(
+                after: ProgressRow(
+                    partition: PartitionID(0), topics: [:], isClean: false, deaths: deaths,
+                    suspects: begun.map { [.init(.jobsFast, 0, deaths: min(deaths, 2), begun: $0)] } ?? [], at: 1))
+            return driver
+        }
+
+        private func isolated(_ effects: [PartitionEffect]) -> (FlightID, patience: Int64)? {
+            for case .permit(.isolate(let request, let patience)) in effects { return (request.flight, patience) }
+            return nil
+        }
+
+        @Test("One that was under way when a worker that ran nothing else died is a dead letter, unexecuted")
+        func condemned() throws {
+            var driver = driver(.alone, deaths: 2)
+            let effects = driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))
+            #expect(tests.kinds(effects) == [.dead] && effects.count == 1)
+            guard case .dead(let letter, let outcome) = try #require(tests.settled(effects).first) else {
+                Issue.record("no dead letter")
+                return
+            }
+            #expect(letter.cause.code == "job.poison" && letter.cause.message.contains("mezzotint dead show j"))
+            #expect(outcome.failure == letter.cause)
+            // The next is any job.
+            #expect(tests.flight(driver.feed(.arrived(driver.pending("k", other, [PartitionStateTests.large])))) != nil)
+        }
+
+        @Test("One that two deaths name runs alone, after a wait; others ask for their permits as ever")
+        func alone() throws {
+            var driver = driver(.beside, deaths: 1)
+            let asked = try #require(
+                isolated(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
+            #expect(asked.patience == 10_000)
+            #expect(tests.flight(driver.feed(.arrived(driver.pending("k", other, [PartitionStateTests.large])))) != nil)
+        }
+
+        @Test("A suspect that joins a flight that has not begun takes it with it")
+        func joins() throws {
+            var driver = driver(.beside, deaths: 1)
+            let suspect = driver.pending("j", tests.source, [PartitionStateTests.large])
+            let earlier = driver.pending("k", tests.source, [PartitionStateTests.small], lane: .slow)
+            let flight = try #require(
+                tests.flight(driver.feed(.arrived(earlier))))
+            #expect(isolated(driver.feed(.arrived(suspect)))?.0 == flight)
+        }
+
+        @Test("What begins after a death is named first, and once; after a good end nothing is")
+        func names() throws {
+            var driver = driver(nil, deaths: 0)
+            let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
+            let flight = try #require(tests.flight(driver.feed(.arrived(pending))))
+            #expect(driver.state.needsName(flight))
+            #expect(driver.state.names(with: []) == [] && driver.state.names(with: [flight]) == [pending.place])
+            let row = ProgressRow(
+                partition: PartitionID(0), topics: [:], isClean: false, deaths: 1,
+                suspects: driver.state.suspects.rows(naming: [pending.place], isAlone: false), at: 1)
+            driver.state.name(by: row)
+            #expect(!driver.state.needsName(flight))
+            _ = driver.feed(.granted(.fetch, flight))
+            #expect(driver.state.namedStill == [pending.place])
+            // A row on its way without it: it must be named again.
+            driver.state.forgetNames(but: ProgressRow(partition: PartitionID(0), topics: [:], at: 2))
+            #expect(driver.state.namedStill == [])
+
+            var calm = PartitionStateTests.Driver()
+            let other = try #require(
+                tests.flight(calm.feed(.arrived(calm.pending("j", tests.source, [PartitionStateTests.large])))))
+            #expect(!calm.state.needsName(other))
+        }
+
+        @Test("Nothing begins beside it: what is under way ends first, and others wait until its row is replaced")
+        func turn() throws {
+            var driver = driver(.beside, deaths: 1)
+            var permits = PermitScheduler(PermitRules(fetch: 4, render: 2))
+            let third = SourceKey(SHA256.digest(of: Array("c".utf8)))
+            let jobs = [tests.source, other, third].map { driver.pending("j", $0, [PartitionStateTests.large]) }
+            func run(_ event: PartitionEvent, at now: Int64) {
+                var work: [PartitionWork] = []
+                driver.state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            }
+            let gone = FailureNote(code: "fetch.status", message: "", verdict: .fail)
+            run(.arrived(jobs[0]), at: 0)
+            run(.arrived(jobs[1]), at: 0)
+            let beside = permits.grants(at: 0)
+            #expect(beside.count == 1)
+            run(.granted(.fetch, beside[0].flight), at: 0)
+            run(.arrived(jobs[2]), at: 10_000)
+            var next = permits.grants(at: 10_000)
+            #expect(next.isEmpty && permits.solitude.isClosed)
+            run(.failed(beside[0].flight, gone), at: 10_001)
+            next = permits.grants(at: 10_002)
+            let alone = try #require(permits.solitude.flight)
+            #expect(next.map(\.flight) == [alone])
+            run(.granted(.fetch, alone), at: 10_002)
+            next = permits.grants(at: 10_003)
+            #expect(next.isEmpty)
+            run(.failed(alone, gone), at: 10_004)
+            next = permits.grants(at: 10_005)
+            #expect(next.isEmpty && permits.solitude.ended == alone)
+            permits.endSolitude(at: Moment(10_006))
+            next = permits.grants(at: 10_007)
+            #expect(next.count == 1 && !permits.solitude.isClosed)
+        }
+
+        private let late = FailureNote(code: "fetch.deadline", message: "", verdict: .retry)
+
+        @Test("One that is tried again before it came to its render runs alone again; one that was rendered does not")
+        func cleared() throws {
+            var driver = driver(.beside, deaths: 1)
+            let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
+            let first = try #require(isolated(driver.feed(.arrived(pending))))
+            _ = driver.feed(.granted(.fetch, first.0))
+            #expect(tests.putOff(driver.feed(.failed(first.0, late))).count == 1)
+            let second = try #require(isolated(driver.feed(.tick, at: 1_000)))
+            #expect(first.patience == 10_000 && second.patience == 0)
+            _ = driver.feed(.granted(.fetch, second.0))
+            _ = driver.feed(.fetched(second.0, PartitionStateTests.picture))
+            _ = driver.feed(.granted(.render, second.0))
+            #expect(driver.state.suspects.aloneCount == 1)
+            _ = driver.feed(.rendered(second.0))
+            #expect(driver.state.suspects.aloneCount == 0)
+            _ = driver.feed(.failed(second.0, late), at: 1_000)
+            #expect(tests.flight(driver.feed(.tick, at: 3_000)) != nil)
+        }
+
+        @Test("One that goes through a retry topic runs alone in the next one's order, too", arguments: [2, 9])
+        func retried(deaths: Int) throws {
+            var first = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 3, base: 60_000, cap: 60_000))
+            first.state.suspects = driver(.beside, deaths: 1).state.suspects
+            let asked = try #require(
+                isolated(first.feed(.arrived(first.pending("j", tests.source, [PartitionStateTests.large])))))
+            _ = first.feed(.granted(.fetch, asked.0))
+            guard case .retry(let told, _, _) = try #require(tests.settled(first.feed(.failed(asked.0, late))).first)
+            else {
+                Issue.record("no retry")
+                return
+            }
+            #expect(told.deaths == 2)
+
+            // The record may be anybody's.
+            var next = PartitionStateTests.Driver()
+            let record = next.pending("j", tests.source, [], topic: .retry1m).record
+            let again = PendingJob(job: told.job, record: record, deaths: deaths)
+            #expect(isolated(next.feed(.arrived(again))) != nil)
+            _ = next.feed(.acknowledged([again.place]))
+            #expect(!next.state.suspects.isNaming)
+        }
+
+        @Test("Nothing that is named is moved aside: its name is its record's")
+        func stays() throws {
+            for deaths in [0, 1] {
+                var driver = PartitionStateTests.Driver(holdLimit: 1_000)
+                if deaths > 0 { driver.state.suspects = self.driver(nil, deaths: deaths).state.suspects }
+                let flight = try #require(
+                    tests.flight(driver.feed(.arrived(driver.pending("j", tests.source, [PartitionStateTests.large])))))
+                _ = driver.feed(.granted(.fetch, flight))
+                let next = driver.pending("k", other, [PartitionStateTests.large])
+                _ = driver.feed(.arrived(next))
+                _ = driver.feed(.acknowledged([next.place]))
+                #expect(tests.putOff(driver.feed(.tick, at: 2_000)).count == (deaths == 0 ? 1 : 0))
+            }
+        }
+    }
+}

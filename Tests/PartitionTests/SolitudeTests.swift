@@ -1,0 +1,87 @@
+import Canonical
+import ImageModel
+import Partition
+import Records
+import Testing
+
+@Suite("Solitude: one flight at a time runs alone", .timeLimit(.minutes(1)))
+struct SolitudeTests {
+    private let a = FlightID(PartitionID(0), 1)
+    private let b = FlightID(PartitionID(1), 2)
+
+    private func closed(_ flights: FlightID...) -> Solitude {
+        var solitude = Solitude()
+        for flight in flights {
+            let host = OriginHost(of: "http://a.example/")
+            solitude.add(Solitude.Request(.fetch, flight, .fast, since: 1, host), due: 5_000)
+        }
+        var next = solitude.step(at: 4_999, isUnderWay: true, isIdle: false)?.flight
+        #expect(next == nil)
+        #expect(!solitude.isClosed)
+        next = solitude.step(at: 5_000, isUnderWay: true, isIdle: false)?.flight
+        #expect(next == nil)
+        #expect(solitude.isClosed)
+        return solitude
+    }
+
+    @Test(
+        "Its wait over, a suspect waits for what is under way, and nothing begins beside it or before its row is replaced"
+    )
+    func turn() {
+        var solitude = closed(a, b)
+        var next = solitude.step(at: 5_100, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == a)
+        #expect(solitude.flight == a && solitude.isClosed)
+        next = solitude.step(at: 5_150, isUnderWay: true, isIdle: false)?.flight
+        #expect(next == nil)
+        solitude.end(a)
+        #expect(solitude.flight == nil && solitude.ended == a && solitude.isClosed)
+        next = solitude.step(at: 5_210, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == nil)
+        solitude.cleared(at: 5_220)
+        // The next goes at once, while others have not waited for a second.
+        next = solitude.step(at: 5_220, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == b)
+        solitude.end(b)
+        solitude.cleared(at: 5_310)
+        #expect(!solitude.isClosed)
+    }
+
+    @Test("Suspects have a tenth of the time where others wait, and all of it where none does")
+    func share() {
+        var solitude = closed(a, b)
+        var next = solitude.step(at: 5_000, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == a)
+        solitude.end(a)
+        solitude.cleared(at: 7_000)
+        #expect(!solitude.isClosed)
+        next = solitude.step(at: 24_999, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == nil)
+        var idle = solitude
+        next = idle.step(at: 7_001, isUnderWay: false, isIdle: true)?.flight
+        #expect(next == b)
+        next = solitude.step(at: 25_000, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == b)
+    }
+
+    @Test("A suspect that is given up holds nobody, before its turn or in it; nor does a log that takes no row")
+    func givenUp() {
+        var solitude = closed(a)
+        solitude.end(a)
+        var next = solitude.step(at: 5_002, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == nil)
+        #expect(!solitude.isClosed)
+        solitude = closed(a)
+        next = solitude.step(at: 5_000, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == a)
+        solitude.end(a)
+        next = solitude.step(at: 5_000, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == nil)
+        next = solitude.step(at: 6_999, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == nil)
+        #expect(solitude.isClosed)
+        next = solitude.step(at: 7_000, isUnderWay: false, isIdle: false)?.flight
+        #expect(next == nil)
+        #expect(!solitude.isClosed)
+    }
+}

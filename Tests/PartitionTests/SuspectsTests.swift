@@ -1,0 +1,151 @@
+import Partition
+import Records
+import Testing
+
+@Suite("Suspects: what owners may have died of", .timeLimit(.minutes(1)))
+struct SuspectsTests {
+    private static let place = RecordPlace(.jobsFast, 7)
+    private static let other = RecordPlace(.jobsSlow, 7)
+
+    private static func row(
+        isClean: Bool?, deaths: Int = 0, _ suspects: ProgressRow.Suspect...
+    ) -> ProgressRow {
+        ProgressRow(
+            partition: PartitionID(3), topics: [:], isClean: isClean, deaths: deaths, suspects: suspects, at: 1)
+    }
+
+    private static func suspect(_ deaths: Int, _ begun: ProgressRow.Suspect.Begun? = nil) -> ProgressRow.Suspect {
+        ProgressRow.Suspect(.jobsFast, 7, deaths: deaths, begun: begun)
+    }
+
+    private struct Case: CustomTestStringConvertible {
+        let name: String
+        let row: ProgressRow?
+        var isOwn = false
+        let isNaming, runsAlone, isCondemned: Bool
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "What the last owner left decides how its records are run",
+        arguments: [
+            Case(name: "nothing was there", row: nil, isNaming: false, runsAlone: false, isCondemned: false),
+            Case(
+                name: "a program that names nothing", row: row(isClean: nil, suspect(2, .alone)), isNaming: false,
+                runsAlone: false, isCondemned: false),
+            Case(name: "a good end", row: row(isClean: true), isNaming: false, runsAlone: false, isCondemned: false),
+            Case(
+                name: "a death before which nothing was named", row: row(isClean: false), isNaming: true,
+                runsAlone: false, isCondemned: false),
+            Case(
+                name: "a second death in a row", row: row(isClean: false, deaths: 1, suspect(0, .beside)),
+                isNaming: true, runsAlone: true, isCondemned: false),
+            Case(
+                name: "a first one that found it named", row: row(isClean: false, suspect(0, .beside)),
+                isNaming: true, runsAlone: false, isCondemned: false),
+            Case(
+                name: "a death beside others, however many there were",
+                row: row(isClean: false, deaths: 9, suspect(2, .beside)), isNaming: true, runsAlone: true,
+                isCondemned: false),
+            Case(
+                name: "a death while another record was under way", row: row(isClean: false, deaths: 2, suspect(2)),
+                isNaming: true, runsAlone: true, isCondemned: false),
+            Case(
+                name: "a death alone", row: row(isClean: false, deaths: 2, suspect(2, .alone)), isNaming: true,
+                runsAlone: true, isCondemned: true),
+            Case(
+                name: "a good end while it ran alone", row: row(isClean: true, deaths: 2, suspect(2, .alone)),
+                isNaming: true, runsAlone: true, isCondemned: false),
+            Case(
+                name: "a good end between deaths", row: row(isClean: true, deaths: 1), isNaming: true,
+                runsAlone: false, isCondemned: false),
+            Case(
+                name: "a partition that was lost, and comes back to the same worker",
+                row: row(isClean: false, deaths: 2, suspect(2, .alone)), isOwn: true, isNaming: true, runsAlone: true,
+                isCondemned: false),
+            Case(
+                name: "a condemned record that nobody has answered yet", row: row(isClean: false, suspect(3)),
+                isNaming: true, runsAlone: true, isCondemned: true),
+        ])
+    private func begin(_ given: Case) {
+        let suspects = Suspects(after: given.row, isOwn: given.isOwn)
+        #expect(suspects.isNaming == given.isNaming)
+        #expect(suspects.runsAlone(Self.place) == given.runsAlone)
+        #expect(suspects.isCondemned(Self.place) == given.isCondemned)
+        #expect(!suspects.runsAlone(Self.other))
+    }
+
+    /// An owner that begins some records and dies; its row is what the next one finds.
+    private func die(_ suspects: Suspects, at places: Set<RecordPlace>, isAlone: Bool = false) -> Suspects {
+        let row = ProgressRow(
+            partition: PartitionID(3), topics: [:], isClean: false, deaths: suspects.deaths,
+            suspects: suspects.isNaming ? suspects.rows(naming: places, isAlone: isAlone) : [], at: 1)
+        return Suspects(after: row)
+    }
+
+    @Test("A record that kills each owner is condemned after three deaths; those beside it run alone, and no more")
+    func killer() {
+        let all = Set((1...5).map { RecordPlace(.jobsFast, $0) })
+        let killer = RecordPlace(.jobsFast, 3)
+        var suspects = die(Suspects(), at: all)
+        #expect(suspects.isNaming && all.allSatisfy { !suspects.runsAlone($0) })
+        suspects = die(suspects, at: all)
+        #expect(all.allSatisfy { suspects.runsAlone($0) && !suspects.isCondemned($0) })
+        // Two of them have run alone before its turn comes.
+        for offset in 1...2 { suspects.clear(RecordPlace(.jobsFast, Int64(offset))) }
+        suspects = die(suspects, at: [killer], isAlone: true)
+        #expect(all.filter { suspects.isCondemned($0) } == [killer])
+        #expect(all.filter { suspects.runsAlone($0) }.map(\.offset).sorted() == [3, 4, 5])
+    }
+
+    @Test("Owners that are killed again and again condemn nothing that ran beside others")
+    func killed() {
+        var suspects = Suspects()
+        for _ in 1...50 { suspects = die(suspects, at: [Self.place, Self.other]) }
+        #expect(!suspects.isCondemned(Self.place) && !suspects.isCondemned(Self.other))
+        #expect(suspects.patience(for: [Self.place]) == 20_000)
+    }
+
+    @Test("Nothing is named any more once an owner has lived long enough and no suspect is left")
+    func ends() {
+        var suspects = die(die(Suspects(), at: [Self.place]), at: [Self.place])
+        suspects.outlive()
+        #expect(suspects.isNaming && suspects.patience(for: [Self.place]) == 5_000)
+        suspects.clear(Self.place)
+        #expect(!suspects.isNaming)
+    }
+
+    @Test("Offsets of a log that was replaced, and those below what is finished, are nobody's")
+    func forgets() {
+        let begun = die(die(Suspects(), at: [Self.place, Self.other]), at: [Self.place, Self.other])
+        var suspects = begun
+        suspects.forget(.jobsFast)
+        #expect(!suspects.runsAlone(Self.place) && suspects.runsAlone(Self.other))
+        suspects = begun
+        suspects.forget(.jobsFast, below: 7)
+        #expect(suspects == begun)
+        suspects.forget(.jobsFast, below: 8)
+        #expect(!suspects.runsAlone(Self.place) && suspects.runsAlone(Self.other))
+    }
+
+    @Test("Records of a log that may be another run alone, and are condemned once an owner dies of them again")
+    func doubts() {
+        let alone = die(die(Suspects(), at: [Self.place]), at: [Self.place])
+        var suspects = die(alone, at: [Self.place], isAlone: true)
+        suspects.doubt(.jobsSlow)
+        #expect(suspects.isCondemned(Self.place))
+        suspects.doubt(.jobsFast)
+        #expect(suspects.runsAlone(Self.place) && !suspects.isCondemned(Self.place))
+        #expect(die(suspects, at: [Self.place], isAlone: true).isCondemned(Self.place))
+    }
+
+    @Test("A row has room for the most suspect")
+    func bounded() {
+        let suspects = die(die(Suspects(), at: [Self.other]), at: [Self.other])
+        let many = Set((0..<1_000).map { RecordPlace(.jobsFast, $0) })
+        let rows = suspects.rows(naming: many, isAlone: false)
+        #expect(rows.count == 128)
+        #expect(rows.first == ProgressRow.Suspect(.jobsSlow, 7, deaths: 2))
+        #expect(rows[1] == ProgressRow.Suspect(.jobsFast, 0, deaths: 0, begun: .beside))
+    }
+}

@@ -1,0 +1,110 @@
+internal import Canonical
+internal import ImageModel
+internal import Records
+
+/// Jobs that kill the worker that runs them, each of a source of its own: how often they did, and what became of them.
+///
+/// By a chance of their own, so that all else of a seed is as it would be without them.
+final class Killers {
+    static let count = 2
+    /// Owners that may die of one job.
+    private static let deathLimit = 3
+
+    unowned let world: World
+    private var chance: Chance
+    private let stages: [Flights.Stage]
+    /// By killer: workers that died of it while they owned its partition.
+    private var deaths = [Int](repeating: 0, count: count)
+    /// Workers that died of killers, owners or not.
+    private var killed = 0
+
+    init(_ world: World, seed: UInt64) {
+        var chance = Chance(seed: seed ^ 0x4B49_4C4C)
+        stages = chance.isOne(in: 3) ? (0..<Self.count).map { _ in chance.pick([.fetch, .render]) } : []
+        (self.world, self.chance) = (world, chance)
+    }
+
+    /// Of the source that only this killer's job asks for.
+    private static func number(of source: Int) -> Int? {
+        (0..<count).contains(source - Origins.sourceCount) ? source - Origins.sourceCount : nil
+    }
+
+    func publishSoon() {
+        for killer in stages.indices {
+            world.after(chance.within(0...40_000_000)) { [self] in
+                let source = world.catalogue.sources[Origins.sourceCount + killer]
+                let job = Job(
+                    id: "killer-\(killer)", url: source.url, source: source.key,
+                    variants: chance.pick(world.catalogue.wishes), lane: chance.isOne(in: 2) ? .slow : .fast,
+                    expires: nil)
+                world.count(.publishedKiller)
+                world.cluster.publish(
+                    job.newRecord(partitions: Cluster.partitionCount, at: World.begin + world.now / 1_000))
+            }
+        }
+    }
+
+    /// A process works on a source: a killer's ends it soon.
+    func meet(_ source: Int, _ stage: Flights.Stage, _ process: SimulatedProcess) {
+        guard let killer = Self.number(of: source), stages.indices.contains(killer), stages[killer] == stage else {
+            return
+        }
+        world.after(chance.within(0...4_000)) { [self] in
+            guard !process.isDead, !process.hasEnded else { return }
+            let partition = world.catalogue.sources[source].partition
+            killed += 1
+            world.count(.killedByJob)
+            world.note("killer", Int64(killer), Int64(process.number))
+            let epoch = process.consumer.epoch(of: partition)
+            let isOwner =
+                epoch == world.cluster.log(.variants, partition).newestEpoch
+                && epoch == world.ownerships.newestEpoch(of: partition)
+            // Who was about to leave blames nothing.
+            if isOwner, case .owning = process.consumer.phase { deaths[killer] += 1 }
+            if deaths[killer] > Self.deathLimit {
+                world.fail(.poison, "killer \(killer) has killed \(deaths[killer]) owners")
+            }
+            world.end(process)
+        }
+    }
+
+    /// A log of the partition was replaced: what its owners knew of its records counts no more.
+    func excuse(_ partition: PartitionID) {
+        for killer in deaths.indices
+        where world.catalogue.sources[Origins.sourceCount + killer].partition == partition { deaths[killer] = 0 }
+    }
+
+    /// A zombie's row took the place of the last owner's, and none came in time to say that once more.
+    func excuse(compacted gone: [TopicLog.Entry], of log: TopicLog) {
+        let key = RecordKey.progress(log.partition).bytes
+        let newest = { (entries: [TopicLog.Entry]) in
+            entries.lazy.filter { $0.record.key == key }.compactMap(\.epoch).max() ?? 0
+        }
+        if newest(gone) > newest(log.entries) { excuse(log.partition) }
+    }
+
+    /// A job was answered.
+    func answered(_ id: String, _ report: OutcomeReport) {
+        let isPoison = report.failure?.code == "job.poison"
+        if isPoison { world.count(.poison) }
+        // Whoever kills for other reasons may hit a job that runs alone.
+        guard !id.hasPrefix("killer-"), isPoison, world.counts[.killed] == killed, world.counts[.paused] == 0,
+            world.counts[.revokedLate] == 0
+        else { return }
+        world.fail(.poison, "\(id) is a dead letter, and no killer")
+    }
+}
+
+extension World {
+    /// The process dies, and its machine starts another.
+    func end(_ process: SimulatedProcess) {
+        let machine = process.machine
+        count(.killed)
+        process.kill()
+        group.expire(process)
+        disturb(until: now + 12_000_000)
+        guard machine.process === process else { return }
+        machine.process = nil
+        after(chance.within(100_000...10_000_000)) { [self] in restart(machine) }
+    }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import ImageModel
+internal import Records
+internal import TestSupport
+internal import WebServer
+
+/// What is hostile here, and how much of it makes a whole campaign.
+enum Input: Int, CaseIterable {
+    case files, answers, replies, records
+
+    var full: Int {
+        switch self {
+        case .files, .records: 100_000
+        case .answers, .replies: 10_000
+        }
+    }
+}
+
+/// Hostile inputs side by side, each in proportion to its number, and an innocent job every second.
+struct Campaign {
+    private let seed: UInt64
+    private let end: ContinuousClock.Instant?
+    private let pictures: Pictures
+    private let origin: WebServer
+    private let hostile: BrokenOrigin
+    /// One with its own renderers, and one whose renderers are `StandIn`s.
+    private let main: Site
+    private let replies: Site
+
+    /// Jobs of a site that are not answered yet. Much more, and an innocent one would wait for its turn.
+    private static let window = 48
+    private static let batch = 8
+    private static let patience = Duration.seconds(60)
+
+    init(seed: UInt64, seconds: Int?) async throws {
+        self.seed = seed
+        end = seconds.map { .now + .seconds($0) }
+        let pictures = Pictures(seed: seed)
+        self.pictures = pictures
+        origin = try WebServer { request in
+            pictures.file(request.path).map { WebServer.Response(type: "application/octet-stream", $0) } ?? .notFound
+        }
+        let answers = HostileAnswers(seed: seed, picture: pictures.innocent(0), origin: origin.address)
+        hostile = try BrokenOrigin(
+            .scripted { request in
+                let line = String(decoding: request.prefix { $0 != 13 }, as: UTF8.self)
+                return answers.behaviour(
+                    line.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) } ?? 0)
+            })
+        main = try await Site([])
+        replies = try await Site(["render.program=\(Built.program("mezzotint-campaign").path)", "render.isolation=none"])
+    }
+
+    func run() async throws -> CampaignResult {
+        var counts = [Int](repeating: 0, count: Input.allCases.count)
+        var (innocents, next) = (0, ContinuousClock.now)
+        var quiet = ContinuousClock.now
+        var rows: [Record] = []
+        while true {
+            let isOver = end.map { .now > $0 } ?? false || Input.allCases.allSatisfy { counts[$0.rawValue] >= $0.full }
+            let left = (await main.unanswered, await replies.unanswered)
+            if isOver, left == (0, 0) { break }
+            var isIdle = true
+            if !isOver {
+                if ContinuousClock.now >= next {
+                    next += .seconds(1)
+                    innocents += 1
+                    let id = "innocent-\(innocents)"
+                    try await main.publish(
+                        [main.job("\(origin.address)/i/\(innocents)", "48x48.jpeg", id: id)], ids: [id])
+                }
+                if rows.isEmpty { rows = try await main.rows() }
+                let open = Input.allCases.filter {
+                    counts[$0.rawValue] < $0.full && ($0 == .replies ? left.1 : left.0) < Self.window
+                }
+                if let input = open.min(by: { counts[$0.rawValue] * $1.full < counts[$1.rawValue] * $0.full }) {
+                    for _ in 0..<Self.batch {
+                        try await publish(input, counts[input.rawValue], rows)
+                        counts[input.rawValue] += 1
+                    }
+                    isIdle = false
+                }
+            }
+            try await main.look()
+            try await replies.look()
+            quiet = max(await main.lastAnswer, await replies.lastAnswer, isIdle ? quiet : .now)
+            if ContinuousClock.now - quiet > Self.patience { break }
+            if isIdle { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        try await main.end()
+        try await replies.end()
+        return CampaignResult(
+            counts: counts, ends: await main.ends.merging(replies.ends) { first, _ in first },
+            crashes: await main.crashes + replies.crashes, lost: await main.lost + replies.lost,
+            repeated: await main.repeated + replies.repeated, innocent: await main.innocent, asked: innocents)
+    }
+
+    private func publish(_ input: Input, _ number: Int, _ rows: [Record]) async throws {
+        var random = SeededRandom(seed: seed &+ UInt64(number) << 8 &+ UInt64(input.rawValue))
+        let id = "\(input)-\(number)"
+        let lane = random.pick([Lane.fast, .slow])
+        switch input {
+        case .files:
+            let variant = random.pick([
+                "24x24.jpeg", "24x24.jpeg", "24x24.webp", "24x24.png", "24x24.gif", "24x24.avif",
+            ])
+            try await main.publish([main.job("\(origin.address)/f/\(number)", variant, id: id, lane: lane)], ids: [id])
+        case .answers:
+            try await main.publish([main.job(hostile.url("/\(number)"), "24x24.png", id: id, lane: lane)], ids: [id])
+        case .replies:
+            let variant = random.pick(["24x24.jpeg", "24x24.png", "24x24.webp"])
+            try await replies.publish(
+                [replies.job("\(origin.address)/i/r\(number)", variant, id: id, lane: lane)], ids: [id])
+        case .records where number % 2 == 1 && !rows.isEmpty:
+            let row = random.pick(rows)
+            let others = rows.prefix(16).compactMap(\.value)
+            var bad = NewRecord(
+                topic: .variants, partition: row.partition, key: row.key, value: row.value, headers: row.headers)
+            bad.value = Mutation.of(row.value ?? [], with: others, &random)
+            if random.below(8) == 0 { bad.key = Mutation.of(row.key, with: others, &random) }
+            try await main.publish([bad], ids: [])
+        case .records:
+            // Of few sources, so that their rows are looked at again.
+            var bad = try await main.job("\(origin.address)/i/q\(random.below(50))", "24x24.png", id: id, lane: lane)
+            if random.below(8) > 0 { bad.value = Mutation.of(bad.value ?? [], with: [], &random) }
+            if random.below(8) == 0 { bad.key = Mutation.of(bad.key, with: [], &random) }
+            if random.below(8) == 0 {
+                bad.headers.append(RecordHeader("ce_type", Mutation.of([1, 2, 3], with: [], &random)))
+            }
+            try await main.publish([bad], ids: [id])
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import TestSupport
+
+/// Damage to bytes, which follows from its random source alone.
+enum Mutation {
+    private static let extremes: [[UInt8]] = [
+        [0], [0xFF], [0x7F], [0x80], [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [0x7F, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 0],
+        [0xFF, 0xFF], [0xFF, 0xD9], [0xFF, 0xDA], Array("0".utf8), Array("-1".utf8), Array("18446744073709551616".utf8),
+        Array("\u{0}\r\n".utf8), Array("1e999".utf8), Array("\\u0000".utf8), Array("{[\"".utf8), [0xC0, 0x80],
+        [0xED, 0xA0, 0x80],
+    ]
+
+    /// One to eight damages; `others` are what is spliced in.
+    static func of(_ bytes: [UInt8], with others: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0...random.below(8) { damage(&bytes, others, &random) }
+        return bytes
+    }
+
+    private static func damage(_ bytes: inout [UInt8], _ others: [[UInt8]], _ random: inout SeededRandom) {
+        guard !bytes.isEmpty else {
+            bytes = random.pick(extremes)
+            return
+        }
+        // What decides is mostly at the beginning.
+        let place = random.below(random.below(2) == 0 ? min(bytes.count, 64) : bytes.count)
+        let end = min(bytes.count, place + 1 + random.below(1 << random.below(10)))
+        switch random.below(9) {
+        case 0: bytes[place] ^= 1 << UInt8(random.below(8))
+        case 1: bytes[place] = UInt8(random.below(256))
+        case 2, 3:
+            let extreme = random.pick(extremes)
+            bytes.replaceSubrange(place..<min(bytes.count, place + extreme.count), with: extreme)
+        case 4: bytes.insert(contentsOf: random.pick(extremes), at: place)
+        case 5: bytes.removeSubrange(place..<end)
+        case 6: bytes.insert(contentsOf: bytes[place..<end], at: place)
+        case 7:
+            bytes.removeSubrange(
+                (random.below(4) == 0 ? place : bytes.count - random.below(16).clamped(to: bytes.count))...)
+        default:
+            guard !others.isEmpty, case let other = random.pick(others), !other.isEmpty else { return }
+            let start = random.below(other.count)
+            let part = other[start..<min(other.count, start + 1 + random.below(512))]
+            bytes.replaceSubrange(place..<min(bytes.count, place + part.count), with: part)
+        }
+    }
+}
+
+extension SeededRandom {
+    /// From 0 up to, and without, `bound`.
+    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}
+
+extension Int {
+    fileprivate func clamped(to most: Int) -> Int { Swift.min(self, most) }
+}
