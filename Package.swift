@@ -76,6 +76,8 @@ let package = Package(
             "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
         room("Origin", needs: ["Access", "Canonical", "Ports", "HTTP", "Digest", "Posix"]),
         room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
+        // Reads pictures' headers, in the inspector's process alone: no room of the worker's may see it.
+        room("PictureHeaders", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
         room("RendererPool", needs: ["VariantSpec", "ImageModel", "Ports", "Posix", "RenderProtocol"]),
         room("RenderKit", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
         room("Vips", needs: ["VariantSpec", "Ports", "CVips", "RenderKit", "RenderProtocol"]),
@@ -116,6 +118,9 @@ let package = Package(
                 "RenderProtocol",
             ]),
         program(
+            "mezzotint-inspector", in: "inspector",
+            needs: ["PictureHeaders", "Seccomp", "CommandLine", "Posix", "RenderProtocol"]),
+        program(
             "mezzotint", in: "mezzotint",
             needs: [
                 "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
@@ -154,7 +159,7 @@ let package = Package(
             path: "Tests/Simulation"),
         program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
 
-        .target(name: "TestPixels", dependencies: ["RendererPool"], path: "Tests/TestPixels"),
+        .target(name: "TestPixels", dependencies: ["PictureHeaders"], path: "Tests/TestPixels"),
         .target(
             name: "TestSupport",
             dependencies: ["Digest", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
@@ -171,15 +176,16 @@ let package = Package(
             "Command",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText", "Records", "Digest",
-                "Ports",
-                "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-renderer",
+                "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector",
+                "mezzotint-renderer",
                 "mezzotint-worker",
             ]),
         tests(
             "Cluster",
             needs: [
                 "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace",
-                "mezzotint", "mezzotint-demo", "mezzotint-renderer", "mezzotint-worker",
+                "mezzotint", "mezzotint-demo", "mezzotint-inspector", "mezzotint-renderer",
+                "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
         tests("DirectPath", needs: ["VariantSpec", "DirectPath", "Ports", "RenderKit", "RenderProtocol"]),
@@ -193,7 +199,8 @@ let package = Package(
             "Fault",
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "Posix",
-                "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-renderer", "mezzotint-worker",
+                "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-inspector",
+                "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
@@ -215,7 +222,8 @@ let package = Package(
             "Metrics",
             needs: [
                 "Canonical", "Digest", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
-                "TestWorkplace", "WebServer", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+                "TestWorkplace", "WebServer", "mezzotint", "mezzotint-inspector", "mezzotint-renderer",
+                "mezzotint-worker",
             ]),
         tests(
             "Origin",
@@ -230,7 +238,8 @@ let package = Package(
         tests(
             "Picture",
             needs: [
-                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "TestPixels", "mezzotint-renderer",
+                "VariantSpec", "Failures", "ImageModel", "Ports", "Posix", "PictureHeaders", "TestPixels",
+                "mezzotint-inspector", "mezzotint-renderer",
                 "RenderProtocol", "RendererPool",
             ],
             data: ["outcomes.golden.txt", "References"]),
@@ -239,8 +248,8 @@ let package = Package(
         tests(
             "Rendering",
             needs: [
-                "Failures", "VariantSpec", "Records", "Ports", "Posix", "TestPixels", "RenderKit", "RenderProtocol",
-                "RendererPool",
+                "Failures", "VariantSpec", "Records", "Ports", "Posix", "PictureHeaders", "TestPixels", "RenderKit",
+                "RenderProtocol", "RendererPool",
             ],
             data: ["Corpus"]),
         tests(
@@ -255,7 +264,7 @@ let package = Package(
             "Schema",
             needs: [
                 "Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup",
-                "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-renderer", "mezzotint-worker",
+                "Ports", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker",
             ], data: ["validate.py"]),
         tests("Settings", needs: ["Canonical", "Settings", "KafkaSetup", "Posix"]),
         tests(
@@ -270,7 +279,7 @@ let package = Package(
                 "Access", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records",
                 "Index",
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
-                "WorkerRuntime", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
+                "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
         tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
@@ -303,7 +312,7 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
     }
     package.targets.append(
         .executableTarget(
-            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "RendererPool"], path: "workers/fuzz",
+            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "PictureHeaders", "RenderProtocol"], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
                 .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),

@@ -110,11 +110,13 @@ extension PartitionState {
             let plan = FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched.row)
             return RenderTask(
                 batch: plan.batch, fetched: (fetched.row, fetched.picture), renewed: plan.renewed, lane: flight.lane,
-                traceparent: flight.traceparent)
+                traceparent: flight.traceparent, origin: flight.host)
         }
         let plan = Plan(flight.missing, snapshot: flight.snapshot, now: now.wall, rules: rules.reuse)
         return plan.reuses.first.map {
-            RenderTask(batch: $0, fetched: nil, renewed: [], lane: flight.lane, traceparent: flight.traceparent)
+            RenderTask(
+                batch: $0, fetched: nil, renewed: [], lane: flight.lane, traceparent: flight.traceparent,
+                origin: flight.host)
         }
     }
 

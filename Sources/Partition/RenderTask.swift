@@ -1,3 +1,4 @@
+package import Canonical
 package import ImageModel
 package import Planning
 package import Ports
@@ -13,6 +14,8 @@ package struct RenderTask: Sendable {
     package let lane: Lane
     /// Of the first of its jobs that has one: what is announced belongs to its trace.
     package let traceparent: String?
+    /// Whose picture it is.
+    package let origin: OriginHost
 
     /// Made without a fetch: counts as reused.
     package var isReuse: Bool { fetched == nil }

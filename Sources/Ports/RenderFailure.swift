@@ -13,6 +13,8 @@ package enum RenderFailure: CodedFailure, Hashable {
     case tooManyChunks(limit: Int)
     case tooMuchMemory(ImageFormat, bytes: Int, limit: Int)
     case output(VariantSpec, reason: String)
+    /// Two inspectors were lost over it.
+    case uninspected(reason: String)
     case crashed(reason: String)
     /// The spec that was being made, where it is known: others may still fit.
     case outOfMemory(VariantSpec?, reason: String)
@@ -33,6 +35,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .tooManyChunks: .tooManyChunks
         case .tooMuchMemory: .tooMuchMemory
         case .output: .output
+        case .uninspected: .uninspected
         case .crashed: .crashed
         case .outOfMemory: .outOfMemory
         case .deadline: .deadline
@@ -63,6 +66,8 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .tooMuchMemory(let format, let bytes, let limit):
             "The source is a \(format.rawValue) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Where that can't be mended, ask for another size or format."
+        case .uninspected(let reason):
+            "What the source is could not be found out: \(reason), twice. Replace it at its origin."
         case .crashed(let reason):
             "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
         case .outOfMemory(let spec, let reason):
@@ -87,6 +92,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case tooManyChunks = "render.too-many-chunks"
         case tooMuchMemory = "render.too-much-memory"
         case output = "render.output"
+        case uninspected = "render.uninspected"
         case crashed = "render.crashed"
         case outOfMemory = "render.out-of-memory"
         case deadline = "render.deadline"
@@ -106,6 +112,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooManyChunks: "A PNG has more chunks than the limit."
             case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
             case .output: "The variant cannot be written in its format."
+            case .uninspected: "The picture's header could not be read: two inspector processes ended over it, or took too long."
             case .crashed: "The renderer process ended during the job."
             case .outOfMemory: "A variant, or the picture itself, needs more memory than a renderer process may have."
             case .deadline: "The render passed its deadline and was ended."
@@ -119,7 +126,7 @@ package enum RenderFailure: CodedFailure, Hashable {
             switch self {
             case .unrecognised, .unsupported, .malformed, .truncated, .tooManyPixels, .tooManyFrames, .tooManyScans,
                 .tooManyChunks,
-                .tooMuchMemory, .output, .outOfMemory:
+                .tooMuchMemory, .output, .outOfMemory, .uninspected:
                 .fail
             case .crashed, .deadline, .unreadable: .retry
             case .unavailable, .noSpace: .wait

@@ -61,10 +61,12 @@ package struct RenderedVariant: Sendable {
 
 /// Decodes once, makes every variant asked for, outside the worker's process.
 package protocol Renderer: Sendable {
-    /// Reads the header and holds it against the limits; nothing is decoded.
-    func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture
+    /// Reads the header, outside the worker's process, and holds it against the limits; nothing is decoded.
+    func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture
 
-    /// All of `orders` from one decode. `isReuse`: the picture is a stored donor, decoded in full.
-    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool) async throws(RenderFailure)
-        -> [RenderedVariant]
+    /// All of `orders` from one decode. `isReuse`: the picture is a stored donor, decoded in full. `origin`: whose picture it
+    /// is, so that those of others may be kept from what renders it.
+    func render(
+        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+    ) async throws(RenderFailure) -> [RenderedVariant]
 }

@@ -20,40 +20,64 @@ package struct ChildProcess: Sendable {
     }
 
     package let pid: Int32
+    /// Of a process that another one forked for us: what ends it, though its number may be another's by then.
+    private let handle: Handle?
+    private let reaper: (@Sendable () -> End)?
 
-    /// Starts `program` with exactly this environment.
+    /// Starts `program` with exactly this environment; what it writes on its standard error goes into `log`.
     package init(
-        program: String, arguments: [String], environment: [String] = [], socket: PacketSocket
+        program: String, arguments: [String], environment: [String] = [], socket: PacketSocket, log: LogPipe? = nil
     ) throws(SystemFailure) {
         var argv = ([program] + arguments).map { strdup($0) } + [nil]
         var envp = environment.map { strdup($0) } + [nil]
         defer { for text in argv + envp { free(text) } }
         var pid: pid_t = 0
-        let code = mz_spawn(program, &argv, &envp, socket.descriptor, &pid)
+        let code = mz_spawn(program, &argv, &envp, socket.descriptor, log?.childEnd ?? -1, &pid)
         guard code == 0 else { throw SystemFailure("start", on: program, code: code) }
-        self.pid = pid
+        (self.pid, handle, reaper) = (pid, nil, nil)
+    }
+
+    /// A process that a child of ours forked, which alone can wait for its end.
+    ///
+    /// - Failure: it is gone already, or the kernel has no handles of processes.
+    package init(forked pid: Int32, reaper: @escaping @Sendable () -> End) throws(SystemFailure) {
+        let descriptor = mz_pidfd(pid)
+        guard descriptor >= 0 else { throw SystemFailure("pidfd_open", on: "renderer \(pid)", code: errno) }
+        (self.pid, handle, self.reaper) = (pid, Handle(descriptor: descriptor), reaper)
+    }
+
+    private final class Handle: Sendable {
+        let descriptor: Int32
+        init(descriptor: Int32) { self.descriptor = descriptor }
+        deinit { close(descriptor) }
     }
 
     /// Ends it at once (SIGKILL).
-    package func kill() { _ = Glibc.kill(pid, SIGKILL) }
+    package func kill() {
+        _ = if let handle { mz_kill_pidfd(handle.descriptor) } else { Glibc.kill(pid, SIGKILL) }
+    }
 
     /// Waits for its end.
-    package func reap() -> End {
+    package func reap() -> End { reaper?() ?? Self.reap(pid) }
+
+    /// Waits for the end of a child of this process.
+    package static func reap(_ pid: Int32) -> End {
         var signal: Int32 = 0
         var code: Int32 = 0
         _ = mz_wait(pid, 0, &signal, &code)
         return signal != 0 ? .signal(Int(signal)) : .status(Int(code))
     }
 
-    /// CPU time so far, in nanoseconds, to a hundredth of a second; nil once it has ended.
+    /// CPU time so far, with that of its children that have ended, in nanoseconds, to a hundredth of a second; nil once
+    /// it has ended.
     package var cpuNanoseconds: Int64? {
         guard let file = try? OpenFile(reading: "/proc/\(pid)/stat"), let bytes = try? file.bytes(at: 0, count: 4096),
             let name = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
-        // After the name come the state and ten fields, then user and system time in hundredths.
+        // After the name come the state and ten fields, then user and system time in hundredths, and those of children.
         let words = bytes[(name + 1)...].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-        guard words.count > 12, let user = Int64(words[11]), let system = Int64(words[12]) else { return nil }
-        return (user + system) * 10_000_000
+        guard words.count > 14 else { return nil }
+        return words[11...14].reduce(0) { $0 + (Int64($1) ?? 0) } * 10_000_000
     }
 
     /// Resident bytes now and at their highest; nil once it has ended.
@@ -64,19 +88,27 @@ package struct ChildProcess: Sendable {
 package enum ProcessMemory {
     /// Of this process, or of `pid`. (`ru_maxrss` would count the parent's memory at the moment of the spawn.)
     package static func of(_ pid: Int32? = nil) -> (now: Int, peak: Int)? {
+        let sizes = sizes(of: pid, ["VmRSS:", "VmHWM:"])
+        guard let now = sizes[0], let peak = sizes[1] else { return nil }
+        return (now, peak)
+    }
+
+    /// Bytes that this process has mapped.
+    package static var mapped: Int? { sizes(of: nil, ["VmSize:"])[0] }
+
+    private static func sizes(of pid: Int32?, _ names: [StaticString]) -> [Int?] {
+        var sizes = [Int?](repeating: nil, count: names.count)
         guard let file = try? OpenFile(reading: "/proc/\(pid.map(String.init) ?? "self")/status"),
             let bytes = try? file.bytes(at: 0, count: 4096)
-        else { return nil }
-        var now: Int?
-        var peak: Int?
+        else { return sizes }
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let words = line.split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
             guard words.count >= 2, let kib = Int(String(decoding: words[1], as: UTF8.self)) else { continue }
-            if words[0].elementsEqual("VmRSS:".utf8) { now = kib << 10 }
-            if words[0].elementsEqual("VmHWM:".utf8) { peak = kib << 10 }
+            for (place, name) in names.enumerated() where words[0].elementsEqual(name.description.utf8) {
+                sizes[place] = kib << 10
+            }
         }
-        guard let now, let peak else { return nil }
-        return (now, peak)
+        return sizes
     }
 
     /// CPU time of this process, in nanoseconds.

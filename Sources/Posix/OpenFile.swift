@@ -18,6 +18,8 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
     /// The process or the system has no file or memory left to do it with: it says nothing of the subject.
     package var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
+    /// The other end did not take it within the time given.
+    package var isTimeout: Bool { code == ETIMEDOUT }
     /// The file system has no such call.
     package var isUnsupported: Bool { code == EOPNOTSUPP || code == ENOSYS }
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
@@ -77,6 +79,11 @@ package final class OpenFile: @unchecked Sendable {
             done += n
             length += n
         }
+    }
+
+    /// Whether so many bytes more would fit; they are taken, too, so that it is asked of a file that is let go.
+    package func hasRoom(for bytes: Int) -> Bool {
+        (try? remeasure()) != nil && mz_allocate(descriptor, Int64(length + bytes)) == 0
     }
 
     /// Takes up the length that another process gave the file.

@@ -28,14 +28,44 @@ package final class PacketSocket: Sendable {
         return fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Sends one message with up to eight open files.
-    package func send(_ message: [UInt8], files: [OpenFile] = []) throws(SystemFailure) {
-        let sent = mz_send_fds(descriptor, message, message.count, files.map(\.descriptor), Int32(files.count))
-        guard sent >= 0 else { throw SystemFailure("sendmsg", on: "renderer socket", code: Int32(-sent)) }
+    /// Sends one message with up to eight open files, if there is room for it within so many milliseconds.
+    ///
+    /// - Failure: of code ETIMEDOUT where the other end took nothing for so long.
+    package func send(_ message: [UInt8], files: [OpenFile] = [], within milliseconds: Int = 10_000)
+        throws(SystemFailure)
+    {
+        try send(message, descriptors: files.map(\.descriptor), within: milliseconds)
+    }
+
+    /// Sends one message, and the other end of a connection with it.
+    package func send(_ message: [UInt8], end: PacketSocket, within milliseconds: Int) throws(SystemFailure) {
+        try send(message, descriptors: [end.descriptor], within: milliseconds)
+    }
+
+    private func send(_ message: [UInt8], descriptors: [Int32], within milliseconds: Int) throws(SystemFailure) {
+        func failure(_ code: Int32) -> SystemFailure { SystemFailure("sendmsg", on: "renderer socket", code: code) }
+        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
+        while true {
+            let sent = mz_send_fds(descriptor, message, message.count, descriptors, Int32(descriptors.count))
+            if sent >= 0 { return }
+            guard sent == -Int(EAGAIN) else { throw failure(Int32(-sent)) }
+            guard waits(for: POLLOUT, until: end) else { throw failure(ETIMEDOUT) }
+        }
     }
 
     /// One message and the files that came with it; nil when the other end is gone.
     package func receive(limit: Int) throws(SystemFailure) -> (bytes: [UInt8], files: [OpenFile])? {
+        guard let (bytes, descriptors) = try receiveAll(limit: limit) else { return nil }
+        return (bytes, descriptors.map { OpenFile(taking: $0, length: Self.length(of: $0)) })
+    }
+
+    /// One message and the end of a connection that came with it, if one did.
+    package func receiveEnd(limit: Int) throws(SystemFailure) -> (bytes: [UInt8], end: PacketSocket?)? {
+        guard let (bytes, descriptors) = try receiveAll(limit: limit) else { return nil }
+        return (bytes, descriptors.map { PacketSocket(taking: $0) }.first)
+    }
+
+    private func receiveAll(limit: Int) throws(SystemFailure) -> (bytes: [UInt8], descriptors: ArraySlice<Int32>)? {
         var descriptors = [Int32](repeating: -1, count: 8)
         var count: Int32 = 8
         var got = 0
@@ -43,18 +73,24 @@ package final class PacketSocket: Sendable {
             got = mz_recv_fds(descriptor, buffer.baseAddress, limit, &descriptors, &count)
             filled = max(0, got)
         }
-        let files = descriptors.prefix(Int(count)).map { OpenFile(taking: $0, length: Self.length(of: $0)) }
-        if got == 0 || got == -Int(ECONNRESET) { return nil }
-        guard got > 0 else { throw SystemFailure("recvmsg", on: "renderer socket", code: Int32(-got)) }
-        return (bytes, files)
+        let came = descriptors.prefix(Int(count))
+        guard got > 0 else {
+            for descriptor in came { Glibc.close(descriptor) }
+            if got == 0 || got == -Int(ECONNRESET) { return nil }
+            throw SystemFailure("recvmsg", on: "renderer socket", code: Int32(-got))
+        }
+        return (bytes, came)
     }
 
     /// Whether a message, or the end of the connection, came within so many milliseconds.
     package func waits(upTo milliseconds: Int) -> Bool {
-        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
+        waits(for: POLLIN, until: mz_monotonic_ns() + Int64(milliseconds) * 1_000_000)
+    }
+
+    private func waits(for event: Int32, until end: Int64) -> Bool {
         while true {
             let left = max(0, (end - mz_monotonic_ns() + 999_999) / 1_000_000)
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
             let n = poll(&entry, 1, Int32(clamping: left))
             if n > 0 { return true }
             if n == 0 && left == 0 { return false }
@@ -62,8 +98,5 @@ package final class PacketSocket: Sendable {
         }
     }
 
-    private static func length(of descriptor: Int32) -> Int {
-        var facts = stat()
-        return fstat(descriptor, &facts) == 0 ? Int(facts.st_size) : 0
-    }
+    private static func length(of descriptor: Int32) -> Int { max(0, Int(mz_length(descriptor))) }
 }

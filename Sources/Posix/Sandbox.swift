@@ -3,7 +3,7 @@ internal import Glibc
 
 /// What a renderer child gives up before it sees a byte from outside.
 ///
-/// Data is limited rather than address space: a fresh child maps 200 to 450 MB and uses 50.
+/// Data is limited above all, since a fresh child maps 200 to 450 MB and uses 50; address space beyond what is mapped then.
 package enum Sandbox {
     /// One heap for all threads: an arena opens files when it is made, and keeps what is freed.
     package static func useOneArena() { _ = mz_malloc_arenas(1) }
@@ -17,18 +17,31 @@ package enum Sandbox {
         tzset()
     }
 
+    /// - Parameter mapped: what this process has mapped, as it was known before it left /proc behind.
     /// - Failure: names the limit that could not be set.
-    package static func limit(dataBytes: Int, cpuSeconds: Int, files: Int) throws(SystemFailure) {
+    package static func limit(
+        dataBytes: Int, cpuSeconds: Int, files: Int, fileBytes: Int? = nil, mapped: Int? = ProcessMemory.mapped
+    ) throws(SystemFailure) {
         guard mz_limit_data(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "data", code: errno) }
+        if let mapped {
+            guard mz_limit_space(UInt64(mapped + dataBytes + mappedBytes)) == 0 else {
+                throw SystemFailure("limit", on: "address space", code: errno)
+            }
+        }
         guard mz_limit_cpu(UInt64(cpuSeconds)) == 0 else { throw SystemFailure("limit", on: "CPU", code: errno) }
         // What it writes goes into memory that is not its own: without a limit, all there is. Ignored, since standard error may
         // be a longer file; the write that is too long then fails.
-        guard mz_limit_file(UInt64(dataBytes)) == 0 else { throw SystemFailure("limit", on: "file size", code: errno) }
+        guard mz_limit_file(UInt64(fileBytes ?? dataBytes)) == 0 else {
+            throw SystemFailure("limit", on: "file size", code: errno)
+        }
         signal(SIGXFSZ, SIG_IGN)
         guard mz_limit_core(0) == 0 else { throw SystemFailure("limit", on: "core", code: errno) }
         guard mz_limit_files(UInt64(files)) == 0 else { throw SystemFailure("limit", on: "files", code: errno) }
         guard mz_no_new_privileges() == 0 else { throw SystemFailure("limit", on: "privileges", code: errno) }
     }
+
+    /// What the pictures that are mapped, and threads' guards, may have beside the data.
+    private static let mappedBytes = 1 << 30
 
     /// The kernel ends this process by SIGALRM when so many seconds pass; 0 takes that back.
     package static func alarm(seconds: Int) { _ = Glibc.alarm(UInt32(clamping: seconds)) }

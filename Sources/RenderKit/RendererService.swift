@@ -19,9 +19,9 @@ package struct RendererService<Engine: RenderEngine> {
         (self.engine, self.socket, self.takeRefusedBytes) = (engine, socket, takeRefusedBytes)
     }
 
-    /// Says what it is, `ready` if all is well, and returns when the other end is gone.
-    package func run(_ greeting: RenderReply = .ready) throws(SystemFailure) {
-        try socket.send(greeting.message)
+    /// Says what it is, if anything, and returns when the other end is gone.
+    package func run(_ greeting: RenderReply? = nil) throws(SystemFailure) {
+        if let greeting { try socket.send(greeting.message) }
         while let (message, files) = try socket.receive(limit: Wire.messageLimit) {
             try socket.send(believed(answer(message, files)).message)
             // What the worker gave is closed with `files`, before the next message is waited for.

@@ -9,4 +9,6 @@ struct PendingRender: Sendable {
     let specs: [VariantSpec]
     let request: RenderRequest
     let watermarks: [OpenFile]
+    /// Whose picture it is, where it is known.
+    let origin: String?
 }

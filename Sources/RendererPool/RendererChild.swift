@@ -4,7 +4,7 @@ internal import Posix
 internal import RenderProtocol
 internal import VariantSpec
 
-/// The worker's side of one child process.
+/// The worker's side of one renderer process.
 final class RendererChild {
     /// How a child was lost during a render.
     enum Loss: Error {
@@ -14,69 +14,50 @@ final class RendererChild {
         case misspoke(String)
         /// It was refused memory, and tells; what for, where it knows.
         case memory(VariantSpec?, String)
+        case uninspected(RenderFailure)
     }
 
     let process: ChildProcess
     private(set) var renders = 0
+    /// Whose pictures it has seen.
+    private(set) var origin: String?
     /// Resident bytes once warm.
     let firstMemory: Int
     /// Why it has no filter for system calls, where it goes on without.
     let unfiltered: String?
     private let socket: PacketSocket
+    private let log: LogPipe
+    private let inspectors: InspectorPool
 
-    /// Starts one and waits until it is warm.
-    init(_ configuration: RendererConfiguration) throws(RenderFailure) {
-        do throws(SystemFailure) {
-            let (ours, theirs) = try PacketSocket.pair()
-            socket = ours
-            process = try ChildProcess(
-                program: configuration.program,
-                arguments: [
-                    "serve", "--data-limit", "\(configuration.dataBytes)", "--engine", configuration.engine.rawValue,
-                    "--cpu-limit", "\(configuration.cpuSeconds)",
-                    "--formats", configuration.limits.formats.map(\.rawValue).sorted().joined(separator: ","),
-                ], socket: theirs)
-        } catch {
-            throw .unavailable(reason: "\(error). \(Self.advice)")
+    /// Forked by `parent`, or started and warmed.
+    init(
+        _ configuration: RendererConfiguration, of parent: RendererParent?, _ inspectors: InspectorPool
+    ) throws(RenderFailure) {
+        self.inspectors = inspectors
+        if let parent {
+            (process, socket) = try parent.fork()
+            (log, unfiltered, firstMemory) = (parent.warm.log, parent.warm.unfiltered, 0)
+        } else {
+            let warm = try WarmProcess(configuration.program, ["serve"] + configuration.arguments, configuration)
+            (process, socket, log, unfiltered) = (warm.process, warm.socket, warm.log, warm.unfiltered)
+            firstMemory = process.memory?.now ?? 0
         }
-        let isSpoken = socket.waits(upTo: configuration.startMilliseconds)
-        let first = isSpoken ? (try? socket.receive(limit: Wire.messageLimit)) ?? nil : nil
-        firstMemory = process.memory?.now ?? 0
-        let told: String
-        switch first.flatMap({ RenderReply(message: $0.bytes) }) {
-        case .ready:
-            unfiltered = nil
-            return
-        case .readyUnfiltered(let reason) where configuration.isSandboxOptional:
-            unfiltered = reason
-            return
-        case .readyUnfiltered(let reason):
-            told =
-                "there is no filter for system calls here (\(reason)). Allow seccomp for this container, or set "
-                + "render.sandbox to optional"
-        default:
-            told = first != nil ? "it speaks another version. \(Self.advice)" : ""
-        }
-        if first != nil || !isSpoken { process.kill() }
-        let end = process.reap()
-        let ending = isSpoken ? "it ended with \(end)" : "it did not get ready"
-        throw .unavailable(
-            reason: "\(configuration.program) was started, but \(told.isEmpty ? "\(ending). \(Self.advice)" : told)")
     }
-
-    private static let advice = "Build mezzotint-renderer, or set render.program"
 
     /// Whether it died while nobody asked it for anything.
     var isGone: Bool { socket.waits(upTo: 0) }
 
     func render(_ render: PendingRender) throws(Loss) -> RenderQueue.Answer {
         renders += 1
+        origin = render.origin
         let output: OpenFile
         do throws(SystemFailure) { output = try OpenFile(anonymous: "variants") } catch {
             return .failure(.noSpace(reason: error.description))
         }
         let files = [render.picture.file, output] + render.watermarks
-        guard (try? socket.send(render.request.message, files: files)) != nil else { throw .died }
+        do throws(SystemFailure) {
+            try socket.send(render.request.message, files: files, within: render.request.deadlineMilliseconds)
+        } catch { throw error.isTimeout ? .deadline : .died }
         guard socket.waits(upTo: render.request.deadlineMilliseconds) else { throw .deadline }
         guard let message = (try? socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
         guard let reply = RenderReply(message: message.bytes), message.files.isEmpty else {
@@ -89,10 +70,17 @@ final class RendererChild {
             let facts = render.picture.facts
             return .failure(
                 facts.isTruncated ? .truncated(facts.format, reason: reason) : .malformed(facts.format, reason: reason))
-        case .failed(.noSpace(let reason)): return .failure(.noSpace(reason: reason))
+        case .failed(.noSpace(let reason)):
+            // It would halt the whole worker: only what the worker finds, too, is so.
+            guard !output.hasRoom(for: Self.probedBytes) else {
+                throw .misspoke("it found no room, and there is: \(reason)")
+            }
+            return .failure(.noSpace(reason: reason))
         case .failed(.memory(let index, let reason)):
             throw .memory(index.flatMap { render.specs.indices.contains($0) ? render.specs[$0] : nil }, reason)
-        case .failed(.protocolMismatch(let reason)): return .failure(.unavailable(reason: reason))
+        // It greeted in this version.
+        case .failed(.protocolMismatch(let reason)):
+            throw .misspoke("it did not understand what it was asked: \(reason)")
         case .failed(.output(let index, let reason)):
             guard render.specs.indices.contains(index) else {
                 throw .misspoke("it failed an output that was not asked")
@@ -101,13 +89,19 @@ final class RendererChild {
         }
     }
 
+    /// What there must be room for beside what a child wrote, to call its complaint of no room a lie.
+    private static let probedBytes = 8 << 20
+
     /// Ends it at once, since an idle child has nothing to save; how it ended, if it had done so before.
     func end() -> ChildProcess.End {
         process.kill()
         return process.reap()
     }
 
-    /// The outputs as slices of one file that nobody can change any more.
+    /// What it wrote on its standard error.
+    func takeLines() -> [String] { log.takeLines().map { ChildText.line($0) } }
+
+    /// The outputs as slices of one file that nobody can change any more, each as its own header says.
     private func variants(
         _ outputs: [RenderedOutput], in file: OpenFile, of render: PendingRender
     ) throws(Loss) -> [RenderedVariant] {
@@ -120,18 +114,55 @@ final class RendererChild {
             outputs.allSatisfy({ $0.bytes > 0 && $0.bytes <= file.length })
         else { throw .misspoke("its pictures are not those that were asked") }
         var offset = 0
-        return zip(render.specs, outputs).map { spec, output in
+        let parts = outputs.map { output in
             defer { offset += output.bytes }
-            return RenderedVariant(
-                spec: spec, rendition: output.rendition(of: spec),
-                content: FileSlice(file, offset: offset, length: output.bytes))
+            return offset..<offset + output.bytes
+        }
+        try check(outputs, in: file, parts, of: render)
+        return zip(render.specs, zip(outputs, parts)).map { spec, made in
+            RenderedVariant(
+                spec: spec, rendition: made.0.rendition(of: spec),
+                content: FileSlice(file, offset: made.1.lowerBound, length: made.1.count))
+        }
+    }
+
+    /// Holds what lies in the file against what was said of it, with an inspector's eyes.
+    private func check(
+        _ outputs: [RenderedOutput], in file: OpenFile, _ parts: [Range<Int>], of render: PendingRender
+    ) throws(Loss) {
+        let results: [Result<InspectedPicture, RenderFailure>]
+        do throws(RenderFailure) {
+            results = try inspectors.inspect(
+                file, InspectionRequest(limits: .ofOutputs, parts: parts, isOutput: true))
+        } catch { throw .uninspected(error) }
+        for ((result, output), request) in zip(zip(results, outputs), render.request.outputs) {
+            switch result {
+            case .failure(let failure): throw .misspoke("one of its pictures is none: \(failure)")
+            case .success(let picture):
+                // Encoders write equal frames once.
+                let facts = picture.facts
+                guard facts.format == request.format, facts.size == output.size, facts.frames <= output.frames,
+                    output.frames <= max(1, render.picture.facts.frames), facts.orientation == 1
+                else {
+                    throw .misspoke(
+                        "one of its pictures is a \(facts.format.rawValue) of \(facts.size), not the "
+                            + "\(request.format.rawValue) of \(output.size) that it told of")
+                }
+            }
         }
     }
 }
 
+extension RenderLimits {
+    /// What a renderer made was asked for, so it may be anything that is written.
+    fileprivate static let ofOutputs = RenderLimits(
+        formats: [.jpeg, .png, .webp, .gif, .avif], pixels: 1 << 32, frames: 1 << 20, decodedBytes: .max)
+}
+
 extension RenderedOutput {
-    /// The size asked for; where pixels decided it, one within it.
+    /// The size asked for; where pixels decided it, one within it. And no more bytes than so many pixels can need.
     fileprivate func isAnswer(to request: RenderOutput) -> Bool {
+        guard bytes <= mostBytes(request) else { return false }
         guard request.isResolvedByPixels, let spec = request.spec, let crop else {
             return !request.isResolvedByPixels && size == request.size
         }
@@ -139,6 +170,11 @@ extension RenderedOutput {
         return spec.extras.isTrimmed
             ? spec.isFullSize || size.pixels <= max(whole.pixels, request.size.times(4))
             : size == request.size
+    }
+
+    /// Eight bytes a pixel, where a PNG has four and what is written at the best quality has less, and a colour profile.
+    private func mostBytes(_ request: RenderOutput) -> Int {
+        64 << 10 + (request.extras.keepsProfile ? RenderLimits().profileBytes : 0) + size.times(8 * frames)
     }
 
     fileprivate func rendition(of spec: VariantSpec) -> Rendition {

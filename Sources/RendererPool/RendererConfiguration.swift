@@ -6,6 +6,14 @@ internal import VariantSpec
 package struct RendererConfiguration: Sendable, Hashable {
     /// Path of mezzotint-renderer.
     package var program: String
+    /// Path of mezzotint-inspector.
+    package var inspector: String
+    /// Inspectors at once; there is one more to spare.
+    package var inspectors = 2
+    /// How long an inspector may take over the header of a picture, or those of a render's outputs.
+    package var inspectionMilliseconds = 5_000
+    /// What may see pictures in the process that saw others.
+    package var isolation = RenderIsolation.picture
     /// Children at once; more than there are cores only adds waiting.
     package var count: Int
     package var deadlineMilliseconds: Int
@@ -31,8 +39,10 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// … or when one leaves it with more memory than this, and with more than twice what it began with.
     package var recycleBytes: Int
 
+    /// - Parameter inspector: by default the one beside the renderer.
     package init(
-        program: String, count: Int, deadlineMilliseconds: Int = 10_000, startMilliseconds: Int = 10_000,
+        program: String, inspector: String? = nil, count: Int, deadlineMilliseconds: Int = 10_000,
+        startMilliseconds: Int = 10_000,
         limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
         dataBytes: Int = RenderLimits.usualDataBytes, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
         recycleRenders: Int = 500, recycleBytes: Int = 192 << 20
@@ -40,11 +50,34 @@ package struct RendererConfiguration: Sendable, Hashable {
         (self.program, self.count, self.limits, self.effort) = (program, max(1, count), limits, effort)
         (self.deadlineMilliseconds, self.startMilliseconds) = (deadlineMilliseconds, startMilliseconds)
         (self.dataBytes, self.recycleRenders, self.recycleBytes) = (dataBytes, recycleRenders, recycleBytes)
+        self.inspector =
+            inspector ?? program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/") + "/mezzotint-inspector"
         (self.engine, self.memoryBytes, self.isSandboxOptional) = (engine, memoryBytes, isSandboxOptional)
     }
 }
 
+/// Which pictures one renderer process may see, should one of them take it over.
+package enum RenderIsolation: String, Sendable, CaseIterable {
+    /// One alone.
+    case picture
+    /// Those of one origin.
+    case origin
+    /// All.
+    case none
+}
+
 extension RendererConfiguration {
-    /// All the CPU time that a child could use within its deadlines, for one that nobody ends any more.
-    var cpuSeconds: Int { recycleRenders * (deadlineMilliseconds / 1000 + 2) }
+    /// Renders that one child does at most.
+    var rendersPerChild: Int { isolation == .picture ? 1 : recycleRenders }
+
+    /// All the CPU time that a child could use within its deadlines, on all cores, for one that nobody ends any more.
+    private var cpuSeconds: Int { 60 + rendersPerChild * (deadlineMilliseconds / 1000 + 2) }
+
+    var arguments: [String] {
+        [
+            "--data-limit", "\(dataBytes)", "--engine", engine.rawValue, "--cpu-limit", "\(cpuSeconds)", "--formats",
+            limits.formats.map(\.rawValue).sorted().joined(separator: ","),
+        ]
+    }
 }

@@ -12,25 +12,42 @@ internal import VariantSpec
 /// - Failure: a child that crashes or passes the deadline costs the render that it had, and nothing else.
 package final class RendererPool: Renderer {
     package let configuration: RendererConfiguration
-    private let inspector: PictureInspector
+    private let inspectors: InspectorPool
+    /// What waits for an inspector does so here.
+    private let inspection: BlockingPool
     private let queue = RenderQueue()
     private let seats: [RendererSeat]
 
     /// Starts the children; `ready()` says whether that went well.
-    package init(_ configuration: RendererConfiguration) {
+    ///
+    /// - Parameter log: takes what they write on their standard errors, a line at a time.
+    package init(_ configuration: RendererConfiguration, log: @escaping @Sendable (String) -> Void = { _ in }) {
         self.configuration = configuration
-        inspector = PictureInspector(limits: configuration.limits)
+        inspectors = InspectorPool(configuration, log: log)
+        inspection = BlockingPool("inspection", threads: configuration.inspectors)
         let budget = RenderBudget(ceiling: configuration.memoryBytes)
-        seats = (0..<configuration.count).map { [queue] _ in RendererSeat(configuration, queue, budget) }
+        seats = (0..<configuration.count).map { [queue, inspectors] number in
+            RendererSeat(configuration, queue, budget, inspectors) { log("renderer \(number): \($0)") }
+        }
         for (number, seat) in seats.enumerated() { OwnThread.start("renderer \(number)") { seat.run() } }
     }
 
-    /// Returns when a child has been warmed.
+    /// Returns when a child has been warmed, and an inspector is there.
     ///
     /// - Failure: `unavailable`, with the program's path.
-    package func ready() async throws(RenderFailure) { _ = try await queue.perform(nil).get() }
+    package func ready() async throws(RenderFailure) {
+        _ = try await queue.perform(nil).get()
+        try await inspection.run { [inspectors] () throws(RenderFailure) in try inspectors.ready() }
+    }
 
-    package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inspector.inspect(file) }
+    package func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture {
+        // An inspector that was taken over must not change what is decoded, nor the next one what it sees.
+        file.seal()
+        let request = InspectionRequest(limits: configuration.limits, parts: [0..<file.length])
+        return try await inspection.run { [inspectors] () throws(RenderFailure) in
+            try inspectors.inspect(file, request)[0].get().picture(in: file)
+        }
+    }
 
     /// Why an order can't be carried out; nil if it can.
     package func refusal(of order: RenderOrder, from facts: PictureFacts? = nil) -> RenderFailure? {
@@ -79,7 +96,7 @@ package final class RendererPool: Renderer {
     }
 
     package func render(
-        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool
+        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String? = nil
     ) async throws(RenderFailure) -> [RenderedVariant] {
         for order in orders { if let refusal = refusal(of: order, from: picture.facts) { throw refusal } }
         var variants: [RenderedVariant] = []
@@ -87,9 +104,10 @@ package final class RendererPool: Renderer {
             var request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: configuration.deadlineMilliseconds,
                 outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
-            let files = try watermarks(for: part, &request)
+            let files = try await watermarks(for: part, &request)
             variants += try await queue.perform(
-                PendingRender(picture: picture, specs: part.map(\.spec), request: request, watermarks: files)
+                PendingRender(
+                    picture: picture, specs: part.map(\.spec), request: request, watermarks: files, origin: origin)
             ).get()
         }
         return variants
@@ -139,7 +157,7 @@ package final class RendererPool: Renderer {
     /// The files of the watermarks that the orders name, in the order in which the request lists them.
     private func watermarks(
         for orders: some Collection<RenderOrder>, _ request: inout RenderRequest
-    ) throws(RenderFailure) -> [OpenFile] {
+    ) async throws(RenderFailure) -> [OpenFile] {
         var files: [OpenFile] = []
         for order in orders {
             guard let mark = order.spec.extras.watermark, !request.watermarks.contains(where: { $0.key == mark.key })
@@ -156,7 +174,7 @@ package final class RendererPool: Renderer {
                 throw failure("there is no watermark \(mark.key): put it at \(path)")
             }
             let picture: Picture
-            do throws(RenderFailure) { picture = try inspector.inspect(file) } catch {
+            do throws(RenderFailure) { picture = try await inspect(file) } catch {
                 throw failure("the watermark \(path) can't be used: \(error)")
             }
             files.append(picture.file)
@@ -172,15 +190,22 @@ package final class RendererPool: Renderer {
     package var unfiltered: String? { seats.lazy.compactMap(\.unfiltered).first }
 
     /// Children that crashed, hung, answered nonsense or were refused memory.
-    package var losses: Int { seats.reduce(0) { $0 + $1.losses } }
+    package var losses: Int { seats.reduce(inspectors.losses) { $0 + $1.losses } }
 
-    /// The children that run now.
+    /// The renderers that run now.
     package var processes: [ChildProcess] { seats.compactMap(\.process) }
+
+    /// What renderers are forked from, where each is one picture's or one origin's.
+    package var parents: [ChildProcess] { seats.compactMap(\.parent) }
+
+    /// The inspectors that run now.
+    package var inspectorProcesses: [ChildProcess] { inspectors.processes }
 
     /// Ends the children at once: what waits fails, and so does what runs.
     package func stop() async {
         queue.stop()
         for seat in seats { seat.interrupt() }
         for seat in seats { await seat.ended() }
+        inspectors.stop()
     }
 }

@@ -129,6 +129,10 @@ extension Settings {
             "Whether renderers start where the kernel has no filter for system calls. `mezzotint doctor` says whether it has."
         ),
         SettingKey(
+            "render.isolation", \.render.isolation, .choice(["picture", "origin", "none"]),
+            "Which pictures one renderer process may see, should one of them take it over. picture: one alone; origin: those of one origin; none: 500 of all."
+        ),
+        SettingKey(
             "render.memory", \.render.memory, .size(64 << 20...1 << 40),
             "What all renders at once may need beyond their processes' 50 MiB, by estimate; who would go over it waits."
         ),

@@ -58,7 +58,7 @@ extension Worker {
     private nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
         do {
             let source = try await ports.fetcher.fetch(request)
-            let picture = FetchedPicture(source: source, picture: try ports.renderer.inspect(source.body))
+            let picture = FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body))
             await fetched(flight, picture)
         } catch {
             await done(.failed(flight, note(of: error)))

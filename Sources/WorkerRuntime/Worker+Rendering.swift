@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Digest
 internal import Failures
 internal import ImageModel
@@ -29,13 +30,13 @@ extension Worker {
             guard let file = try await ports.store.open(input.location, if: isStored) else {
                 return try await removed(input)
             }
-            switch Result(catching: { () throws(RenderFailure) in try ports.renderer.inspect(file) }) {
-            case .success(let stored): picture = stored
-            // The machine's fault: it says nothing of what is stored.
-            case .failure(.noSpace(let reason)): throw RenderFailure.noSpace(reason: reason)
-            // Not damaged: the settings have become stricter since it was stored.
-            case .failure(.unsupported(let format)): throw RenderFailure.unsupported(format)
-            case .failure: return try await removed(input)
+            do throws(RenderFailure) { picture = try await ports.renderer.inspect(file) } catch {
+                switch error {
+                // The machine's fault: it says nothing of what is stored. Nor is that damaged where the settings have become
+                // stricter since.
+                case .noSpace, .unavailable, .unsupported: throw error
+                default: return try await removed(input)
+                }
             }
         }
         // To read what is stored takes time, and the partition may have come back with a flight of its own.
@@ -43,7 +44,8 @@ extension Worker {
         do {
             let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
-            let made = try await ports.renderer.render(picture, orders, lane: task.lane, isReuse: isReuse)
+            let made = try await ports.renderer.render(
+                picture, orders, lane: task.lane, isReuse: isReuse, origin: task.origin.description)
             let variants = batch.orders.compactMap { order in
                 zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
             }

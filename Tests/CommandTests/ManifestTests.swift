@@ -28,6 +28,17 @@ struct ManifestTests {
         }
     }
 
+    /// A parser's fault would be the worker's.
+    @Test("No room that the worker is made of can see what parses pictures")
+    func parsers() throws {
+        let targets = Self.targets(try String(contentsOf: Self.project.appending(path: "Package.swift"), encoding: .utf8))
+        let needs = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0.needs) })
+        var (seen, open): (Set<String>, [String]) = ([], ["mezzotint_worker"])
+        while let name = open.popLast() { if seen.insert(name).inserted { open += needs[name] ?? [] } }
+        #expect(seen.count > 15 && !seen.contains("PictureHeaders"))
+        #expect(needs["mezzotint_inspector"]?.contains("PictureHeaders") == true)
+    }
+
     private static func targets(_ manifest: String) -> [Target] {
         func names(_ list: Substring?) -> Set<String> {
             Set((list ?? "").matches(of: #/"([\w-]+)"/#).map { String($0.1).replacing("-", with: "_") })

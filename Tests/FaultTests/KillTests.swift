@@ -143,7 +143,7 @@ struct KillTests {
         // Stopped first and given work, so that sooner or later it dies with a job in it; the gate keeps the worker going.
         var side = 60
         while worker.isRunning, !worker.errors.contains("render.crashed") {
-            guard let child = Children.of(worker.pid).first else { continue }
+            guard let child = Children.renderers(of: worker.pid).first else { continue }
             kill(child, SIGSTOP)
             side += 1
             try place.publish([(urls[0], ["\(side)x\(side).png"], .fast)], id: "more\(side)")

@@ -32,9 +32,10 @@ struct AgreementTests {
         "Every real JPEG becomes the same size or fails by the same code, and half a point lies between them at most",
         .enabled(if: Shared.has("images/photos") && SSIMULACRA2.isHere, Comment(rawValue: Shared.absent)))
     func pictures() async throws {
-        let files = ["photos", "orientation", "formats", "malformed"].flatMap(Shared.pictures).filter { url in
-            guard let facts = try? Self.direct.inspect(Workshop.file(url)).facts else { return false }
-            return facts.format == .jpeg
+        var files: [URL] = []
+        for url in ["photos", "orientation", "formats", "malformed"].flatMap(Shared.pictures) {
+            let facts = try? await Self.direct.inspect(Workshop.file(url)).facts
+            if facts?.format == .jpeg { files.append(url) }
         }
         // The files of one camera lie side by side: a landing looks at some of each.
         let step = Effort.count(landing: 3, all: 1)

@@ -23,14 +23,14 @@ struct AnimationTests {
         let made = try await Workshop.make("30x30-q90.\(format.suffix)", of: try Workshop.file(Self.source(loops: loops)))
         #expect(made.rendition.frames == 4 && made.size == PixelSize(width: 30, height: 20))
         let bytes = try made.content.bytes()
-        let facts = try Workshop.pool.inspect(try Workshop.file(bytes)).facts
+        let facts = try await Workshop.pool.inspect(try Workshop.file(bytes)).facts
         #expect(facts.frames == 4 && facts.duration == 1550 && facts.size == made.size)
         // A GIF counts how often it begins again, a WebP how often it is shown.
         let begins = loops.map { $0 > 0 && format == .webp ? $0 + 1 : $0 }
         #expect(Self.loops(bytes, format) == (begins ?? 1))
         // Once more, as GIF: the same frames.
         let again = try await Workshop.make("full.gif", of: try Workshop.file(bytes))
-        #expect(try Workshop.pool.inspect(try Workshop.file(try again.content.bytes())).facts.duration == 1550)
+        #expect(try await Workshop.pool.inspect(try Workshop.file(try again.content.bytes())).facts.duration == 1550)
     }
 
     @Test("A still shows the first frame, also where the format could move", arguments: ["-still.webp", "-still.gif", ".jpg", ".png", ".avif"])
@@ -83,10 +83,10 @@ struct AnimationTests {
         arguments: ["animated-loop-3.gif", "animated-loop-3.webp", "rotating-squares.gif", "rotating-squares.webp"])
     func real(name: String) async throws {
         let url = try #require(Shared.part("images/formats/\(name)"))
-        let source = try Workshop.pool.inspect(try Workshop.file(url)).facts
+        let source = try await Workshop.pool.inspect(try Workshop.file(url)).facts
         for ending in ["webp", "gif"] {
             let made = try await Workshop.make("40x40.\(ending)", of: try Workshop.file(url))
-            let facts = try Workshop.pool.inspect(try Workshop.file(try made.content.bytes())).facts
+            let facts = try await Workshop.pool.inspect(try Workshop.file(try made.content.bytes())).facts
             // Frames that are the same at this size become one, which lasts as long as they did.
             #expect(facts.frames > 1 && facts.frames <= source.frames, "\(name) to \(ending)")
             #expect(abs(facts.duration - source.duration) <= source.frames * 5, "\(name) to \(ending)")

@@ -2,7 +2,7 @@ import Failures
 internal import Ports
 internal import Posix
 internal import RenderProtocol
-internal import RendererPool
+internal import PictureHeaders
 internal import TestPixels
 internal import Testing
 internal import VariantSpec

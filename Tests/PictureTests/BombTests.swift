@@ -31,8 +31,8 @@ struct BombTests {
             Array("RIFF".utf8) + [26, 0, 0, 0] + Array("WEBPVP8L".utf8) + [14, 0, 0, 0, 0x2f, 0xfe, 0xbf, 0xff, 0x0f]
                 + [UInt8](repeating: 0, count: 9),
         ] as [[UInt8]])
-    func pixels(bytes: [UInt8]) throws {
-        #expect { try Workshop.pool.inspect(try Workshop.file(bytes)) } throws: {
+    func pixels(bytes: [UInt8]) async throws {
+        await #expect { try await Workshop.pool.inspect(try Workshop.file(bytes)) } throws: {
             ($0 as? RenderFailure)?.code == "render.too-many-pixels"
         }
     }
@@ -56,9 +56,9 @@ struct BombTests {
     }
 
     @Test("An interlaced picture over the memory limit is refused by its header, with what to do")
-    func tooLargeInterlaced() throws {
+    func tooLargeInterlaced() async throws {
         let png = Sources.blackPNG(width: 7_000, height: 7_000, depth: 16, channels: 4, isInterlaced: true)
-        let failure = #expect(throws: RenderFailure.self) { try Workshop.pool.inspect(try Workshop.file(png)) }
+        let failure = await #expect(throws: RenderFailure.self) { try await Workshop.pool.inspect(try Workshop.file(png)) }
         #expect(failure == .tooMuchMemory(.png, bytes: 392_000_000, limit: 320 << 20))
         #expect(failure?.description.contains("Store it without interlacing") == true)
     }
@@ -80,7 +80,9 @@ struct BombTests {
 
     /// Rendered, in a fraction of the CPU time that it would cost.
     private func expectQuick(_ bytes: [UInt8], _ size: PixelSize) async throws {
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.isolation = .none
+        let pool = RendererPool(configuration)
         try await pool.ready()
         let before = try #require(pool.processes.first?.cpuNanoseconds)
         let variants = try await Workshop.render(try Workshop.file(bytes), in: pool) {

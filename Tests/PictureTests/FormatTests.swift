@@ -18,7 +18,7 @@ struct FormatTests {
         let photograph = Pixels.photograph(width: 301, height: 200, seed: 4)
         let file = try Workshop.file(photograph.png)
         let made = try await Workshop.make("full-q90.\(format.suffix)", of: file)
-        let facts = try Workshop.pool.inspect(try Workshop.file(try made.content.bytes())).facts
+        let facts = try await Workshop.pool.inspect(try Workshop.file(try made.content.bytes())).facts
         #expect(facts.format == format && facts.size == PixelSize(width: 301, height: 200) && facts.frames == 1)
         let pixels = try await Workshop.pixels(of: try made.content.bytes())
         let difference = try #require(pixels.difference(from: photograph))
@@ -29,7 +29,7 @@ struct FormatTests {
     func small(format: ImageFormat, size: (Int, Int)) async throws {
         let file = try Workshop.file(Pixels.photograph(width: 40, height: 40, seed: 4).png)
         let made = try await Workshop.render(file) { [Workshop.order(size.0, size.1, format, of: $0.size)] }
-        let read = try Workshop.pool.inspect(try Workshop.file(try made[0].content.bytes())).facts
+        let read = try await Workshop.pool.inspect(try Workshop.file(try made[0].content.bytes())).facts
         #expect(read.size == PixelSize(width: size.0, height: size.1))
         #expect(try await Workshop.pixels(of: try made[0].content.bytes()).width == size.0)
     }
@@ -61,7 +61,7 @@ struct FormatTests {
         ])
     func read(name: String, format: ImageFormat) async throws {
         let url = try #require(Shared.part("images/formats/\(name)"))
-        let facts = try Workshop.everything.inspect(try Workshop.file(url)).facts
+        let facts = try await Workshop.everything.inspect(try Workshop.file(url)).facts
         #expect(facts.format == format)
         let made = try await Workshop.make("60x60.png", of: try Workshop.file(url), in: Workshop.everything)
         #expect(Pixels(png: try made.content.bytes())?.width == made.size.width)
@@ -94,7 +94,7 @@ struct FormatTests {
             try await Workshop.make("10x10.png", of: try Workshop.file(bytes), in: pool)
         }
         // Told that it may, the child still has no loader for it.
-        let picture = try Workshop.everything.inspect(try Workshop.file(bytes))
+        let picture = try await Workshop.everything.inspect(try Workshop.file(bytes))
         await #expect {
             try await pool.render(
                 picture, [try Workshop.order("10x10.png", of: picture.facts.size)], lane: .fast, isReuse: false)
@@ -110,7 +110,7 @@ struct FormatTests {
         .enabled(if: Shared.has("images/formats"), Comment(rawValue: Shared.absent)))
     func upright() async throws {
         let url = try #require(Shared.part("images/formats/avif-orientation-6.avif"))
-        let facts = try Workshop.pool.inspect(try Workshop.file(url)).facts
+        let facts = try await Workshop.pool.inspect(try Workshop.file(url)).facts
         #expect(facts.orientation == 1 && facts.size.height > facts.size.width, "\(facts.size)")
     }
 }

@@ -126,9 +126,9 @@ struct HazardTests {
     func shortened(format: ImageFormat, lacks: Int, isRendered: Bool) async throws {
         let pixels = Pixels.photograph(width: 120, height: 80, seed: 2)
         let whole = try await Workshop.make("full.\(format.suffix)", of: try Workshop.file(pixels.png)).content.bytes()
-        #expect(!(try Workshop.pool.inspect(try Workshop.file(whole)).facts.ofSource.isTruncated))
+        #expect(!(try await Workshop.pool.inspect(try Workshop.file(whole)).facts.ofSource.isTruncated))
         let short = try Workshop.file(Array(whole.dropLast(lacks)))
-        #expect(try Workshop.pool.inspect(short).facts.ofSource.isTruncated)
+        #expect(try await Workshop.pool.inspect(short).facts.ofSource.isTruncated)
         if isRendered {
             #expect(try await Workshop.make("60x60.webp", of: short).size == PixelSize(width: 60, height: 40))
         } else {

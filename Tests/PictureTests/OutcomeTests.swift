@@ -42,7 +42,7 @@ struct OutcomeTests {
     /// The source's size and what came out, or the failure's code.
     private static func outcome(of url: URL, _ pool: RendererPool) async throws -> String {
         do {
-            let picture = try pool.inspect(try Workshop.file(url))
+            let picture = try await pool.inspect(try Workshop.file(url))
             let facts = picture.facts
             let scale = min(1, 64 / Double(max(facts.size.width, facts.size.height)))
             let width = max(1, Int((Double(facts.size.width) * scale).rounded()))
@@ -51,7 +51,7 @@ struct OutcomeTests {
                 picture, [ImageFormat.webp, .jpeg, .png].map { Workshop.order(width, height, $0, of: facts.size) },
                 lane: .fast, isReuse: false)
             for variant in variants {
-                let read = try pool.inspect(try Workshop.file(try variant.content.bytes()))
+                let read = try await pool.inspect(try Workshop.file(try variant.content.bytes()))
                 #expect(read.facts.size == PixelSize(width: width, height: height), "\(url.lastPathComponent)")
             }
             var notes = facts.orientation == 1 ? "" : ", orientation \(facts.orientation)"

@@ -15,10 +15,12 @@ internal import VariantSpec
 struct PoolTests {
     private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
     private let folder = try! TemporaryFolder()
+    private static let inspector = Built.program("mezzotint-inspector").path
 
     @Test("A missing program is told with its path, at the start and for each render")
     func missing() async throws {
-        let pool = RendererPool(RendererConfiguration(program: "/nowhere/mezzotint-renderer", count: 1))
+        let pool = RendererPool(
+            RendererConfiguration(program: "/nowhere/mezzotint-renderer", inspector: Self.inspector, count: 1))
         await expect(pool, "render.unavailable", "/nowhere/mezzotint-renderer", "set render.program")
         await #expect { try await pool.ready() } throws: { "\($0)".contains("/nowhere/mezzotint-renderer") }
         await pool.stop()
@@ -74,7 +76,10 @@ struct PoolTests {
     @Test("A child that keeps its pictures mapped to change them is not trusted any further", .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func unsealed() async throws {
         func text(_ reply: RenderReply) -> String { "bytes(\(reply.message))" }
-        let answer = RenderReply.rendered([RenderedOutput(size: PixelSize(width: 8, height: 8), bytes: 10, hasAlpha: false)])
+        let content = try await Workshop.make("8y8.webp", of: Workshop.file(source)).content
+        let answer = RenderReply.rendered([
+            RenderedOutput(size: PixelSize(width: 8, height: 8), bytes: content.length, hasAlpha: false)
+        ])
         for (mapping, code) in [("", nil), ("held = mmap.mmap(files[1], 10)", "render.crashed")] as [(String, String?)] {
             let program = try folder.program(
                 """
@@ -83,12 +88,14 @@ struct PoolTests {
                 worker = socket.socket(fileno=3)
                 worker.send(\(text(.ready)))
                 files = socket.recv_fds(worker, 65536, 8)[1]
-                os.truncate(files[1], 10)
+                os.write(files[1], bytes(\(try content.bytes())))
                 \(mapping)
                 worker.send(\(text(answer)))
                 worker.recv(1)
                 """)
-            let pool = RendererPool(RendererConfiguration(program: program, count: 1))
+            var configuration = RendererConfiguration(program: program, inspector: Self.inspector, count: 1)
+            configuration.isolation = .none
+            let pool = RendererPool(configuration)
             #expect(await self.code { try await render(in: pool) } == code)
             #expect(pool.losses == (code == nil ? 0 : 1))
             await pool.stop()
@@ -98,7 +105,7 @@ struct PoolTests {
     @Test("Where no filter can be had a child is refused, or goes on and that is told, as the configuration says", .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func unfiltered() async throws {
         let program = try folder.programWithoutFilters(Built.program("mezzotint-renderer").path)
-        var configuration = RendererConfiguration(program: program, count: 1)
+        var configuration = RendererConfiguration(program: program, inspector: Self.inspector, count: 1)
         let strict = RendererPool(configuration)
         await expect(strict, "render.unavailable", "no filter for system calls here (filter system calls: ", "set render.sandbox to optional")
         #expect(strict.processes.isEmpty)
@@ -145,7 +152,7 @@ struct PoolTests {
     @Test("Children make way for fresh ones after so many jobs, and nothing is lost by it")
     func recycled() async throws {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        configuration.recycleRenders = 2
+        (configuration.isolation, configuration.recycleRenders) = (.none, 2)
         let pool = RendererPool(configuration)
         var pids: [Int32] = []
         for _ in 0..<4 {
@@ -177,9 +184,8 @@ struct PoolTests {
         let process = "/proc/\(try #require(pool.processes.first).pid)"
         // Before its first render, whose files a child closes only after it has answered.
         #expect(
-            Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3"])
+            Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3", "4"])
         )
-        #expect(await code { try await render(in: pool) } == nil)
         func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
         #expect(try text("environ").isEmpty)
         #expect(try text("status").contains("NoNewPrivs:\t1"))
@@ -192,7 +198,9 @@ struct PoolTests {
             limits.first { $0[0] == name }.map { Array($0.dropFirst().prefix(2)) } ?? []
         }
         #expect(limit("Max data size") == ["536870912", "536870912"])
-        #expect(limit("Max cpu time") == ["6000", "6000"])
+        #expect(limit("Max cpu time") == ["72", "72"])
+        #expect(limit("Max address space").allSatisfy { ((1 << 30)...(4 << 30)).contains(Int($0) ?? 0) })
+        #expect(limit("Max processes") == ["48", "48"])
         #expect(limit("Max file size") == ["536870912", "536870912"])
         #expect(limit("Max core file size") == ["0", "0"])
         #expect(limit("Max open files") == ["32", "32"])
@@ -229,7 +237,9 @@ struct PoolTests {
     private func fake(_ script: String, isReady: Bool = true) throws -> RendererConfiguration {
         let ready = isReady ? PoolTests.printed(.ready) : ""
         let path = try folder.program("#!/bin/sh\n\(ready)\n\(script)")
-        return RendererConfiguration(program: path, count: 1)
+        var configuration = RendererConfiguration(program: path, inspector: Self.inspector, count: 1)
+        configuration.isolation = .none
+        return configuration
     }
 
     /// A line of shell that sends a reply.

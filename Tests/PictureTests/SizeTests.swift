@@ -27,7 +27,7 @@ struct SizeTests {
         }
         #expect(variants.count == outputs.count * Self.sizes.count)
         for variant in variants {
-            let read = try Workshop.pool.inspect(try Workshop.file(try variant.content.bytes()))
+            let read = try await Workshop.pool.inspect(try Workshop.file(try variant.content.bytes()))
             #expect(read.facts.size == variant.size)
             #expect(read.facts.size == PixelSize(width: variant.spec.width, height: variant.spec.height))
             #expect(read.facts.format == variant.spec.format)

@@ -49,7 +49,7 @@ struct Workshop {
     static func make(
         _ text: String, of file: OpenFile, in pool: RendererPool = pool, isReuse: Bool = false
     ) async throws -> RenderedVariant {
-        let picture = try pool.inspect(file)
+        let picture = try await pool.inspect(file)
         return try await pool.render(
             picture, [try order(text, of: picture.facts.size)], lane: .fast, isReuse: isReuse)[0]
     }
@@ -66,7 +66,7 @@ struct Workshop {
         _ file: OpenFile, lane: Lane = .fast, isReuse: Bool = false, in pool: RendererPool = pool,
         _ orders: (PictureFacts) -> [RenderOrder]
     ) async throws -> [RenderedVariant] {
-        let picture = try pool.inspect(file)
+        let picture = try await pool.inspect(file)
         return try await pool.render(picture, orders(picture.facts), lane: lane, isReuse: isReuse)
     }
 

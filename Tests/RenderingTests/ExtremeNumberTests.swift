@@ -4,7 +4,7 @@ internal import Testing
 internal import VariantSpec
 
 @testable internal import RenderProtocol
-@testable internal import RendererPool
+@testable internal import PictureHeaders
 
 @Suite("Headers: the least and the largest numbers, in every place", .timeLimit(.minutes(10)))
 struct ExtremeNumberTests {

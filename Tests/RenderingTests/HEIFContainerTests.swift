@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 @testable internal import RenderKit
-@testable internal import RendererPool
+@testable internal import PictureHeaders
 
 @Suite("An AVIF's container, less what tells of how it came to be", .timeLimit(.minutes(1)))
 struct HEIFContainerTests {

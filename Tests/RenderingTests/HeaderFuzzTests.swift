@@ -7,7 +7,7 @@ internal import Testing
 internal import VariantSpec
 
 @testable internal import RenderProtocol
-@testable internal import RendererPool
+@testable internal import PictureHeaders
 
 @Suite("Headers: no input may trap", .timeLimit(.minutes(30)))
 struct HeaderFuzzTests {

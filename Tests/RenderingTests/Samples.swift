@@ -1,4 +1,5 @@
 internal import Posix
+internal import RenderProtocol
 internal import TestPixels
 
 /// Pictures that have a header and next to no pixels.
@@ -66,6 +67,11 @@ enum Samples {
         bytes += Pixels.chunk("IDAT", [1, 2, 3])
         bytes += after
         return bytes + Pixels.chunk("IEND", [])
+    }
+
+    /// The bytes that a decoder may see.
+    static func kept(_ picture: InspectedPicture, of bytes: [UInt8]) -> [UInt8] {
+        picture.keep?.flatMap { bytes[$0] } ?? bytes
     }
 
     /// The names of a PNG's chunks.

@@ -102,18 +102,65 @@ struct WireTests {
         #expect(believed > 50)
     }
 
+    private static let inspected = InspectionReply([
+        .success(
+            InspectedPicture(
+                facts: PictureFacts(
+                    format: .gif, size: PixelSize(width: 9, height: 8), orientation: 6, frames: 3, hasAlpha: true, duration: 70,
+                    isTruncated: true), keep: [0..<8, 90..<90, 90..<1 << 40])),
+        .failure(.unrecognised(prefix: "nothing")), .failure(.unsupported(.tiff)), .failure(.unreadable(reason: "EIO")),
+        .failure(.malformed(.png, reason: "no IHDR")), .failure(.tooManyScans(limit: 64)), .failure(.tooManyChunks(limit: 9)),
+        .failure(.tooManyPixels(PixelSize(width: 1 << 20, height: 7), limit: 50)), .failure(.tooManyFrames(1001, limit: 1000)),
+        .failure(.tooMuchMemory(.jpeg, bytes: 1 << 50, limit: 7)),
+    ])
+
+    @Test("What an inspector is asked and answers comes back as it was; what it may not say, and ranges that cross, do not")
+    func inspection() {
+        var limits = RenderLimits(formats: [.jpeg, .svg], pixels: 1, frames: 2, scans: 3, chunks: 4, profileBytes: 5)
+        limits.decodedBytes = .max
+        let request = InspectionRequest(
+            limits: limits, parts: (0..<RenderRequest.outputLimit).map { $0 * 10..<$0 * 10 + 9 }, isOutput: true)
+        #expect(InspectionRequest(message: request.message) == request)
+        #expect(InspectionReply(message: Self.inspected.message) == Self.inspected)
+        for failure in [RenderFailure.noSpace(reason: ""), .unavailable(reason: ""), .deadline(milliseconds: 1)] {
+            #expect(InspectionReply(message: InspectionReply([.failure(failure)]).message) == nil)
+        }
+        for keep in [[5..<9, 4..<7], [0..<9, 8..<12], Array(repeating: 0..<1, count: 257)] {
+            let picture = InspectedPicture(
+                facts: PictureFacts(
+                    format: .png, size: PixelSize(width: 1, height: 1), orientation: 1, frames: 1, hasAlpha: false), keep: keep)
+            #expect(InspectionReply(message: InspectionReply([.success(picture)]).message) == nil)
+        }
+    }
+
+    @Test(
+        "What is said between a worker and a renderers' parent comes back as it was",
+        arguments: [ParentReply.forked(7), .ended(signal: 11), .exited(status: 0), .failed(12)])
+    func parent(_ reply: ParentReply) {
+        #expect(ParentReply(message: reply.message) == reply)
+        #expect(ParentRequest(message: ParentRequest.fork.message) == .fork)
+        #expect(ParentRequest(message: ParentRequest.reap(9).message) == .reap(9))
+        #expect(ParentRequest(message: []) == nil && ParentReply(message: []) == nil)
+    }
+
     @Test("No damaged message traps, and none passes for 65 outputs")
     func damage() {
         var random = SeededRandom(seed: 7)
-        let messages = [Self.request.message, RenderReply.failed(.output(3, reason: "too wide")).message]
-        for _ in 0..<4_000 {
-            var message = messages[Int(random.next() % 2)]
+        let messages = [
+            Self.request.message, RenderReply.failed(.output(3, reason: "too wide")).message, Self.inspected.message,
+            InspectionRequest(limits: RenderLimits(), parts: [0..<9]).message, ParentReply.forked(7).message,
+        ]
+        for _ in 0..<Effort.count(fast: 10_000, landing: 20_000, all: 200_000) {
+            var message = messages[Int(random.next() % UInt64(messages.count))]
             for _ in 0..<1 + random.next() % 4 {
                 message[Int(random.next() % UInt64(message.count))] = UInt8(truncatingIfNeeded: random.next())
             }
             message.removeLast(Int(random.next() % 8))
             _ = try? RenderRequest(message: message)
             _ = RenderReply(message: message)
+            _ = InspectionRequest(message: message)
+            _ = InspectionReply(message: message)
+            _ = ParentReply(message: message)
         }
         var many = Self.request
         many.outputs.append(many.outputs[0])

@@ -53,7 +53,7 @@ struct ReuseLossTests {
 
     private static func losses(in photograph: URL, seed: UInt64) async throws -> [(ReuseCase, Double)] {
         var random = SeededRandom(seed: seed)
-        var studio = try Studio(OpenFile(reading: photograph.path))
+        var studio = try await Studio(OpenFile(reading: photograph.path))
         let long = min(2600, max(studio.source.size.width, studio.source.size.height))
         let donors = Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: long, using: &random) }).sorted {
             "\($0)" < "\($1)"

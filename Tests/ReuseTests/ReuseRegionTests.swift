@@ -77,7 +77,7 @@ struct ReuseRegionTests {
     private func check(
         _ pixels: Pixels, _ random: inout SeededRandom, compare: (Compared, _ direct: Pixels, _ reused: Pixels) -> Void
     ) async throws {
-        var studio = try Studio(pixels)
+        var studio = try await Studio(pixels)
         let side = max(pixels.width, pixels.height)
         try await studio.store(
             Array(Set((0..<8).map { _ in VariantSpec.randomDonor(upTo: side, using: &random) })).sorted {
@@ -97,7 +97,7 @@ struct ReuseRegionTests {
                 for (i, place) in own.enumerated() { reused[place] = Array(variants[2 * i..<2 * i + 2]) }
             }
             for (i, reuse) in part.enumerated() {
-                try hold(reuse, Array(direct[2 * i..<2 * i + 2]), reused[i], of: studio.source.size, compare)
+                try await hold(reuse, Array(direct[2 * i..<2 * i + 2]), reused[i], of: studio.source.size, compare)
             }
         }
     }
@@ -105,12 +105,12 @@ struct ReuseRegionTests {
     private func hold(
         _ reuse: ReuseCase, _ direct: [RenderedVariant], _ reused: [RenderedVariant], of source: PixelSize,
         _ compare: (Compared, _ direct: Pixels, _ reused: Pixels) -> Void
-    ) throws {
+    ) async throws {
         let placement = reuse.spec.placement(of: source)
         for variant in direct + reused {
             #expect(variant.size == placement.output)
             // What the file itself says, not what the renderer says of it.
-            let facts = try Studio.pool.inspect(variant.content.copy()).facts
+            let facts = try await Studio.pool.inspect(variant.content.copy()).facts
             #expect(facts.size == placement.output && facts.format == variant.spec.format)
         }
         let from = try #require(Pixels(png: direct[1].content.bytes()))

@@ -22,8 +22,8 @@ struct Studio: Sendable {
     private(set) var rows: [VariantRow] = []
     private var blobs: [VariantSpec: FileSlice] = [:]
 
-    init(_ file: OpenFile) throws {
-        picture = try Studio.pool.inspect(file)
+    init(_ file: OpenFile) async throws {
+        picture = try await Studio.pool.inspect(file)
         let digest = SHA256.digest(of: try file.allBytes())
         source = SourceRow(
             source: SourceKey(digest), url: "http://origin/picture", version: SourceVersion(digest),
@@ -32,8 +32,8 @@ struct Studio: Sendable {
             original: nil, fetchedAt: 0, expires: 1000)
     }
 
-    init(_ pixels: Pixels) throws {
-        try self.init(OpenFile(pixels.png))
+    init(_ pixels: Pixels) async throws {
+        try await self.init(OpenFile(pixels.png))
     }
 
     /// Renders these from the source in one decode, as after a fetch, and remembers their rows.

@@ -128,12 +128,12 @@ private struct CountingRenderer: Renderer {
     let inner: any Renderer
     let note: @Sendable (Int) -> Void
 
-    func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inner.inspect(file) }
+    func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
-    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool) async throws(RenderFailure)
+    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?) async throws(RenderFailure)
         -> [RenderedVariant]
     {
         note(orders.count)
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse)
+        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
     }
 }

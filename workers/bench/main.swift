@@ -4,9 +4,9 @@ let words = Swift.CommandLine.arguments.dropFirst()
 if words.first == "bare" { BareProcess.run(Array(words.dropFirst())) }
 let program = Command(
     "mezzotint-bench", abstract: "Measures Mezzotint beside what else one would use.",
-    examples: ["mezzotint-bench render --pictures ../shared/images/photos", "mezzotint-bench skip --json"],
+    examples: ["mezzotint-bench render --pictures ../shared/images/photos --json"],
     subcommands: [
-        RenderBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command, MemoryBenchmark.command,
+        RenderBenchmark.command, InspectBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command, MemoryBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,
         KafkaOnceBenchmark.command,

@@ -48,7 +48,7 @@ struct Campaign {
                     line.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) } ?? 0)
             })
         main = try await Site([])
-        replies = try await Site(["render.program=\(Built.program("mezzotint-campaign").path)"])
+        replies = try await Site(["render.program=\(Built.program("mezzotint-campaign").path)", "render.isolation=none"])
     }
 
     func run() async throws -> CampaignResult {

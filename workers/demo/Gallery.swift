@@ -67,7 +67,7 @@ private struct Plate: Sendable {
         let rows = (0..<size.height).flatMap(scene.row)
         let pixels = Pixels(width: size.width, height: size.height, channels: 3, bytes: rows)
         try pixels.png.withUnsafeBytes { try drawn.append($0) }
-        let picture = try pool.inspect(drawn)
+        let picture = try await pool.inspect(drawn)
         let order = RenderOrder(spec: spec, output: size, crop: Region(whole: size))
         let made = try await pool.render(picture, [order], lane: .slow, isReuse: false)
         try Data(made[0].content.bytes()).write(to: folder.appending(path: name), options: .atomic)

@@ -1,8 +1,9 @@
 internal import Ports
 internal import Posix
-internal import RendererPool
+internal import RenderProtocol
+internal import PictureHeaders
 
-/// What libFuzzer calls with each input of its making, a picture's file: reading its header must never trap.
+/// What libFuzzer calls with each input of its making, a picture's file or a child's reply: reading it must never trap.
 ///
 /// Built by `ops/fuzz` alone, with coverage; whatever an input leads to is an answer, so that only a crash is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -10,6 +11,10 @@ public func readHeader(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let file = try? OpenFile(anonymous: "fuzz"),
         (try? file.append(UnsafeRawBufferPointer(start: bytes, count: count))) != nil
     else { return 0 }
+    let message = Array(UnsafeBufferPointer(start: bytes, count: count))
+    _ = RenderReply(message: message)
+    _ = InspectionReply(message: message)
+    _ = ParentReply(message: message)
     do throws(RenderFailure) { _ = try PictureInspector().inspect(file) } catch {}
     return 0
 }

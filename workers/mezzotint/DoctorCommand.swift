@@ -22,7 +22,7 @@ enum DoctorCommand {
         let renderer = libraries(program)
         var findings = [Finding(what: "version", isWell: true, says: Command.version), renderer]
         // A program that is no renderer ends well whatever it is asked.
-        if renderer.isWell { findings += sandbox(program, settings) }
+        if renderer.isWell { findings += sandbox(program, settings) + layers(program) }
         findings += [
             directory("data", settings.data), directory("store", settings.storeDirectory), await log(settings),
         ]
@@ -33,18 +33,22 @@ enum DoctorCommand {
                 json.field("what", finding.what)
                 json.key("isWell")
                 json.boolean(finding.isWell)
+                json.key("isNeeded")
+                json.boolean(finding.isNeeded)
                 json.field("says", finding.says)
             }
         } else {
             Console.write(
-                TextTable.text(["", "WHAT", "SAYS"], findings.map { [$0.isWell ? "ok" : "BAD", $0.what, $0.says] }))
+                TextTable.text(["", "WHAT", "SAYS"], findings.map { [$0.isWell ? "ok" : $0.isNeeded ? "BAD" : "-", $0.what, $0.says] }))
         }
-        return findings.allSatisfy(\.isWell) ? .success : .failure
+        return findings.allSatisfy { $0.isWell || !$0.isNeeded } ? .success : .failure
     }
 
     private struct Finding {
         var what: String
         var isWell: Bool
+        /// Whether a worker can't do without it.
+        var isNeeded = true
         var says: String
     }
 
@@ -92,6 +96,23 @@ enum DoctorCommand {
             }
         }
         return findings
+    }
+
+    /// What stands behind the filter, each tried: a renderer does without what is not there.
+    private static func layers(_ program: String) -> [Finding] {
+        guard let (ours, theirs) = try? PacketSocket.pair(),
+            let child = try? ChildProcess(program: program, arguments: ["check", "layers"], socket: theirs)
+        else { return [] }
+        let told = ours.waits(upTo: 10_000) ? (try? ours.receive(limit: 4096)) ?? nil : nil
+        child.kill()
+        _ = child.reap()
+        return String(decoding: told?.bytes ?? [], as: UTF8.self).split(separator: "\n").map { line in
+            let parts = line.split(separator: "\t", maxSplits: 1)
+            let failure = parts.count > 1 ? parts[1] : nil
+            return Finding(
+                what: "sandbox, \(parts[0])", isWell: failure == nil, isNeeded: false,
+                says: failure.map { "Not here (\($0)); renderers go on without." } ?? "is in place")
+        }
     }
 
     /// What is missing where the sandbox can't be had.

@@ -9,69 +9,38 @@ internal import Seccomp
 internal import VariantSpec
 internal import Vips
 
-/// The renderer program: started by the pool with a socket, it serves renders; by hand it only says what it is.
+/// The renderer program: started by the pool with a socket, it serves renders, or forks those who do; by hand it only says
+/// what it is.
 ///
 /// It stays off the cooperative pool, whose threads a sandbox would have to allow.
 struct RendererCommand {
     let words: [String]
-    /// Where the pool puts the socket.
-    static let socket: Int32 = 3
+    private static let program = ChildProgram(
+        "mezzotint-renderer", does: "Decode and encode pictures for mezzotint-worker")
     private static let files = 32
+    /// How long libvips's threads may take to end once nothing is left for them.
+    private static let idleMilliseconds = 2_000
     /// The decoded pixels of most pictures, at what size they are decoded; glibc's own limit is half of it.
     private static let keptBytes = 32 << 20
 
-    private static let about = """
-        OVERVIEW: Decode and encode pictures for mezzotint-worker, which starts this
-        with a socket and ends it. There is nothing to run by hand.
-
-        USAGE: mezzotint-renderer [--config <file>]
-
-        OPTIONS:
-          --config <file>  Accepted, not read: what it needs comes with each job.
-          --help           Show this help.
-          --version        Show the version.
-
-        EXAMPLES (pictures are rendered by publishing jobs and running the worker):
-          mezzotint publish --variants 640x480-q80.webp https://example.org/a.jpg
-          mezzotint-worker --until-idle
-        """
-
     func run() -> Never {
         switch words.first {
-        case "serve" where PacketSocket.isSocket(Self.socket): serve()
+        case "serve" where PacketSocket.isSocket(ChildProgram.socket): serve(forks: false)
+        case "parent" where PacketSocket.isSocket(ChildProgram.socket): serve(forks: true)
         case "check" where words.count > 1 && RendererCheck(rawValue: words[1]) != nil:
-            RendererCheck(rawValue: words[1])?.run(confine: confine, dataBytes: dataLimit)
+            RendererCheck(rawValue: words[1])?.run(
+                confine: { () throws(SystemFailure) in try confine(ProcessMemory.mapped) }, dataBytes: dataLimit)
             exit(2)
-        case "--help", "-h": explain()
-        case "--version":
-            Console.print("mezzotint-renderer \(Command.version)")
-            exit(0)
-        // Every program takes it; there is nothing in it for this one.
-        case "--config" where words.count == 2: explain()
-        case let word? where words.count == 1 && word.hasPrefix("--config="): explain()
-        case nil: refuse("Nothing runs by hand here: mezzotint-worker starts renderers.")
-        case "--config": refuse("'--config <file>' needs one value.")
-        case "serve": refuse("'serve' needs the socket that mezzotint-worker gives it.")
-        case let word?:
-            refuse(word.hasPrefix("-") ? "There is no option '\(word)'." : "Unexpected argument '\(word)'.")
+        default: Self.program.explain(words)
         }
     }
 
-    private func refuse(_ sentence: String) -> Never {
-        Console.complain("mezzotint-renderer: \(sentence) See 'mezzotint-renderer --help'.")
-        exit(2)
-    }
-
-    private func explain() -> Never {
-        Console.print(Self.about)
-        exit(0)
-    }
-
-    private func serve() -> Never {
+    private func serve(forks: Bool) -> Never {
         do throws(SystemFailure) {
             Sandbox.useOneArena()
             Sandbox.keepFreedMemory(upTo: Self.keptBytes)
             Sandbox.fixTimeZone()
+            mz_hurry_idle_threads(1)
             let engine: VipsEngine
             do throws(EngineFailure) { engine = try VipsEngine(formats: formats) } catch {
                 Console.complain("mezzotint-renderer: libvips did not start: \(error)")
@@ -79,14 +48,23 @@ struct RendererCommand {
             }
             // In the place of Swift's own backtraces, which would break the filter.
             mz_exit_when_refused(RenderReply.memoryStatus)
-            try confine()
-            let greeting = filtered()
+            // A namespace of users is entered by a process of one thread; and what forks with another may hang in its children.
+            let isSingle = ForkServer.isSingleThreaded(within: Self.idleMilliseconds)
+            mz_hurry_idle_threads(0)
+            guard isSingle || !forks else {
+                Console.complain("mezzotint-renderer: it has \(ForkServer.threads) threads, and can't be forked")
+                exit(1)
+            }
+            let mapped = ProcessMemory.mapped
+            _ = Sandbox.enterLayers(forks: forks)
+            try confine(mapped)
+            let greeting = filtered(as: forks ? .parent : .renderer)
             // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.
             let asked = value(of: "--engine").flatMap(EngineChoice.init) ?? .direct
             switch formats.contains(.jpeg) ? asked : .libvips {
-            case .libvips: try serve(engine, greeting)
-            case .direct: try serve(DirectEngine(before: engine), greeting)
-            case .portable: try serve(DirectEngine(before: engine, isPortable: true), greeting)
+            case .libvips: try serve(engine, greeting, forks: forks)
+            case .direct: try serve(DirectEngine(before: engine), greeting, forks: forks)
+            case .portable: try serve(DirectEngine(before: engine, isPortable: true), greeting, forks: forks)
             }
             // Nothing here needs what runs at exit, and it could hang under the filter.
             _exit(0)
@@ -96,23 +74,42 @@ struct RendererCommand {
         }
     }
 
-    private func confine() throws(SystemFailure) {
+    private func confine(_ mapped: Int?) throws(SystemFailure) {
         try Sandbox.limit(
-            dataBytes: dataLimit, cpuSeconds: value(of: "--cpu-limit").flatMap { Int($0) } ?? 3600, files: Self.files)
+            dataBytes: dataLimit, cpuSeconds: value(of: "--cpu-limit").flatMap { Int($0) } ?? 3600, files: Self.files,
+            mapped: mapped)
     }
 
     /// How the pool is greeted, which knows whether a child without a filter may go on.
-    private func filtered() -> RenderReply {
-        do throws(SystemFailure) { try SystemCallFilter.load() } catch {
+    private func filtered(as role: SystemCallFilter.Role) -> RenderReply {
+        do throws(SystemFailure) { try SystemCallFilter.load(for: role) } catch {
             return .readyUnfiltered(reason: error.description)
         }
         return .ready
     }
 
-    private func serve(_ engine: some RenderEngine, _ greeting: RenderReply) throws(SystemFailure) {
+    private func serve(_ engine: some RenderEngine, _ greeting: RenderReply, forks: Bool) throws(SystemFailure) {
+        let socket: PacketSocket
+        if forks {
+            guard let own = try RendererParentService(socket: PacketSocket(taking: ChildProgram.socket)).run(greeting)
+            else {
+                return
+            }
+            socket = own
+            if greeting == .ready { try narrow() }
+        } else {
+            socket = PacketSocket(taking: ChildProgram.socket)
+        }
         try RendererService(
-            engine: engine, socket: PacketSocket(taking: Self.socket), takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) }
-        ).run(greeting)
+            engine: engine, socket: socket, takeRefusedBytes: { Int(clamping: mz_take_refused_bytes()) }
+        ).run(forks ? nil : greeting)
+    }
+
+    private func narrow() throws(SystemFailure) {
+        do throws(SystemFailure) { try SystemCallFilter.narrow() } catch {
+            if mz_take_refused_bytes() > 0 { _exit(RenderReply.memoryStatus) }
+            throw error
+        }
     }
 
     private var formats: Set<ImageFormat> {

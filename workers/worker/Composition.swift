@@ -36,7 +36,7 @@ struct Composition {
         let store = try FileStore(
             root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode,
             hasRoom: chosen.hasRoomForStore)
-        renderers = RendererPool(settings.rendererConfiguration(count: renders))
+        renderers = RendererPool(settings.rendererConfiguration(count: renders)) { logger.warning("A child says: \($0)") }
         do {
             // Without a renderer every job would only wait: better to say so at once.
             try await renderers.ready()
@@ -78,9 +78,10 @@ extension Settings {
 
     func rendererConfiguration(count: Int) -> RendererConfiguration {
         var configuration = RendererConfiguration(
-            program: rendererProgram, count: count, deadlineMilliseconds: render.deadline.milliseconds,
+            program: rendererProgram, inspector: "\(SystemFacts.programFolder)/mezzotint-inspector", count: count, deadlineMilliseconds: render.deadline.milliseconds,
             limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct, memoryBytes: render.memory,
             isSandboxOptional: render.sandbox == "optional")
+        configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .picture
         configuration.isProgressive = render.progressive
         configuration.keepsBelowSource = render.belowSource
         configuration.watermarks = render.watermarks.isEmpty ? nil : render.watermarks

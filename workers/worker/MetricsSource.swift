@@ -120,7 +120,9 @@ final class MetricsSource: Sendable {
                 Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)")
             }
         case .rendererLosses: return [Sample(renderers.losses)]
-        case .rendererMemory: return [Sample(renderers.processes.reduce(0) { $0 + ($1.memory?.now ?? 0) })]
+        case .rendererMemory:
+            let children = renderers.processes + renderers.parents + renderers.inspectorProcesses
+            return [Sample(children.reduce(0) { $0 + ($1.memory?.now ?? 0) })]
         case .processCPU: return [Sample(Double(ProcessMemory.ownCPUNanoseconds) / 1e9)]
         case .processMemory: return [Sample(ProcessMemory.of()?.now ?? 0)]
         case .processStart: return [Sample(Double(started) / 1000)]

@@ -47,10 +47,10 @@ struct Fields {
 
     func all(_ tag: UInt16) -> [ArraySlice<UInt8>] { values[tag] ?? [] }
 
-    func int(_ tag: UInt16) -> Int? {
-        guard let value = values[tag]?.last, value.count == 8 else { return nil }
-        return Int(Int64(bitPattern: Self.number(value)))
-    }
+    func int(_ tag: UInt16) -> Int? { values[tag]?.last.flatMap(Self.int) }
+
+    /// Of each field with the tag, but for those that hold no number.
+    func ints(_ tag: UInt16) -> [Int] { all(tag).compactMap(Self.int) }
 
     /// nil for a number that the field never has.
     func int(_ tag: UInt16, in range: ClosedRange<Int>) -> Int? { int(tag).flatMap { range.contains($0) ? $0 : nil } }
@@ -58,6 +58,16 @@ struct Fields {
     func double(_ tag: UInt16) -> Double? { int(tag).map { Double(bitPattern: UInt64(UInt(bitPattern: $0))) } }
     func bool(_ tag: UInt16) -> Bool? { int(tag).map { $0 != 0 } }
     func text(_ tag: UInt16) -> String? { values[tag]?.last.map { String(decoding: $0, as: UTF8.self) } }
+
+    /// What a child says in words: one line of at most 300 characters, with nothing in it that a terminal obeys.
+    func told(_ tag: UInt16) -> String {
+        guard let bytes = values[tag]?.last else { return "" }
+        return ChildText.line(bytes)
+    }
+
+    private static func int(_ bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.count == 8 ? Int(Int64(bitPattern: number(bytes))) : nil
+    }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }

@@ -51,7 +51,7 @@ extension RenderReply {
     /// nil where it is not a message of this version: a child is never believed.
     package init?(message: [UInt8]) {
         guard let fields = Fields(message[...]), fields.int(Wire.Tag.version) == Wire.version else { return nil }
-        let reason = fields.text(Wire.Tag.reason) ?? ""
+        let reason = fields.told(Wire.Tag.reason)
         switch fields.text(Wire.Tag.kind) {
         case "ready": self = .ready
         case "ready-unfiltered": self = .readyUnfiltered(reason: reason)

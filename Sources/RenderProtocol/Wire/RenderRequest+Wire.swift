@@ -44,6 +44,11 @@ package enum Wire {
         static let placeholder: UInt16 = 27
         static let colour: UInt16 = 28
         static let duration: UInt16 = 29
+        static let limit: UInt16 = 30
+        static let part: UInt16 = 31
+        static let isOutput: UInt16 = 32
+        static let picture: UInt16 = 33
+        static let isTruncated: UInt16 = 34
     }
 }
 

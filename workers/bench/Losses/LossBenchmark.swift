@@ -24,8 +24,9 @@ enum LossBenchmark {
         let folder = try Photographs.folder(named: arguments)
         let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
         try await pool.ready()
-        let large = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { isLarge($0, pool) }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+        var large: [URL] = []
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) where await isLarge(file, pool) { large.append(file) }
+        large.sort { $0.lastPathComponent < $1.lastPathComponent }
         guard !large.isEmpty else { throw UsageError("There is no picture of 1920 px or more in \(folder.path).") }
         let step = max(1, large.count / (try arguments.number("count", in: 1...10_000) ?? large.count))
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mezzotint-losses-\(UUID().uuidString)")
@@ -42,8 +43,8 @@ enum LossBenchmark {
         return .success
     }
 
-    private static func isLarge(_ file: URL, _ pool: RendererPool) -> Bool {
-        guard let picture = try? pool.inspect(OpenFile(reading: file.path)) else { return false }
+    private static func isLarge(_ file: URL, _ pool: RendererPool) async -> Bool {
+        guard let picture = try? await pool.inspect(OpenFile(reading: file.path)) else { return false }
         return max(picture.facts.size.width, picture.facts.size.height) >= 1920
     }
 }

@@ -27,7 +27,7 @@ struct LossMeasurement {
     }
 
     func losses(of photograph: URL) async throws -> [Cell: Double] {
-        let source = try renderer.inspect(OpenFile(reading: photograph.path))
+        let source = try await renderer.inspect(OpenFile(reading: photograph.path))
         let (size, long) = (source.facts.size, max(source.facts.size.width, source.facts.size.height))
         var losses: [Cell: Double] = [:]
         for (side, ratios) in Self.plan {
@@ -41,7 +41,7 @@ struct LossMeasurement {
                 for donor in LossFormat.donors + (ratio == 1 ? LossFormat.between : []) {
                     let made = order(donor.spec(Int((Double(side) * ratio).rounded())), of: size)
                     let stored = try await renderer.render(source, [made], lane: .fast, isReuse: false)
-                    let picture = try renderer.inspect(copy(stored[0].content))
+                    let picture = try await renderer.inspect(copy(stored[0].content))
                     let children = wanted.indices.filter { !wanted[$0].format.isLossless || donor.format.isLossless }
                     let whole = Region(whole: picture.facts.size)
                     let orders = children.map { i in

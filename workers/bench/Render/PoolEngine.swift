@@ -9,6 +9,7 @@ internal import VariantSpec
 struct PoolEngine: BenchmarkEngine {
     let pictures: [URL]
     let jobs: Int
+    var isolation = RenderIsolation.picture
     let out: URL
 
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -43,7 +44,9 @@ struct PoolEngine: BenchmarkEngine {
     }
 
     private func withPool<R>(_ body: (RendererPool) async throws -> R) async throws -> R {
-        let pool = RendererPool(RendererConfiguration(program: Self.program, count: jobs))
+        var configuration = RendererConfiguration(program: Self.program, count: jobs)
+        configuration.isolation = isolation
+        let pool = RendererPool(configuration)
         // A seat for each job is warm once so many ask at once.
         while pool.processes.count < jobs { try await pool.ready() }
         let result = try await body(pool)
@@ -52,12 +55,14 @@ struct PoolEngine: BenchmarkEngine {
     }
 
     private func cpuNanoseconds(_ pool: RendererPool) -> Int64 {
-        pool.processes.reduce(ProcessMemory.ownCPUNanoseconds) { $0 + ($1.cpuNanoseconds ?? 0) }
+        (pool.processes + pool.parents + pool.inspectorProcesses).reduce(ProcessMemory.ownCPUNanoseconds) {
+            $0 + ($1.cpuNanoseconds ?? 0)
+        }
     }
 
     private func variants(of url: URL, _ formats: [ImageFormat], _ pool: RendererPool) async throws -> [RenderedVariant]
     {
-        let picture = try pool.inspect(try OpenFile(reading: url.path))
+        let picture = try await pool.inspect(try OpenFile(reading: url.path))
         let specs = formats.flatMap { format in
             [
                 VariantSpec(width: 1280, height: 1280, format: format),

@@ -58,7 +58,7 @@ struct Scorer {
     private func decode(_ files: [URL], to path: (URL) -> String) async throws {
         let pool = RendererPool(RendererConfiguration(program: PoolEngine.program, count: 2))
         for url in files {
-            let picture = try pool.inspect(try OpenFile(reading: url.path))
+            let picture = try await pool.inspect(try OpenFile(reading: url.path))
             let spec = VariantSpec(width: 1280, height: 1280, format: .png)
             let placement = spec.placement(of: picture.facts.size)
             let order = RenderOrder(spec: spec, output: placement.output, crop: placement.region)

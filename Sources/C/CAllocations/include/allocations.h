@@ -9,4 +9,7 @@ size_t mz_take_refused_bytes(void);
 // looking whether it came (Swift, GLib, C++). All other crashes stay what they are, told by their own signal.
 void mz_exit_when_refused(int status);
 
+// Whether threads of libvips that have nothing to do end at once, and not after 15 s.
+void mz_hurry_idle_threads(int hurry);
+
 #endif

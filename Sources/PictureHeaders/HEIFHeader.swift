@@ -64,7 +64,8 @@ enum HEIFHeader {
             if String(decoding: text, as: UTF8.self).contains("alpha") { header.hasAlpha = true }
         }
         // Boxes are read as long as they are whole.
-        header.isTruncated = all.last?.content.upperBound != bytes.length
+        header.end = all.last?.content.upperBound
+        header.isTruncated = header.end != bytes.length
         // Decoded whole, in planes and then in pixels.
         header.memory = size.times(6)
         return header

@@ -11,21 +11,25 @@ package struct PictureInspector: Sendable {
 
     package init(limits: RenderLimits = RenderLimits()) { self.limits = limits }
 
-    package func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture {
-        var bytes = PictureBytes(file)
+    /// - Parameters:
+    ///   - part: where the picture lies in the file; nil: it is all of it.
+    ///   - isOutput: it is a renderer's, and must end where its bytes do.
+    package func inspect(
+        _ file: OpenFile, part: Range<Int>? = nil, isOutput: Bool = false
+    ) throws(RenderFailure) -> InspectedPicture {
+        var bytes = PictureBytes(file, part: part)
         let (format, header) = try header(of: &bytes)
         guard header.stored.pixels <= limits.pixels else { throw .tooManyPixels(header.stored, limit: limits.pixels) }
         guard header.frames <= limits.frames else { throw .tooManyFrames(header.frames, limit: limits.frames) }
         guard header.memory <= limits.decodedBytes else {
             throw .tooMuchMemory(format, bytes: header.memory, limit: limits.decodedBytes)
         }
+        if isOutput { try PictureEnd.check(&bytes, format, header) }
         let facts = PictureFacts(
             format: format, size: header.orientation.upright(header.stored), orientation: header.orientation.rawValue,
             frames: header.frames, hasAlpha: header.hasAlpha, duration: header.duration, isTruncated: header.isTruncated
         )
-        return Picture(
-            facts: facts,
-            file: try header.keep.map { ranges throws(RenderFailure) in try copy(ranges, of: &bytes) } ?? file)
+        return InspectedPicture(facts: facts, keep: header.keep)
     }
 
     /// What the file says of itself, for no more than `PictureBytes` lets it cost.
@@ -46,18 +50,6 @@ package struct PictureInspector: Sendable {
             }
         return (format, header)
     }
-
-    /// The wanted ranges of a file as a file of their own.
-    private func copy(_ ranges: [Range<Int>], of bytes: inout PictureBytes) throws(RenderFailure) -> OpenFile {
-        do throws(SystemFailure) {
-            let kept = try OpenFile(anonymous: "picture")
-            for range in ranges { try kept.append(range, of: bytes.file) }
-            kept.seal()
-            return kept
-        } catch {
-            throw .noSpace(reason: error.description)
-        }
-    }
 }
 
 /// What a format's reader found.
@@ -71,6 +63,8 @@ struct PictureHeader {
     var hasAlpha = false
     /// The file ends before what it says of itself does.
     var isTruncated = false
+    /// Behind its last byte, where reading came so far; nil: only `PictureEnd` knows.
+    var end: Int?
     /// Bytes that a decoder must hold at once, where it can't go line by line.
     var memory = 0
     /// The only ranges that a decoder may see; nil for the whole file.

@@ -54,6 +54,17 @@ enum JPEGHeader {
         }
     }
 
+    /// Behind the marker that ends its last scan.
+    static func end(of bytes: inout PictureBytes) throws(RenderFailure) -> Int? {
+        var offset = 2
+        while let marker = try next(&bytes, from: &offset) {
+            if marker == 0xd9 { return offset }
+            guard let length = try bytes.big(offset, 2), length >= 2 else { return nil }
+            offset += length
+        }
+        return nil
+    }
+
     /// Whether the marker of a picture's end comes after `offset`: last of all, or before what cameras put behind it.
     private static func hasEnd(_ bytes: inout PictureBytes, from offset: Int) throws(RenderFailure) -> Bool {
         if try endsItself(&bytes) { return true }

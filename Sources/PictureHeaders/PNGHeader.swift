@@ -57,7 +57,7 @@ enum PNGHeader {
             }
             defer { offset = end }
             if type == "IEND" {
-                header.isTruncated = end < offset + 12
+                (header.isTruncated, header.end) = (end < offset + 12, end)
                 break
             }
         }

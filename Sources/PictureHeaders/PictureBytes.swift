@@ -8,7 +8,10 @@ internal import VariantSpec
 /// Everything beyond the end is nil, never a trap. What reading costs is counted, and has a limit that no picture
 /// reaches: headers are read by the worker itself, where nothing else ends a file that asks for too much.
 struct PictureBytes {
-    let file: OpenFile
+    private let file: OpenFile
+    /// Where the picture lies in the file.
+    private let base: Int
+    let length: Int
     /// Of the failures, once it is known.
     var format: ImageFormat?
     /// Read from the file so far.
@@ -23,9 +26,11 @@ struct PictureBytes {
     private static let skippedBytes = 4 << 10
     private static let lookSteps = 4
 
-    init(_ file: OpenFile) { self.file = file }
-
-    var length: Int { file.length }
+    /// - Parameter part: where the picture lies in the file; nil: it is all of it.
+    init(_ file: OpenFile, part: Range<Int>? = nil) {
+        let part = (part ?? 0..<file.length).clamped(to: 0..<file.length)
+        (self.file, base, length) = (file, part.lowerBound, part.count)
+    }
 
     /// The file once, and a few places a second time.
     var byteLimit: Int { length + 1 << 20 }
@@ -105,7 +110,7 @@ struct PictureBytes {
         let isNext = offset >= start && offset <= end
         do throws(SystemFailure) {
             window = try file.bytes(
-                at: offset, count: min(isNext ? Self.windowBytes : max(Self.skippedBytes, count), length - offset))
+                at: base + offset, count: min(isNext ? Self.windowBytes : max(Self.skippedBytes, count), length - offset))
         } catch {
             throw .unreadable(reason: error.description)
         }

@@ -11,6 +11,7 @@ enum GIFHeader {
         var (frames, duration, hasAlpha, isTruncated) = (0, 0, false, true)
         var canvas = Self.isBelieved(width, height) ? (width: width, height: height) : (width: 1, height: 1)
         var offset = 13 + Self.tableBytes(flags)
+        var end: Int?
         while let kind = try bytes[offset] {
             switch kind {
             case 0x21:
@@ -20,7 +21,7 @@ enum GIFHeader {
                     duration += delay <= 1 ? 100 : delay * 10
                     if control & 1 == 1 { hasAlpha = true }
                 }
-                guard let next = try end(&bytes, ofBlocksAt: offset + 2) else { break }
+                guard let next = try Self.end(&bytes, ofBlocksAt: offset + 2) else { break }
                 offset = next
                 continue
             case 0x2c:
@@ -34,11 +35,11 @@ enum GIFHeader {
                 }
                 frames += 1
                 guard frames <= limits.frames else { throw .tooManyFrames(frames, limit: limits.frames) }
-                guard let next = try end(&bytes, ofBlocksAt: offset + 11 + Self.tableBytes(local)) else { break }
+                guard let next = try Self.end(&bytes, ofBlocksAt: offset + 11 + Self.tableBytes(local)) else { break }
                 offset = next
                 continue
             // The trailer, or what no decoder goes past.
-            default: isTruncated = false
+            default: (isTruncated, end) = (false, kind == 0x3b ? offset + 1 : nil)
             }
             break
         }
@@ -46,6 +47,7 @@ enum GIFHeader {
         var header = PictureHeader(stored: try PixelSize(canvas.width, canvas.height, of: .gif))
         (header.frames, header.hasAlpha, header.isTruncated) = (frames, hasAlpha, isTruncated)
         header.duration = frames > 1 ? duration : 0
+        header.end = end
         return header
     }
 

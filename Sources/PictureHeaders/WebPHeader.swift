@@ -6,7 +6,8 @@ internal import VariantSpec
 enum WebPHeader {
     static func read(_ bytes: inout PictureBytes, _ limits: RenderLimits) throws(RenderFailure) -> PictureHeader {
         var header = try start(&bytes, limits)
-        header.isTruncated = try (bytes.little(4, 4) ?? 0) + 8 > bytes.length
+        let end = try (bytes.little(4, 4) ?? 0) + 8
+        (header.isTruncated, header.end) = (end > bytes.length, end + end % 2)
         return header
     }
 

@@ -1,0 +1,19 @@
+internal import Ports
+internal import VariantSpec
+
+/// Where a picture ends: what a renderer made must end there, too, or anything could be stored behind it.
+enum PictureEnd {
+    static func check(
+        _ bytes: inout PictureBytes, _ format: ImageFormat, _ header: PictureHeader
+    ) throws(RenderFailure) {
+        let end =
+            switch format {
+            case .jpeg: try JPEGHeader.end(of: &bytes)
+            default: header.end
+            }
+        guard !header.isTruncated, let end else { throw .malformed(format, reason: "it has no end") }
+        guard end == bytes.length else {
+            throw .malformed(format, reason: "\(bytes.length - end) bytes lie behind its end")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import CPosix
+internal import Glibc
+
+/// A process that only forks children and waits for their ends.
+///
+/// Forking a process of one thread alone is sound: another thread's locks would be held in the child for ever.
+package enum ForkServer {
+    /// Threads of this process.
+    package static var threads: Int {
+        guard let folder = opendir("/proc/self/task") else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while let entry = readdir(folder) { if entry.pointee.d_name.0 != 0x2e { count += 1 } }
+        return count
+    }
+
+    /// Returns once this process has one thread, or false after so many milliseconds.
+    package static func isSingleThreaded(within milliseconds: Int) -> Bool {
+        let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
+        while threads != 1 {
+            guard mz_monotonic_ns() < end else { return false }
+            _ = poll(nil, 0, 1)
+        }
+        return true
+    }
+
+    /// Makes a copy of this process: its number, and 0 in the copy.
+    package static func fork() throws(SystemFailure) -> Int32 {
+        let pid = mz_fork()
+        guard pid >= 0 else { throw SystemFailure("fork", on: "child", code: errno) }
+        return pid
+    }
+}

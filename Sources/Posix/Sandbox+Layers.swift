@@ -1,0 +1,70 @@
+internal import CPosix
+internal import Glibc
+
+/// What stands behind the filter, should it fail: each layer where the kernel has it and lets us.
+extension Sandbox {
+    package enum Layer: String, Sendable, CaseIterable {
+        /// For a worker that is root: nobody, who owns nothing.
+        case user = "another user"
+        case userNamespace = "user namespace"
+        case networkNamespace = "network namespace"
+        case messageNamespace = "IPC namespace"
+        case mountNamespace = "mount namespace, empty root"
+        case landlock = "Landlock"
+        case threads = "limit of threads"
+        /// Children's alone: what is there already stays where it is.
+        case processNamespace = "process namespace"
+    }
+
+    /// Threads and processes that one sandbox may have, its own included: libaom and libvips have ten, dav1d one for each core.
+    private static var threadLimit: Int { max(48, 16 + 4 * SystemFacts.cores) }
+
+    /// Puts each in place, and says of those that it could not why.
+    ///
+    /// To be called by one thread, once libraries have opened their files, before `limit`.
+    package static func enterLayers(forks: Bool) -> [(layer: Layer, failure: SystemFailure?)] {
+        var results: [(layer: Layer, failure: SystemFailure?)] = []
+        func attempt(_ layer: Layer, _ result: Int32) {
+            results.append((layer, result == 0 ? nil : SystemFailure("enter", on: layer.rawValue, code: result)))
+        }
+        func code(_ result: Int32) -> Int32 { result == 0 ? 0 : errno }
+        var isRoot = geteuid() == 0
+        if isRoot {
+            attempt(.user, code(mz_set_user(nobody)))
+            isRoot = results[0].failure != nil
+        }
+        attempt(.userNamespace, code(mz_unshare(Namespace.user)))
+        let isOwn = results.last?.failure == nil
+        attempt(.networkNamespace, code(mz_unshare(Namespace.network)))
+        attempt(.messageNamespace, code(mz_unshare(Namespace.messages)))
+        let hasMounts = code(mz_unshare(Namespace.mounts))
+        attempt(.mountNamespace, hasMounts == 0 ? mz_empty_root() : hasMounts)
+        if forks { attempt(.processNamespace, enterProcessNamespace()) }
+        attempt(.landlock, mz_no_new_privileges() == 0 ? mz_landlock() : errno)
+        // Without a namespace of its own all processes of the user would count; the kernel counts none of root's.
+        attempt(.threads, isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit))) : ENOTSUP)
+        return results
+    }
+
+    /// Children come into a namespace whose first process does nothing, and dies with this one.
+    private static func enterProcessNamespace() -> Int32 {
+        guard mz_unshare(Namespace.processes) == 0 else { return errno }
+        let pid = mz_fork()
+        if pid == 0 {
+            _ = mz_die_with_parent()
+            for descriptor: Int32 in 0..<16 { close(descriptor) }
+            while true { pause() }
+        }
+        return pid > 0 ? 0 : errno
+    }
+
+    private static let nobody: UInt32 = 65_534
+
+    private enum Namespace {
+        static let mounts: Int32 = 0x20000
+        static let messages: Int32 = 0x8000000
+        static let user: Int32 = 0x1000_0000
+        static let processes: Int32 = 0x2000_0000
+        static let network: Int32 = 0x4000_0000
+    }
+}

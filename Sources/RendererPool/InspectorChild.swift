@@ -1,0 +1,53 @@
+internal import Ports
+internal import Posix
+internal import RenderProtocol
+internal import VariantSpec
+
+/// The worker's side of one inspector process.
+///
+/// - Concurrency: used by one thread at a time.
+final class InspectorChild: Sendable {
+    /// How an inspector was lost over a picture.
+    enum Loss: Error {
+        case deadline
+        case died
+        case misspoke
+    }
+
+    let warm: WarmProcess
+    private let milliseconds: Int
+
+    /// Starts one and waits until it is ready.
+    init(_ configuration: RendererConfiguration) throws(RenderFailure) {
+        warm = try WarmProcess(configuration.inspector, ["serve"], configuration)
+        milliseconds = configuration.inspectionMilliseconds
+    }
+
+    /// Whether it died while nobody asked it for anything.
+    var isGone: Bool { warm.socket.waits(upTo: 0) }
+
+    func inspect(
+        _ file: OpenFile, _ request: InspectionRequest
+    ) throws(Loss) -> [Result<InspectedPicture, RenderFailure>] {
+        do throws(SystemFailure) {
+            try warm.socket.send(request.message, files: [file], within: milliseconds)
+        } catch { throw error.isTimeout ? .deadline : .died }
+        guard warm.socket.waits(upTo: milliseconds) else { throw .deadline }
+        guard let message = (try? warm.socket.receive(limit: Wire.messageLimit)) ?? nil else { throw .died }
+        guard message.files.isEmpty, let results = InspectionReply(message: message.bytes)?.results,
+            results.count == request.parts.count,
+            zip(results, request.parts).allSatisfy({ $0.isAnswer(to: request, of: $1) })
+        else { throw .misspoke }
+        return results
+    }
+}
+
+extension Result<InspectedPicture, RenderFailure> {
+    /// Whether an inspector that nobody took over may say so.
+    fileprivate func isAnswer(to request: InspectionRequest, of part: Range<Int>) -> Bool {
+        guard case .success(let picture) = self else { return true }
+        let (facts, limits) = (picture.facts, request.limits)
+        return limits.formats.contains(facts.format) && facts.size.pixels <= limits.pixels
+            && facts.frames <= max(1, limits.frames) && (picture.keep?.last?.upperBound ?? 0) <= part.count
+    }
+}

@@ -1,0 +1,48 @@
+internal import Ports
+internal import Posix
+internal import RenderProtocol
+
+/// The worker's side of a renderers' parent: a warm process that sees no picture and only forks, so that a fresh child costs
+/// a millisecond.
+///
+/// - Concurrency: used by its seat's thread alone.
+final class RendererParent: Sendable {
+    let warm: WarmProcess
+    private static let milliseconds = 5_000
+
+    /// Starts one and waits until it is warm.
+    init(_ configuration: RendererConfiguration) throws(RenderFailure) {
+        warm = try WarmProcess(configuration.program, ["parent"] + configuration.arguments, configuration)
+    }
+
+    /// A new child, and our end of its connection.
+    ///
+    /// - Failure: `unavailable`; the parent is of no more use.
+    func fork() throws(RenderFailure) -> (ChildProcess, PacketSocket) {
+        do throws(SystemFailure) {
+            let (ours, theirs) = try PacketSocket.pair()
+            try warm.socket.send(ParentRequest.fork.message, end: theirs, within: Self.milliseconds)
+            guard case .forked(let pid) = try answer() else {
+                throw SystemFailure("fork", on: "renderer", code: 0)
+            }
+            return (try ChildProcess(forked: pid) { [self] in reap(pid) }, ours)
+        } catch {
+            throw .unavailable(reason: "the renderers' parent makes no child (\(error))")
+        }
+    }
+
+    /// Of a child that was killed; one whose parent is gone is waited for by nobody.
+    private func reap(_ pid: Int32) -> ChildProcess.End {
+        try? warm.socket.send(ParentRequest.reap(pid).message, within: Self.milliseconds)
+        switch try? answer() {
+        case .exited(let status): return .status(status)
+        case .ended(let signal): return .signal(signal)
+        default: return .status(-1)
+        }
+    }
+
+    private func answer() throws(SystemFailure) -> ParentReply? {
+        guard warm.socket.waits(upTo: Self.milliseconds) else { return nil }
+        return try warm.socket.receive(limit: 4_096).flatMap { ParentReply(message: $0.bytes) }
+    }
+}

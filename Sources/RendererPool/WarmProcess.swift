@@ -1,0 +1,54 @@
+internal import Ports
+internal import Posix
+internal import RenderProtocol
+
+/// A program of ours, started with a socket and a pipe for its log, that has said that it is ready.
+struct WarmProcess: Sendable {
+    let process: ChildProcess
+    let socket: PacketSocket
+    let log: LogPipe
+    /// Why it has no filter for system calls, where it goes on without.
+    let unfiltered: String?
+
+    /// Starts one and waits until it is warm.
+    init(_ program: String, _ arguments: [String], _ configuration: RendererConfiguration) throws(RenderFailure) {
+        do throws(SystemFailure) {
+            let (ours, theirs) = try PacketSocket.pair()
+            (socket, log) = (ours, try LogPipe())
+            process = try ChildProcess(program: program, arguments: arguments, socket: theirs, log: log)
+        } catch {
+            throw .unavailable(reason: "\(error). \(Self.advice)")
+        }
+        let isSpoken = socket.waits(upTo: configuration.startMilliseconds)
+        let first = isSpoken ? (try? socket.receive(limit: Wire.messageLimit)) ?? nil : nil
+        let told: String
+        switch first.flatMap({ RenderReply(message: $0.bytes) }) {
+        case .ready:
+            unfiltered = nil
+            return
+        case .readyUnfiltered(let reason) where configuration.isSandboxOptional:
+            unfiltered = reason
+            return
+        case .readyUnfiltered(let reason):
+            told =
+                "there is no filter for system calls here (\(reason)). Allow seccomp for this container, or set "
+                + "render.sandbox to optional"
+        default:
+            told = first != nil ? "it speaks another version. \(Self.advice)" : ""
+        }
+        if first != nil || !isSpoken { process.kill() }
+        let end = process.reap()
+        let said = log.takeLines().last.map { ": " + ChildText.line($0) } ?? ""
+        let ending = isSpoken ? "it ended with \(end)\(said)" : "it did not get ready"
+        throw .unavailable(reason: "\(program) was started, but \(told.isEmpty ? "\(ending). \(Self.advice)" : told)")
+    }
+
+    /// Ends it at once, since an idle child has nothing to save; how it ended, if it had done so before.
+    @discardableResult
+    func end() -> ChildProcess.End {
+        process.kill()
+        return process.reap()
+    }
+
+    private static let advice = "Build mezzotint-renderer and mezzotint-inspector, or set render.program"
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import TestPixels
+internal import TestSupport
+internal import Testing
+internal import VariantSpec
+
+@testable internal import RendererPool
+
+@Suite("Isolation: which pictures one process sees", .timeLimit(.minutes(2)))
+struct IsolationTests {
+    private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
+
+    private func pool(_ isolation: RenderIsolation) -> RendererPool {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.isolation = isolation
+        return RendererPool(configuration)
+    }
+
+    /// The process that made a picture of each origin, in turn.
+    private func processes(_ origins: [String?], in pool: RendererPool) async throws -> [Int32] {
+        var pids: [Int32] = []
+        let picture = try await pool.inspect(try Workshop.file(source))
+        for origin in origins {
+            // The answer comes before the next child, if there is to be one.
+            try await pool.ready()
+            let before = pool.processes.map(\.pid)
+            let orders = [Workshop.order(8, 8, .webp, of: picture.facts.size)]
+            _ = try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: origin)
+            pids += before
+        }
+        return pids
+    }
+
+    @Test("By picture, each has a process of its own, and all come from one parent")
+    func picture() async throws {
+        let pool = pool(.picture)
+        let pids = try await processes(["a", "a", "a", nil], in: pool)
+        #expect(Set(pids).count == 4)
+        let parent = try #require(pool.parents.first)
+        #expect(pool.parents.count == 1)
+        let status = try String(contentsOfFile: "/proc/\(parent.pid)/status", encoding: .utf8)
+        #expect(status.contains("Threads:\t1\n") && status.contains("Seccomp:\t2\n"))
+        #expect(pool.losses == 0)
+        await pool.stop()
+        #expect(parent.memory == nil)
+    }
+
+    @Test("By origin, a process is kept for the pictures of one, and none is shared with another or with what has none")
+    func origin() async throws {
+        let pool = pool(.origin)
+        // Of each, the process that was there before.
+        let pids = try await processes(["a", "a", "b", "b", nil, nil, "a"], in: pool)
+        #expect(pids[0] == pids[1] && pids[1] == pids[2] && pids[2] != pids[3] && pids[3] == pids[4])
+        #expect(pids[4] != pids[5] && pids[5] != pids[6])
+        await pool.stop()
+    }
+
+    @Test("By none, all share one")
+    func none() async throws {
+        let pool = pool(.none)
+        #expect(Set(try await processes(["a", "b", nil, "a"], in: pool)).count == 1)
+        #expect(pool.parents.isEmpty)
+        await pool.stop()
+    }
+
+    @Test("A parent that was killed is replaced, and nothing is lost by it")
+    func parent() async throws {
+        let pool = pool(.picture)
+        try await pool.ready()
+        let first = try #require(pool.parents.first)
+        first.kill()
+        #expect(Set(try await processes(["a", "a", "a"], in: pool)).count >= 2)
+        #expect(pool.parents.first?.pid != first.pid)
+        await pool.stop()
+    }
+
+    @Test(
+        "A child has one socket, its own; its filter lets it make no process; and all formats are made by children of one parent"
+    )
+    func child() async throws {
+        let pool = pool(.picture)
+        try await pool.ready()
+        let process = "/proc/\(try #require(pool.processes.first).pid)"
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")
+        let sockets = files.filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\($0)"))?.hasPrefix("socket:")
+                == true
+        }
+        #expect(sockets.count == 1 && files.count == 4)
+        let status = try String(contentsOfFile: "\(process)/status", encoding: .utf8)
+        #expect(status.contains("Seccomp_filters:\t2\n") && status.contains("Threads:\t1\n"), "\(status)")
+        let picture = try await pool.inspect(try Workshop.file(Pixels.photograph(width: 320, height: 240, seed: 4).png))
+        for format in [ImageFormat.jpeg, .png, .webp, .gif, .avif] {
+            let made = try await pool.render(
+                picture, [Workshop.order(160, 120, format, of: picture.facts.size)], lane: .fast, isReuse: false)
+            let facts = try await pool.inspect(try Workshop.file(made[0].content.bytes())).facts
+            #expect(facts.format == format && facts.size == PixelSize(width: 160, height: 120))
+        }
+        await pool.stop()
+    }
+}
