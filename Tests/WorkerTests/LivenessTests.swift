@@ -26,13 +26,13 @@ private struct StuckRenderer: Renderer {
     let inner: any Renderer
     let gate: Gate
 
-    func inspect(_ file: OpenFile) throws(RenderFailure) -> Picture { try inner.inspect(file) }
+    func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
-    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool) async throws(RenderFailure)
-        -> [RenderedVariant]
-    {
+    func render(
+        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+    ) async throws(RenderFailure) -> [RenderedVariant] {
         await gate.wait()
-        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse)
+        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
     }
 }
 
