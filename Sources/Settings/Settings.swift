@@ -99,7 +99,7 @@ package struct Settings: Sendable, Equatable {
         package var processes = 0
         package var engine = "direct"
         package var sandbox = "required"
-        package var isolation = "picture"
+        package var isolation = "origin"
         package var memory = 1 << 30
         package var deadline = Duration.seconds(10)
         package var pixelLimit = 50_000_000
