@@ -84,14 +84,16 @@ struct IsolationTests {
         let pool = pool(.picture)
         try await pool.ready()
         let process = "/proc/\(try #require(pool.processes.first).pid)"
+        func status() throws -> String { try String(contentsOfFile: "\(process)/status", encoding: .utf8) }
+        // The pool's answer does not wait for the child to narrow its filter.
+        while !(try status().contains("Seccomp_filters:\t2\n")) { await Task.yield() }
         let files = try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")
         let sockets = files.filter {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\($0)"))?.hasPrefix("socket:")
                 == true
         }
         #expect(sockets.count == 1 && files.count == 4)
-        let status = try String(contentsOfFile: "\(process)/status", encoding: .utf8)
-        #expect(status.contains("Seccomp_filters:\t2\n") && status.contains("Threads:\t1\n"), "\(status)")
+        #expect(try status().contains("Threads:\t1\n"))
         let picture = try await pool.inspect(try Workshop.file(Pixels.photograph(width: 320, height: 240, seed: 4).png))
         for format in [ImageFormat.jpeg, .png, .webp, .gif, .avif] {
             let made = try await pool.render(

@@ -19,6 +19,8 @@ struct SearchCostTests {
         var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
         let deadline = configuration.deadlineMilliseconds
         configuration.deadlineMilliseconds = 6 * deadline
+        // The child whose time is counted is there before and after.
+        configuration.isolation = .none
         let pool = RendererPool(configuration)
         let seed = try Workshop.file(Pixels.photograph(width: 865, height: 577, seed: 8).png)
         let above = PixelSize(width: width + 40, height: height + 30)
@@ -31,11 +33,11 @@ struct SearchCostTests {
             [Workshop.order(width, height, format, of: $0.size, quality: 60)]
         }
         let source = try Workshop.file(Self.padded(bytes, to: wish[0].content.length))
-        let before = try #require(pool.processes[0].cpuNanoseconds)
+        let before = try #require(pool.processes.first?.cpuNanoseconds)
         let searched = try await Workshop.render(source, lane: .slow, in: pool) {
             [Workshop.order(width, height, format, of: $0.size)]
         }
-        let spent = try #require(pool.processes[0].cpuNanoseconds) - before
+        let spent = try #require(pool.processes.first?.cpuNanoseconds) - before
         #expect((41..<80).contains(searched[0].rendition.quality))
         #expect(searched[0].content.length <= source.length)
         #expect(spent < Int64(deadline) * 1_000_000)
