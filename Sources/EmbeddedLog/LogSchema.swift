@@ -70,8 +70,14 @@ enum LogSchema {
         ] + TablePlace.all(Topic.allCases, of: partitions).flatMap(tables) + ["PRAGMA user_version = \(version)"]
     }
 
-    /// Before the first record in a log that an older program made; it keeps its keys as they are.
-    static func markWritten(_ connection: Connection) throws(SQLiteFailure) {
+    /// Whether no older program reads the log any more.
+    static func isNewest(_ connection: Connection) throws(SQLiteFailure) -> Bool {
+        try connection.number("PRAGMA user_version") ?? 0 >= version
+    }
+
+    /// By the owner alone, before its first record in a log that an older program made: beside a publisher an older worker
+    /// may still run. The log keeps its keys as they are.
+    static func markNewest(_ connection: Connection) throws(SQLiteFailure) {
         try connection.execute("PRAGMA user_version = \(version)")
     }
 

@@ -50,7 +50,7 @@ final class LogTable {
     }
 
     /// Returns the record's offset.
-    func append(_ row: PendingRow, _ now: Int64) throws(SQLiteFailure) -> Int64 {
+    func append(_ row: PendingRow, _ now: Int64, isShort: Bool) throws(SQLiteFailure) -> Int64 {
         let offset = next
         insert.bind(1, offset)
         insert.bind(2, now)
@@ -61,7 +61,7 @@ final class LogTable {
         case .value(let value): insert.bind(4, value)
         case .tombstone: insert.bindNull(4)
         }
-        insert.bind(5, row.headers)
+        insert.bind(5, isShort ? row.shortHeaders ?? row.headers : row.headers)
         try insert.run()
         next += 1
         guard let byKey else { return offset }
@@ -112,6 +112,8 @@ struct PendingRow: Sendable {
     let key: [UInt8]
     let body: Body
     let headers: [UInt8]
+    /// The same where no older program reads the log.
+    let shortHeaders: [UInt8]?
     /// The id of the dead letter that this record discards.
     let discarded: [UInt8]?
     let bytes: Int
@@ -123,6 +125,8 @@ struct PendingRow: Sendable {
         case packed
     }
 
+    var isPacked: Bool { if case .packed = body { true } else { false } }
+
     init(_ record: NewRecord) {
         place = TablePlace(topic: record.topic, partition: record.partition)
         key = record.key
@@ -130,9 +134,10 @@ struct PendingRow: Sendable {
         if let value = record.value, isRow,
             let packed = RowPacking.pack(key: record.key, headers: record.headers.packed, value: value)
         {
-            (body, headers) = (.packed, packed)
+            (body, headers, shortHeaders) = (.packed, packed, nil)
         } else {
-            (body, headers) = (record.value.map { .value($0) } ?? .tombstone, ShortHeaders.stored(record.headers))
+            (body, headers) = (record.value.map { .value($0) } ?? .tombstone, record.headers.packed)
+            shortHeaders = ShortHeaders.stored(record.headers)
         }
         discarded =
             record.topic == .dead && record.value == nil

@@ -166,7 +166,7 @@ actor LogWriter {
                 if let refusal = refusal(of: batch, room) {
                     answers.append(batch.rows.map { _ in .refused(refusal) })
                 } else {
-                    answers.append(try log.append(batch.rows, &touched))
+                    answers.append(try log.append(batch.rows, &touched, isOwner: owner != nil))
                     room?.take(batch.bytes)
                 }
             }

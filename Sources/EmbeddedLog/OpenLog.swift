@@ -9,8 +9,8 @@ final class OpenLog {
     private let partitionCount: Int
     private var tables: [LogTable?]
     private var saveCommitted: Statement?
-    /// Older programs are told by the file's version that they cannot read what is written.
-    private var isMarked = false
+    /// The file's version says that older programs cannot read what is written; nil where it was not looked at.
+    private var isNewest: Bool?
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
 
@@ -32,8 +32,16 @@ final class OpenLog {
         tables = Array(repeating: nil, count: Topic.allCases.count * partitions)
     }
 
-    func append(_ rows: [PendingRow], _ touched: inout Set<TablePlace>) throws(SQLiteFailure) -> [AppendResult] {
+    func append(
+        _ rows: [PendingRow], _ touched: inout Set<TablePlace>, isOwner: Bool
+    ) throws(SQLiteFailure) -> [AppendResult] {
         let now = SystemTime.wallMilliseconds
+        let wasNewest = if let isNewest { isNewest } else { try LogSchema.isNewest(connection) }
+        // Rows are an owner's, whoever appends them.
+        let isOwners = isOwner || rows.contains(where: \.isPacked)
+        if isOwners, !wasNewest { try LogSchema.markNewest(connection) }
+        let isShort = isOwners || wasNewest
+        isNewest = isShort
         var results: [AppendResult] = []
         results.reserveCapacity(rows.count)
         for row in rows {
@@ -46,13 +54,9 @@ final class OpenLog {
                 results.append(.refused(.tooLarge(topic: row.place.topic, bytes: row.bytes, limit: limit)))
                 continue
             }
-            if !isMarked {
-                try LogSchema.markWritten(connection)
-                isMarked = true
-            }
             let table = try table(row.place)
             if touched.insert(row.place).inserted { try table.beginGroup() }
-            results.append(.acknowledged(try table.append(row, now)))
+            results.append(.acknowledged(try table.append(row, now, isShort: isShort)))
         }
         return results
     }

@@ -19,9 +19,8 @@ extension KafkaLogConsumer {
                 if line.facility == "SESSTMOUT" { log.detail(line.text) } else { log.notice(line.text) }
             }
         }
-        // What its brokers do, the member's own client says, too.
         while let event = KafkaEvent(from: member.patient.events, of: member.patient) {
-            if event.kind == RD_KAFKA_EVENT_ERROR, event.isFatal { hear(event) }
+            if event.kind == RD_KAFKA_EVENT_ERROR { hear(event) }
         }
         while let event = KafkaEvent(from: member.commits, of: member.client) {
             commitsUnderWay = max(0, commitsUnderWay - 1)

@@ -51,7 +51,7 @@ struct OldRowsTests {
         await log.close()
     }
 
-    @Test("Older programs are told by its version, and only from the first record on")
+    @Test("Older programs are told by its version, and only once an owner has written: one may run beside publishers")
     func version() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("log")
@@ -60,9 +60,15 @@ struct OldRowsTests {
             try Connection(path + "/log.sqlite", .readOnly).number("PRAGMA user_version")
         }
         let log = try EmbeddedLog(path)
+        var job = Bench.job("a job")
+        job.headers = EventHeader.kinds[1]
+        _ = await log.append([job])
         #expect(try version() == 1)
-        _ = await log.append([Bench.job("a job")])
+        _ = await log.append([Self.row("new", "a")])
         #expect(try version() == 3)
+        _ = await log.append([job])
+        let jobs = try await log.read(.jobsFast, Bench.p0, from: 0, limit: 9)
+        #expect(jobs.map(\.headers) == [job.headers, job.headers])
         await log.close()
         await (try EmbeddedLog(path)).close()
     }

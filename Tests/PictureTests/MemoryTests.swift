@@ -21,6 +21,9 @@ struct MemoryTests {
         let mebibytes: [Int]
         /// What a library said that was refused, where it is known when it asks.
         var says = "memory"
+        /// Of libaom 3.6 a thread follows the null that it got now and then, and libgomp ends the process where it gets no
+        /// stack: a crash, and another attempt.
+        var mayEndProcess = false
         var testDescription: String { "\(source) to \(spec) by \(engine.rawValue)" }
     }
 
@@ -42,14 +45,15 @@ struct MemoryTests {
                 says: "(case 10)"),
             Hunger(source: "full-q100.jpg", spec: "full.webp", mebibytes: [20, 28, 34, 38, 42, 46, 50, 54, 60]),
             Hunger(source: "full-q100.jpg", spec: "full.png", mebibytes: [56, 68, 74, 78, 80]),
-            // Not 104: there one of libaom 3.6's threads now and then follows the null that it got (signal 11, a crash).
-            Hunger(source: "full-q100.jpg", spec: "full.avif", mebibytes: [56, 72, 80, 88, 96]),
+            Hunger(
+                source: "full-q100.jpg", spec: "full.avif", mebibytes: [56, 72, 80, 88, 96, 104], mayEndProcess: true),
             Hunger(
                 source: "full-q100.jpg", spec: "full.jpg", engine: .libvips, mebibytes: [40, 60, 68, 72],
                 says: "out of memory"),
             Hunger(source: "full.png", spec: "full.webp", mebibytes: [44, 60, 72]),
             Hunger(source: "full.webp", spec: "full.png", mebibytes: [44, 76, 84, 92, 96]),
-            Hunger(source: "full.gif", spec: "full.gif", mebibytes: [60, 72, 80, 88, 100, 112, 116]),
+            Hunger(source: "full.gif", spec: "full.gif", mebibytes: [60, 72, 80, 88, 100, 112, 116],
+                mayEndProcess: true),
             Hunger(source: "full.avif", spec: "300x300.jpg", mebibytes: [40, 48, 56, 64, 72]),
         ])
     func hungry(_ hunger: Hunger) async throws {
@@ -62,7 +66,8 @@ struct MemoryTests {
             do {
                 told.append("\(try await Workshop.make(hunger.spec, of: source, in: pool).content.bytes().hashValue)")
             } catch let failure as RenderFailure {
-                #expect(failure.code == "render.out-of-memory", "\(mebibytes) MiB: \(failure)")
+                let isLibrarys = hunger.mayEndProcess && failure.code == "render.crashed"
+                #expect(failure.code == "render.out-of-memory" || isLibrarys, "\(mebibytes) MiB: \(failure)")
                 told.append("\(failure)")
             }
             await pool.stop()
