@@ -39,8 +39,9 @@ extension Sandbox {
         attempt(.messageNamespace, code(mz_unshare(Namespace.messages)))
         let hasMounts = code(mz_unshare(Namespace.mounts))
         attempt(.mountNamespace, hasMounts == 0 ? mz_empty_root() : hasMounts)
-        if forks { attempt(.processNamespace, enterProcessNamespace()) }
         attempt(.landlock, mz_no_new_privileges() == 0 ? mz_landlock() : errno)
+        // After Landlock: it lets no signal out of what it encloses, and the first process is to hear of this one's end.
+        if forks { attempt(.processNamespace, enterProcessNamespace()) }
         // Without a namespace of its own all processes of the user would count; the kernel counts none of root's.
         attempt(.threads, isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit))) : ENOTSUP)
         return results
@@ -49,13 +50,21 @@ extension Sandbox {
     /// Children come into a namespace whose first process does nothing, and dies with this one.
     private static func enterProcessNamespace() -> Int32 {
         guard mz_unshare(Namespace.processes) == 0 else { return errno }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return errno }
+        defer { for end in ends { close(end) } }
         let pid = mz_fork()
         if pid == 0 {
             _ = mz_die_with_parent()
-            for descriptor: Int32 in 0..<16 { close(descriptor) }
+            for descriptor in Array(0..<16) + ends { close(descriptor) }
             while true { pause() }
         }
-        return pid > 0 ? 0 : errno
+        guard pid > 0 else { return errno }
+        // It would not hear of an end that came before it asked to: waits until it has let go of the pipe.
+        close(exchange(&ends[1], with: -1))
+        var byte: UInt8 = 0
+        while read(ends[0], &byte, 1) < 0, errno == EINTR {}
+        return 0
     }
 
     private static let nobody: UInt32 = 65_534

@@ -66,12 +66,43 @@ struct IsolationTests {
         await pool.stop()
     }
 
+    /// Seen to fail: the first process of a parent's namespace heard nothing of its end, and 2,000 stayed after three test runs.
+    @Test("Nothing is left of a parent that was killed, nor of a pool that was stopped", arguments: [true, false])
+    func leftovers(isKilled: Bool) async throws {
+        let pool = pool(.picture)
+        try await pool.ready()
+        let parent = try #require(pool.parents.first)
+        let own = try Self.children(of: parent)
+        // The first process of its namespace, and the child that waits for a picture.
+        #expect(own.count == 2)
+        if isKilled { parent.kill() } else { await pool.stop() }
+        await Self.end(own)
+        if isKilled { await pool.stop() }
+    }
+
+    private static func children(of process: ChildProcess) throws -> [Substring] {
+        try String(contentsOfFile: "/proc/\(process.pid)/task/\(process.pid)/children", encoding: .utf8)
+            .split(separator: " ")
+    }
+
+    /// Returns once none runs: one that has ended and that nobody waited for does not.
+    private static func end(_ processes: [Substring]) async {
+        func runs(_ pid: Substring) -> Bool {
+            let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+            return status.map { !$0.contains("State:\tZ") } ?? false
+        }
+        for pid in processes { while runs(pid) { await Task.yield() } }
+    }
+
     @Test("A parent that was killed is replaced, and nothing is lost by it")
     func parent() async throws {
         let pool = pool(.picture)
         try await pool.ready()
         let first = try #require(pool.parents.first)
+        let own = try Self.children(of: first)
         first.kill()
+        // A render meanwhile would be told as crashed, and be tried again.
+        await Self.end(own)
         #expect(Set(try await processes(["a", "a", "a"], in: pool)).count >= 2)
         #expect(pool.parents.first?.pid != first.pid)
         await pool.stop()
