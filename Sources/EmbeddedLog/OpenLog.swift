@@ -37,7 +37,7 @@ final class OpenLog {
     ) throws(SQLiteFailure) -> [AppendResult] {
         let now = SystemTime.wallMilliseconds
         let wasNewest = if let isNewest { isNewest } else { try LogSchema.isNewest(connection) }
-        // Rows are an owner's, whoever appends them.
+        // Packed rows come from owners alone, and no older program reads them.
         let isOwners = isOwner || rows.contains(where: \.isPacked)
         if isOwners, !wasNewest { try LogSchema.markNewest(connection) }
         let isShort = isOwners || wasNewest

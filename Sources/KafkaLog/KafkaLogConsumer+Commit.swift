@@ -37,7 +37,7 @@ extension KafkaLogConsumer {
         guard let member, case .owning = phase else { return }
         if !named.isEmpty {
             // Until the answer is there, what is stored of these places goes with no commit.
-            commitNamed(by: member)
+            commit(named, by: member)
             commitDue = now + log.configuration.timing.commit.nanoseconds
         }
         if member.commitStored() { commitsUnderWay += 1 }
@@ -47,7 +47,7 @@ extension KafkaLogConsumer {
     func commitLast() {
         storePending()
         guard let member else { return }
-        commitNamed(by: member)
+        commit(named, by: member)
         if member.commitStored() { commitsUnderWay += 1 }
     }
 
@@ -60,16 +60,12 @@ extension KafkaLogConsumer {
             return
         }
         let still = committed.filter { pending[$0.key] == nil && named[$0.key] == nil }
-        if !still.isEmpty { commit(still, by: member) }
+        commit(still, by: member)
     }
 
-    /// librdkafka refuses a commit without a list once the partitions are another's; of one by name it asks nothing.
-    private func commitNamed(by member: GroupMember) {
-        if !named.isEmpty, !member.isLost { commit(named, by: member) }
-    }
-
+    /// By name. librdkafka refuses a commit without a list once the partitions are another's; of this one it asks nothing.
     private func commit(_ offsets: [KafkaPlace: Int64], by member: GroupMember) {
-        if member.commit(offsets) { commitsUnderWay += 1 }
+        if !offsets.isEmpty, !member.isLost, member.commit(offsets) { commitsUnderWay += 1 }
     }
 
     /// Which offsets the answer to a commit says are durable.

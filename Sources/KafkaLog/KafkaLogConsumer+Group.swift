@@ -20,7 +20,7 @@ extension KafkaLogConsumer {
             }
         }
         while let event = KafkaEvent(from: member.patient.events, of: member.patient) {
-            if event.kind == RD_KAFKA_EVENT_ERROR { hear(event) }
+            if event.kind == RD_KAFKA_EVENT_ERROR { hear(event, aside: true) }
         }
         while let event = KafkaEvent(from: member.commits, of: member.client) {
             commitsUnderWay = max(0, commitsUnderWay - 1)
@@ -31,8 +31,9 @@ extension KafkaLogConsumer {
         }
     }
 
-    private func hear(_ event: borrowing KafkaEvent) {
-        log.notice(event.text)
+    /// - Parameter aside: of a broker that the member's own client tells of, too.
+    private func hear(_ event: borrowing KafkaEvent, aside: Bool = false) {
+        if aside { log.detail(event.text) } else { log.notice(event.text) }
         let failure = LogFailure(event.error, reason: event.text)
         if case .denied = failure {
             listener?.failed(failure)

@@ -11,6 +11,7 @@ package struct ChildProcess: Sendable {
     package enum End: Sendable, Hashable, CustomStringConvertible {
         case status(Int)
         case signal(Int)
+        package static let killed = End.signal(Int(SIGKILL))
         package var description: String {
             switch self {
             case .status(let status): "exit status \(status)"

@@ -31,13 +31,13 @@ final class RendererParent: Sendable {
         }
     }
 
-    /// Of a child that was killed; one whose parent is gone is waited for by nobody.
+    /// Of a child that was killed; one whose parent is gone was ended with that one's process namespace.
     private func reap(_ pid: Int32) -> ChildProcess.End {
         try? warm.socket.send(ParentRequest.reap(pid).message, within: Self.milliseconds)
         switch try? answer() {
         case .exited(let status): return .status(status)
         case .ended(let signal): return .signal(signal)
-        default: return .status(-1)
+        default: return .killed
         }
     }
 

@@ -1,4 +1,4 @@
-package import CommandLine
+internal import CommandLine
 
 /// Where a setting was said.
 package enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import Failures
+internal import Failures
 
 /// Why a variant spec has no canonical form: always the producer's mistake.
 package struct SpecFailure: CodedFailure, Hashable {

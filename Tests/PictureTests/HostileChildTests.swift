@@ -17,7 +17,8 @@ internal import VariantSpec
     "Hostile children: what they say and make is looked at", .timeLimit(.minutes(2)),
     .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
 struct HostileChildTests {
-    private let folder = try! TemporaryFolder()
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
     private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
 
     /// A reply and the bytes beside it, which say of themselves what the reply says or something else.
@@ -129,9 +130,10 @@ struct HostileChildTests {
         let descriptors = try (0..<3).map {
             try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.pid)/fd/\($0)")
         }
+        let file = try Workshop.file(source)
         var failure: RenderFailure?
         do throws(RenderFailure) {
-            let picture = try await pool.inspect(try! Workshop.file(source))
+            let picture = try await pool.inspect(file)
             _ = try await pool.render(
                 picture, [Workshop.order(8, 8, .webp, of: picture.facts.size)], lane: .fast, isReuse: false)
         } catch { failure = error }

@@ -12,7 +12,8 @@ internal import VariantSpec
 
 @Suite("Inspectors: a picture's header is read outside the worker", .timeLimit(.minutes(2)))
 struct InspectorTests {
-    private let folder = try! TemporaryFolder()
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
     private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
 
     private func pool(_ script: String? = nil, milliseconds: Int = 5_000) throws -> RendererPool {

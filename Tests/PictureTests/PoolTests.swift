@@ -14,7 +14,8 @@ internal import VariantSpec
 @Suite("The pool: a child costs its own render, and nothing else", .timeLimit(.minutes(2)))
 struct PoolTests {
     private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
-    private let folder = try! TemporaryFolder()
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
     private static let inspector = Built.program("mezzotint-inspector").path
 
     @Test("A missing program is told with its path, at the start and for each render")

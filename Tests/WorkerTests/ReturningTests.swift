@@ -33,17 +33,22 @@ struct ReturningTests {
         #expect(try await bench.outcomes().count == 1)
     }
 
-    @Test("What was answered ahead of an unfinished job is not answered again, and the committable offset passes it")
-    func answeredAhead() async throws {
-        let bench = try Bench()
-        let gate = Gate()
+    /// A log with a job whose fetch waits at the gate, and behind it a record that is answered at once; their partition.
+    private static func aheadOfAJob(_ bench: Bench, _ gate: Gate) async throws -> (EmbeddedLog, PartitionID) {
         let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
         bench.origin.serve("/a.png", .gated(gate, picture))
         let log = try bench.log
         try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
         let source = try bench.rules.source(of: bench.url("/a.png")).key
         let partition = source.partition(of: log.partitionCount)
-        try await bench.append([Self.noJob(source, partition)], to: log)
+        try await bench.append([noJob(source, partition)], to: log)
+        return (log, partition)
+    }
+
+    @Test("What was answered ahead of an unfinished job is not answered again, and the committable offset passes it")
+    func answeredAhead() async throws {
+        let (bench, gate) = (try Bench(), Gate())
+        let (log, partition) = try await Self.aheadOfAJob(bench, gate)
         let letters = Mutex(0)
         let moving = MovingLog(log) { records in
             if records.contains(where: { $0.topic == .dead }) { letters.withLock { $0 += 1 } }
@@ -65,15 +70,8 @@ struct ReturningTests {
 
     @Test("What the last owner left is not lost with an ownership that ends before its fence")
     func beforeFence() async throws {
-        let bench = try Bench()
-        let gate = Gate()
-        let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
-        bench.origin.serve("/a.png", .gated(gate, picture))
-        let log = try bench.log
-        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
-        let source = try bench.rules.source(of: bench.url("/a.png")).key
-        let partition = source.partition(of: log.partitionCount)
-        try await bench.append([Self.noJob(source, partition)], to: log)
+        let (bench, gate) = (try Bench(), Gate())
+        let (log, partition) = try await Self.aheadOfAJob(bench, gate)
         // Only its progress row tells that the second job is answered.
         let killed = MovingLog(log)
         await #expect(throws: LogFailure.closed) {
