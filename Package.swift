@@ -58,6 +58,7 @@ let package = Package(
         // The rules: values and reducers that never await.
         room("JSONText"),
         room("Failures"),
+        room("HTTPCache"),
         room("Access", needs: ["DomainNames", "Posix"]),
         room("VariantSpec", needs: ["Failures", "JSONText"]),
         room("Canonical", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
@@ -204,6 +205,7 @@ let package = Package(
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
+        tests("HTTPCache", needs: ["HTTPCache"]),
         tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),
