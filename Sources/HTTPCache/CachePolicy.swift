@@ -4,14 +4,22 @@ package struct CachePolicy: Sendable, Hashable {
     /// What `Expires` says, seconds since 1970; what cannot be read is long past.
     package var expires: Int64?
     /// An entity tag, as it came.
-    package var etag: String?
+    package private(set) var etag: String?
     /// An HTTP date, as it came.
-    package var lastModified: String?
+    package private(set) var lastModified: String?
     package var selection: Selection?
     /// Where the validators came from, if a redirect led there: they say nothing of another URL.
     package var location: String?
 
-    package init() {}
+    /// Of a row: what no request could carry is left out.
+    package init(
+        control: CacheControl = CacheControl(), expires: Int64? = nil, etag: String? = nil, lastModified: String? = nil,
+        selection: Selection? = nil, location: String? = nil
+    ) {
+        (self.control, self.expires, self.selection, self.location) = (control, expires, selection, location)
+        self.etag = etag.flatMap { Self.isValidator($0) ? $0 : nil }
+        self.lastModified = lastModified.flatMap { Self.isValidator($0) ? $0 : nil }
+    }
 
     /// - Parameters:
     ///   - sent: the request's headers.
@@ -21,7 +29,7 @@ package struct CachePolicy: Sendable, Hashable {
         // It is for caches that do not know what the status asks of them (RFC 9111, 5.2.2.3).
         if control.mustUnderstand { control.noStore = !Self.understood.contains(status) }
         let expiry = fields.values("expires")
-        if !expiry.isEmpty { expires = fields.single("expires").flatMap { HTTPDate($0, now: now)?.seconds } ?? .min }
+        if !expiry.isEmpty { expires = fields.single("expires").flatMap { HTTPDate($0, now: now)?.seconds } ?? 0 }
         selection = Selection(vary: fields.values("vary"), sent: sent)
         etag = fields.single("etag").flatMap { Self.isValidator($0) ? $0 : nil }
         let date = fields.single("date").flatMap { HTTPDate($0, now: now)?.seconds } ?? now
@@ -48,7 +56,7 @@ package struct CachePolicy: Sendable, Hashable {
     /// The headers that ask whether it still holds; none where its origin gave nothing to ask by.
     package var conditions: [(name: String, value: String)] {
         [("If-None-Match", etag), ("If-Modified-Since", lastModified)].compactMap { name, value in
-            value.flatMap { Self.isValidator($0) ? (name: name, value: $0) : nil }
+            value.map { (name: name, value: $0) }
         }
     }
 
@@ -62,6 +70,11 @@ package struct CachePolicy: Sendable, Hashable {
     package var isReusable: Bool { !control.noStore && !control.noCache && !(selection?.isUnknown ?? false) }
     /// Whether it may be used where it is not fresh and its origin cannot be asked.
     package var allowsStale: Bool { isReusable && !control.mustRevalidate }
+
+    /// The headers that it is made of, and freshness with it.
+    package static let fields: Set = [
+        "age", "cache-control", "date", "etag", "expires", "last-modified", "vary", "via",
+    ]
 
     private static let understood: Set = [
         200, 203, 204, 300, 301, 302, 303, 304, 307, 308, 400, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,

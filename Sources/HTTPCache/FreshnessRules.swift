@@ -54,13 +54,19 @@ package struct FreshnessRules: Sendable, Hashable {
     /// Until when what was fresh until `expires` may be used while it is asked for again.
     package func whileRevalidate(_ policy: CachePolicy, from expires: Int64) -> Int64 {
         guard policy.allowsStale, let seconds = policy.control.staleWhileRevalidate else { return expires }
-        return expires + seconds * 1000
+        return Self.later(expires, seconds * 1000)
     }
 
     /// Until when what was fresh until `expires` may be used where its origin fails.
     package func ifError(_ policy: CachePolicy, from expires: Int64) -> Int64 {
         guard policy.allowsStale else { return expires }
-        return expires + (policy.control.staleIfError.map { $0 * 1000 } ?? ifError)
+        return Self.later(expires, policy.control.staleIfError.map { $0 * 1000 } ?? ifError)
+    }
+
+    /// Of rows too, which may name any time.
+    private static func later(_ time: Int64, _ wait: Int64) -> Int64 {
+        let (sum, isOver) = time.addingReportingOverflow(wait)
+        return isOver ? .max : sum
     }
 
     /// Statuses whose answers may be fresh though nothing says so (RFC 9110, 15.1).
