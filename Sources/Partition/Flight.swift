@@ -36,7 +36,8 @@ struct Flight: Sendable {
 
     struct Fetched: Sendable {
         let row: SourceRow
-        let picture: FetchedPicture
+        /// nil: the origin confirmed what is stored.
+        let picture: FetchedPicture?
     }
 
     let id: FlightID
@@ -76,7 +77,7 @@ struct Flight: Sendable {
         }
     }
 
-    /// The source as it was fetched, if it was.
+    /// The source as its origin gave or confirmed it, if it did.
     var fetched: SourceRow? { course?.fetched?.row }
 
     /// Whether a job may still be added: the source has not been decoded for this flight's variants.

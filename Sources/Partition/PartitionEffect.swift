@@ -1,6 +1,7 @@
 package import Canonical
 package import Failures
 package import ImageModel
+package import Ports
 package import Records
 
 /// What a partition's event leads to. `PartitionState.run` performs the first two; the runtime performs the work.
@@ -30,7 +31,7 @@ package enum PermitChange: Sendable {
 
 /// What is left for the runtime to do.
 package enum PartitionWork: Sendable {
-    case fetch(FlightID, url: SourceURL, Lane)
+    indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
     /// What is stored cannot be told now: the job is looked up again once it can.
     case await(PendingJob)

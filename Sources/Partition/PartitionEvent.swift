@@ -18,6 +18,8 @@ package enum PartitionEvent: Sendable {
     case found(PendingJob, SourceSnapshot)
     case granted(PermitKind, FlightID)
     indirect case fetched(FlightID, FetchedPicture)
+    /// The origin confirmed what is known of the flight's source.
+    indirect case notModified(FlightID, AnswerHead)
     /// Pixels are made; storing them goes on.
     case rendered(FlightID)
     /// What the flight's task made is stored, and in the changelog before `position`; `original` is where the source is
@@ -45,7 +47,8 @@ extension PartitionEvent {
     /// The flight that it is about, if it is about one.
     package var flight: FlightID? {
         switch self {
-        case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _),
+        case .granted(_, let id), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
+            .announced(let id, _, _, _),
             .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
             id
         case .arrived, .answered, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil

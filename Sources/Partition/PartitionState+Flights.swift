@@ -1,5 +1,6 @@
 internal import Canonical
 internal import Failures
+internal import HTTPCache
 internal import ImageModel
 internal import Planning
 internal import Ports
@@ -13,13 +14,20 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
         guard !missing.isEmpty else { return land(id, now, &effects) }
-        let plan = Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: rules.reuse)
+        let plan = plan(missing, flight, now)
         for row in plan.unchanged {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
         }
         flights[id] = flight
         if plan.isUnchanged { return land(id, now, &effects) }
-        wait(for: flight.fetched == nil && plan.reuses.isEmpty ? .fetch : .render, id, &effects)
+        wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, &effects)
+    }
+
+    /// What its origin has just confirmed may be used, however short a time that says.
+    private func plan(_ missing: [VariantSpec], _ flight: Flight, _ now: Moment) -> Plan {
+        var reuse = rules.reuse
+        if flight.fetched != nil { reuse.allowsStale = true }
+        return Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: reuse)
     }
 
     private mutating func wait(for kind: PermitKind, _ id: FlightID, _ effects: inout [PartitionEffect]) {
@@ -56,7 +64,8 @@ extension PartitionState {
         switch kind {
         case .fetch:
             flight.stage = .fetching(course)
-            effects.append(.work(.fetch(id, url: flight.url, flight.lane)))
+            effects.append(
+                .work(.fetch(id, FetchRequest(url: flight.url, lane: flight.lane, known: known(of: flight, now)))))
         case .render:
             guard let task = renderTask(of: flight, now) else {
                 // A job that joined needs more than what is stored: the plan is another one now.
@@ -89,11 +98,15 @@ extension PartitionState {
         guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
         effects.append(.permit(.release(.fetch, id)))
         let (body, facts) = (picture.source, picture.picture.facts)
+        let head = body.head
+        var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
+        policy.location = head.location
         let row = SourceRow(
             source: flight.source, url: flight.url.fetched, version: body.version, size: facts.size,
             format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
-            fetchedAt: now.wall, expires: now.wall + rules.maxAge)
+            fetchedAt: now.wall,
+            expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         flight.snapshot.source = row
@@ -106,18 +119,20 @@ extension PartitionState {
 
     /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.
     private func renderTask(of flight: Flight, _ now: Moment) -> RenderTask? {
-        if let fetched = flight.course?.fetched {
+        var flight = flight
+        var (batch, renewed): (Batch?, [VariantRow]) = (nil, [])
+        let fetched = flight.course?.fetched
+        if let fetched {
             let plan = FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched.row)
-            return RenderTask(
-                batch: plan.batch, fetched: (fetched.row, fetched.picture), renewed: plan.renewed, lane: flight.lane,
-                traceparent: flight.traceparent, origin: flight.host)
+            (batch, renewed) = (plan.batch, plan.renewed)
+            // What is made of donors is fresh as long as they are now.
+            flight.snapshot.renew(renewed)
         }
-        let plan = Plan(flight.missing, snapshot: flight.snapshot, now: now.wall, rules: rules.reuse)
-        return plan.reuses.first.map {
-            RenderTask(
-                batch: $0, fetched: nil, renewed: [], lane: flight.lane, traceparent: flight.traceparent,
-                origin: flight.host)
-        }
+        if fetched?.picture == nil { batch = plan(flight.missing, flight, now).reuses.first }
+        guard batch != nil || fetched != nil else { return nil }
+        return RenderTask(
+            batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed, lane: flight.lane,
+            traceparent: flight.traceparent, origin: flight.host)
     }
 
     mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
@@ -134,17 +149,11 @@ extension PartitionState {
         guard var flight = flights[id], case .announcing(let task, var course) = flight.stage else { return }
         effects.append(.permit(.pass(id)))
         lastPass = (now.wall, now.wall)
-        if var source = task.fetched?.row {
-            source.original = original
-            flight.snapshot.source = source
-        }
+        if let fetched = task.fetched { flight.snapshot.source = fetched.row.kept(at: original, fetched.picture) }
         for row in rows {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)
         }
-        for row in rows + task.renewed {
-            flight.snapshot.variants.removeAll { $0.spec == row.spec }
-            flight.snapshot.variants.append(row)
-        }
+        flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
         if let fetched = task.fetched?.row {
             for row in FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched).unchanged {

@@ -144,6 +144,7 @@ package struct PartitionState: Sendable {
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id): granted(kind, id, now, &effects)
         case .fetched(let id, let picture): fetched(id, picture, now, &effects)
+        case .notModified(let id, let head): notModified(id, head, now, &effects)
         case .rendered(let id): rendered(id, &effects)
         case .announced(let id, let original, let rows, let position):
             announced(id, original, rows, position, now, &effects)

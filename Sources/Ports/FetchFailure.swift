@@ -16,6 +16,7 @@ package enum FetchFailure: CodedFailure, Hashable {
     case connection(url: SourceURL, reason: String)
     case deadline(url: SourceURL, phase: String)
     case status(url: SourceURL, Int)
+    case notModified(url: SourceURL)
     case redirects(url: SourceURL, limit: Int)
     case badRedirect(url: SourceURL, to: SourceURL)
     case tooLarge(url: SourceURL, limit: Int)
@@ -45,6 +46,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case 500...: .serverError
             default: .status
             }
+        case .notModified: .notModified
         case .redirects: .redirects
         case .badRedirect: .badRedirect
         case .tooLarge: .tooLarge
@@ -83,6 +85,8 @@ package enum FetchFailure: CodedFailure, Hashable {
             "The origin answered \(status) for \(url). It is tried as often as retry.attempts says."
         case .status(let url, let status):
             "The origin answered \(status) for \(url), which is no picture. Check the URL."
+        case .notModified(let url):
+            "The origin answered 304 for \(url), though it was asked for the whole of it. Correct the origin."
         case .redirects(let url, let limit):
             "\(url) redirects more than \(limit) times. Point the job at the final URL."
         case .badRedirect(let url, let to):
@@ -118,6 +122,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case requestTimeout = "fetch.request-timeout"
         case serverError = "fetch.server-error"
         case status = "fetch.status"
+        case notModified = "fetch.not-modified"
         case redirects = "fetch.redirects"
         case badRedirect = "fetch.bad-redirect"
         case tooLarge = "fetch.too-large"
@@ -151,6 +156,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .requestTimeout: "The origin answered 408."
             case .serverError: "The origin answered 5xx."
             case .status: "The origin answered with another status that is no success."
+            case .notModified: "The origin answered 304 to a request without conditions."
             case .redirects: "More redirects than allowed."
             case .badRedirect: "A redirect leads to something that is no http or https URL, or names a user."
             case .tooLarge: "The body is over the byte limit."
@@ -167,8 +173,8 @@ package enum FetchFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .notFound, .forbidden, .status, .redirects,
-                .badRedirect, .tooLarge,
+            case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .notFound, .forbidden, .status, .notModified,
+                .redirects, .badRedirect, .tooLarge,
                 .empty, .encoded, .badAnswer:
                 .fail
             case .refusedName, .resolution, .connection, .deadline, .unreachable, .tooManyRequests, .requestTimeout,

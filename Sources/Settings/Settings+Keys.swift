@@ -105,6 +105,20 @@ extension Settings {
             "How long a fetch may take, redirects included."),
 
         SettingKey(
+            "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
+            "What was fetched is not asked for again sooner, however short its origin says that it is fresh; no-store and no-cache are heeded all the same."
+        ),
+        SettingKey(
+            "origins.freshness.ceiling", \.origins.freshness.ceiling,
+            .duration(.seconds(1) ... .seconds(3650 * 86_400)),
+            "What was fetched counts as fresh no longer, whatever its origin says (Cache-Control, Expires, a tenth of the time since Last-Modified up to three days). Where it says nothing, store.maxAge counts."
+        ),
+        SettingKey(
+            "origins.staleIfError", \.origins.staleIfError, .duration(.zero ... .seconds(3650 * 86_400)),
+            "How long what is no longer fresh may answer jobs while its origin fails. An origin's own stale-if-error counts before it, must-revalidate and no-cache forbid it."
+        ),
+
+        SettingKey(
             "retry.attempts", \.retry.attempts, .whole(1...100),
             "How often a job is tried before it is set aside as a dead letter."),
         SettingKey(
@@ -187,7 +201,7 @@ extension Settings {
         ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "How long what is stored counts as fresh."),
+            "How long what is stored counts as fresh where its origin does not say (origins.freshness.ceiling)."),
         SettingKey(
             "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
             "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Relative like data."
@@ -202,7 +216,7 @@ extension Settings {
             "The most mean loss, in SSIMULACRA2 points, that reuse may cost."),
         SettingKey(
             "reuse.allowStale", \.reuse.allowStale, .flag,
-            "Whether what is older than store.maxAge may still stand, and stand in."),
+            "Whether what is no longer fresh may still stand, and stand in, however old it is."),
 
         SettingKey(
             "canonical.aliases", \.canonical.aliases, .aliasGroups,

@@ -16,6 +16,7 @@ package struct Settings: Sendable, Equatable {
     package var jobs = Jobs()
     package var lanes = Lanes()
     package var fetch = Fetch()
+    package var origins = Origins()
     package var retry = Retry()
     package var render = Render()
     package var store = Store()
@@ -81,6 +82,16 @@ package struct Settings: Sendable, Equatable {
             package var connect = Duration.seconds(5)
             package var firstByte = Duration.seconds(10)
             package var whole = Duration.seconds(30)
+        }
+    }
+
+    /// How those who serve sources are treated.
+    package struct Origins: Sendable, Equatable {
+        package var freshness = Freshness()
+        package var staleIfError = Duration.seconds(7 * 86_400)
+        package struct Freshness: Sendable, Equatable {
+            package var floor = Duration.zero
+            package var ceiling = Duration.seconds(30 * 86_400)
         }
     }
 

@@ -103,6 +103,11 @@ struct SettingsReader: Sendable {
                 origin(name, "fetch.deadlines.whole"), name,
                 "is longer than fetch.deadlines.whole; lower it or raise that.")
         }
+        if settings.origins.freshness.floor > settings.origins.freshness.ceiling {
+            note(
+                origin("origins.freshness.floor", "origins.freshness.ceiling"), "origins.freshness.floor",
+                "is longer than origins.freshness.ceiling; lower it or raise that.")
+        }
         for problem in inspect(settings) { note(origins[problem.key] ?? .standard, problem.key, problem.message) }
     }
 

@@ -16,7 +16,10 @@ package struct Counters: Sendable, Equatable {
     package var stored = 0
     package var reused = 0
     package var unchanged = 0
+    /// Requests that were begun.
     package var fetches = 0
+    /// Sources that their origins confirmed.
+    package var notModified = 0
     package var fetchedBytes = 0
     package var renders = 0
     /// Rows that came back from the changelog into indexes.

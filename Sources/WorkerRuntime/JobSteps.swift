@@ -23,10 +23,10 @@ extension Worker {
     func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: Int64) {
         switch work {
         case .await(let pending): owned.pendingJobs.append(pending)
-        case .fetch(let flight, let url, let lane):
+        case .fetch(let flight, let request):
             underWay += 1
             counters.fetches += 1
-            tasks.yield { await self.beginFetch(flight, FetchRequest(url: url, lane: lane)) }
+            tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
             underWay += 1
             tasks.yield { await self.make(flight, task) }
@@ -54,12 +54,15 @@ extension Worker {
         owned.isRestored ? snapshot(for: pending, in: owned, at: now) : nil
     }
 
-    /// 3. The source is fetched, and its header read.
+    /// 3. The source is fetched, and its header read; or its origin confirms what is stored.
     private nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
         do {
-            let source = try await ports.fetcher.fetch(request)
-            let picture = FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body))
-            await fetched(flight, picture)
+            switch try await ports.fetcher.fetch(request) {
+            case .source(let source):
+                await fetched(
+                    flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
+            case .notModified(let head): await notModified(flight, head)
+            }
         } catch {
             await done(.failed(flight, note(of: error)))
         }
@@ -102,7 +105,10 @@ extension Worker {
         _ pictures: Pictures?, of task: RenderTask
     ) async throws(StoreFailure) -> (original: String?, rows: [VariantRow]) {
         var blobs: [NewBlob] = []
-        if let (row, picture) = task.fetched, picture.source.bytes <= configuration.originalsLimit {
+        if let fetched = task.fetched, let picture = fetched.picture, fetched.row.mayKeepOriginal,
+            picture.source.bytes <= configuration.originalsLimit
+        {
+            let row = fetched.row
             let name = BlobName(original: row.source, row.version, row.format)
             blobs.append(NewBlob(FileSlice(whole: picture.source.body), as: name))
         }
@@ -129,8 +135,8 @@ extension Worker {
         _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
-        if var source = task.fetched?.row {
-            source.original = original
+        if let fetched = task.fetched {
+            let source = fetched.row.kept(at: original, fetched.picture)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))
         }
         records += (rows + task.renewed).map {
@@ -158,6 +164,11 @@ extension Worker {
     private func fetched(_ flight: FlightID, _ picture: FetchedPicture) {
         counters.fetchedBytes += picture.source.bytes
         done(.fetched(flight, picture))
+    }
+
+    private func notModified(_ flight: FlightID, _ head: AnswerHead) {
+        counters.notModified += 1
+        done(.notModified(flight, head))
     }
 
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.

@@ -19,7 +19,7 @@ struct GuardedFetcherTests {
     private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure)
         -> FetchedSource
     {
-        try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
+        try await fetcher.source(FetchRequest(url: url, lane: .fast))
     }
 
     @Test(
@@ -57,7 +57,8 @@ struct GuardedFetcherTests {
             (status: 500, code: "fetch.server-error", verdict: .retry),
             (status: 503, code: "fetch.server-error", verdict: .retry),
             (status: 204, code: "fetch.status", verdict: .fail), (status: 206, code: "fetch.status", verdict: .fail),
-            (status: 201, code: "fetch.status", verdict: .fail), (status: 304, code: "fetch.status", verdict: .fail),
+            (status: 201, code: "fetch.status", verdict: .fail),
+            (status: 304, code: "fetch.not-modified", verdict: .fail),
             (status: 300, code: "fetch.status", verdict: .fail), (status: 302, code: "fetch.status", verdict: .fail),
         ])
     func status(status: Int, code: String, verdict: Verdict) async throws {

@@ -59,7 +59,7 @@ struct ExtremeTimeTests {
             }
             for piece in work {
                 switch piece {
-                case .fetch(let id, _, _):
+                case .fetch(let id, _):
                     pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
                 case .answer(let record, let disposition):
                     answers.append(disposition)

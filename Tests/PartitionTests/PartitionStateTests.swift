@@ -102,11 +102,11 @@ struct PartitionStateTests {
         var driver = Driver()
         let pending = driver.pending("j", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(pending))))
-        guard case .work(.fetch(_, let url, .fast)) = try #require(driver.feed(.granted(.fetch, id)).first) else {
+        guard case .work(.fetch(_, let request)) = try #require(driver.feed(.granted(.fetch, id)).first) else {
             Issue.record("no fetch")
             return
         }
-        #expect(url == "http://o/a")
+        #expect(request == FetchRequest(url: "http://o/a", lane: .fast))
         _ = driver.feed(.fetched(id, Self.picture))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [Self.large] && !task.isReuse)

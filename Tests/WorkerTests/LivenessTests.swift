@@ -15,7 +15,7 @@ private struct StuckFetcher: Fetcher {
     let inner: any Fetcher
     let gate: Gate
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         await gate.wait()
         return try await inner.fetch(request)
     }

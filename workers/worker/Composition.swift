@@ -2,6 +2,7 @@ internal import Access
 internal import Canonical
 internal import Glibc
 internal import HTTP
+internal import HTTPCache
 internal import Index
 internal import LogChoice
 internal import Origin
@@ -106,12 +107,16 @@ extension Settings {
     }
 
     var partitionRules: PartitionRules {
-        PartitionRules(
+        var rules = PartitionRules(
             reuse: ReuseRules(
                 isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),
             retry: RetryPolicy(
                 attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds)),
             maxAge: Int64(store.maxAge.milliseconds), qualities: canonicalRules.defaultQualities)
+        rules.freshness.floor = Int64(origins.freshness.floor.milliseconds)
+        rules.freshness.ceiling = Int64(origins.freshness.ceiling.milliseconds)
+        rules.freshness.ifError = Int64(origins.staleIfError.milliseconds)
+        return rules
     }
 
     var originConfiguration: OriginConfiguration {
