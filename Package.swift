@@ -312,7 +312,11 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
     }
     package.targets.append(
         .executableTarget(
-            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "PictureHeaders", "RenderProtocol"], path: "workers/fuzz",
+            name: "mezzotint-fuzz",
+            dependencies: [
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "ImageModel", "PictureHeaders", "Ports", "Posix",
+                "Records", "RenderProtocol", "VariantSpec",
+            ], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
                 .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),

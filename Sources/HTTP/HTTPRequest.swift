@@ -45,8 +45,8 @@ package struct HTTPHead: Sendable {
     /// The first value of a header; `name` in lower case.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// The body's length as declared.
-    package var contentLength: Int? { header("content-length").flatMap { Int($0) } }
+    /// The body's length as declared, if that is one.
+    package var contentLength: Int? { header("content-length").flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } }
 }
 
 /// What came of a transfer; the body went to the sink.

@@ -7,9 +7,12 @@ internal import TestSupport
 /// It knows nothing of what is said: messages and open files go through.
 enum StandIn {
     private static let most = 1 << 20
+    /// In the worker's folder: has a byte for each damaged message that was sent.
+    static let tally = "replies"
 
     static func run(_ words: [String]) -> Never {
         let worker = PacketSocket(taking: 3)
+        let tally = open(tally, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         do {
             let (ours, theirs) = try PacketSocket.pair()
             _ = try ChildProcess(
@@ -26,6 +29,7 @@ enum StandIn {
                 }
                 var random = SeededRandom(seed: seed)
                 try answer(worker, reply, request.files, &random)
+                _ = write(tally, "x", 1)
             }
         } catch {}
         exit(0)
