@@ -30,6 +30,8 @@ struct Campaign {
     /// Jobs of a site that are not answered yet. Much more, and an innocent one would wait for its turn.
     private static let window = 48
     private static let batch = 8
+    /// Of damaged records: few, so that their rows are looked at again.
+    private static let sources = 50
     private static let patience = Duration.seconds(60)
 
     init(seed: UInt64, seconds: Int?) async throws {
@@ -59,6 +61,10 @@ struct Campaign {
         var done = counts
         var (innocents, next) = (0, ContinuousClock.now)
         var quiet = ContinuousClock.now
+        for number in 0..<Self.sources {
+            let id = "sound-\(number)"
+            try await main.publish(main.job("\(origin.address)/i/q\(number)", "24x24.png", id: id), as: id)
+        }
         while true {
             done[Input.replies.rawValue] = await replies.replies
             let isOver = end.map { .now > $0 } ?? false || Input.allCases.allSatisfy { done[$0.rawValue] >= $0.full }
@@ -116,9 +122,8 @@ struct Campaign {
             try await replies.publish(
                 replies.job("\(origin.address)/i/r\(number)", variant, id: id, lane: lane), as: id)
         case .records:
-            // Of few sources, so that a job soon comes upon the rows that were damaged.
             let variant = random.pick(["24x24.png", "24x24.png", "16x16.webp"])
-            var bad = try await main.job("\(origin.address)/i/q\(number / 2 % 50)", variant, id: id, lane: lane)
+            var bad = try await main.job("\(origin.address)/i/q\(number / 2 % Self.sources)", variant, id: id, lane: lane)
             if number % 2 == 1, case let rows = try await main.rows(of: bad), !rows.isEmpty {
                 return try await main.publish(row: damaged(random.pick(rows), &random))
             }

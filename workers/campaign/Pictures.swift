@@ -5,7 +5,7 @@ internal import TestSupport
 /// What the origin serves, by path: damaged files, and whole pictures that are all different.
 struct Pictures: Sendable {
     private let seed: UInt64
-    /// By format, so that no format has most of the files.
+    /// By format, so that no format has most of the files; what is refused as it is counts as one.
     private let seeds: [[[UInt8]]]
     private let whole = Pixels.photograph(width: 64, height: 48, seed: 5).png
 
@@ -20,7 +20,9 @@ struct Pictures: Sendable {
         let malformed = Shared.pictures("malformed").compactMap { try? Data(contentsOf: $0) }
             .filter { (1...65_536).contains($0.count) }.map { Array($0) }
         let kinds = Dictionary(grouping: files + [whole], by: PictureParts.kind)
-        seeds = PictureParts.Kind.allCases.compactMap { kinds[$0] } + (malformed.isEmpty ? [] : [malformed])
+        let read: [PictureParts.Kind] = [.jpeg, .png, .webp, .gif, .heif]
+        let refused = PictureParts.Kind.allCases.filter { !read.contains($0) }.flatMap { kinds[$0] ?? [] }
+        seeds = (read.map { kinds[$0] ?? [] } + [refused + malformed]).filter { !$0.isEmpty }
     }
 
     func file(_ path: String) -> [UInt8]? {
