@@ -146,7 +146,7 @@ let package = Package(
             "mezzotint-campaign", in: "campaign",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "EmbeddedLog", "Ports", "WebServer", "CommandLine",
-                "Posix", "TestPixels", "TestSupport",
+                "Posix", "RenderProtocol", "TestPixels", "TestSupport",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.

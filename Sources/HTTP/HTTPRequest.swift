@@ -42,6 +42,10 @@ package struct HTTPHead: Sendable {
     /// Names in lower case, in the order received.
     package let headers: [(name: String, value: String)]
 
+    package init(status: Int, headers: [(name: String, value: String)]) {
+        (self.status, self.headers) = (status, headers)
+    }
+
     /// The first value of a header; `name` in lower case.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 

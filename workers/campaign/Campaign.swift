@@ -51,7 +51,7 @@ struct Campaign {
             })
         main = try await Site([])
         replies = try await Site([
-            "render.program=\(Built.program("mezzotint-campaign").path)", "render.isolation=none",
+            "render.program=\(Built.program("mezzotint-campaign").path)"
         ])
     }
 
@@ -123,7 +123,8 @@ struct Campaign {
                 replies.job("\(origin.address)/i/r\(number)", variant, id: id, lane: lane), as: id)
         case .records:
             let variant = random.pick(["24x24.png", "24x24.png", "16x16.webp"])
-            var bad = try await main.job("\(origin.address)/i/q\(number / 2 % Self.sources)", variant, id: id, lane: lane)
+            var bad = try await main.job(
+                "\(origin.address)/i/q\(number / 2 % Self.sources)", variant, id: id, lane: lane)
             if number % 2 == 1, case let rows = try await main.rows(of: bad), !rows.isEmpty {
                 return try await main.publish(row: damaged(random.pick(rows), &random))
             }

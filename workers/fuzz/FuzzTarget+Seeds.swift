@@ -18,7 +18,7 @@ extension FuzzTarget {
                 "HTTP/1.1 200\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n",
             ].map { Array($0.utf8) }
         case .replies: Self.messages
-        case .records: Self.records
+        case .records: Self.recordSeeds
         case .urls:
             [
                 "http://user:secret@origin.example:8080/a/../b%2fc.jpg?x=1&y=2&X-Amz-Signature=abc#f",
@@ -59,7 +59,7 @@ extension FuzzTarget {
         ]
     }
 
-    private static var records: [[UInt8]] {
+    private static var recordSeeds: [[UInt8]] {
         let job =
             #"{"url":"http://a.example/b.jpg","variants":["640x480.webp"],"lane":"slow","id":"x","expires":"2030-01-01T00:00:00Z"}"#
         guard let source = SourceKey(hex: String(repeating: "0123456789abcdef", count: 4)),

@@ -49,13 +49,14 @@ enum FuzzTarget: String, CaseIterable {
         var reader = HeadReader(limit: limit)
         var (taken, count) = (0, 0)
         for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {
-            do throws(HTTPFailure) {
-                let isEnd = try (line + [10]).withUnsafeBytes { (line) throws(HTTPFailure) in try reader.take(line) }
+            do {
+                let isEnd = try (line + [10]).withUnsafeBytes { try reader.take($0) }
                 (taken, count) = (taken + line.count + 1, count + 1)
                 if isEnd { precondition(reader.fault != nil || reader.headers.count <= count) }
             } catch { break }
         }
-        precondition(taken <= limit && count <= 256 && reader.heads <= 9)
+        // The head that is one too many was begun.
+        precondition(taken <= limit && count <= 256 && reader.heads <= 10)
         let head = HTTPHead(status: 302, headers: reader.headers)
         precondition((head.contentLength ?? 0) >= 0)
         if let target = head.header("location").map({ LinkTarget.absolute($0, from: "https://a.example/b/c?d#e") }) {
