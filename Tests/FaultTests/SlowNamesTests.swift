@@ -1,5 +1,7 @@
 import Foundation
+import ImageModel
 import Posix
+import Records
 import TestSupport
 import TestWorkplace
 import Testing
