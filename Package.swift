@@ -74,7 +74,8 @@ let package = Package(
         room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         room(
             "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
-        room("Origin", needs: ["Access", "Canonical", "Ports", "HTTP", "Digest", "Posix"]),
+        room("HTTPCache"),
+        room("Origin", needs: ["Access", "Canonical", "Ports", "HTTP", "HTTPCache", "Digest", "Posix"]),
         room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
         // Reads pictures' headers, in the inspector's process alone: no room of the worker's may see it.
         room("PictureHeaders", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
@@ -204,6 +205,7 @@ let package = Package(
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
+        tests("HTTPCache", needs: ["HTTPCache"]),
         tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),

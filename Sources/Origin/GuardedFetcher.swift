@@ -2,6 +2,7 @@ internal import Access
 internal import Canonical
 internal import Digest
 internal import HTTP
+internal import HTTPCache
 package import Ports
 internal import Posix
 
@@ -44,10 +45,17 @@ package final class GuardedFetcher: Fetcher {
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
                 guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: SourceURL(next)) }
                 url = next
-            case let status: throw .status(url: request.url, status)
+            case let status:
+                throw .status(url: request.url, status, retryAfter: retryAfter(response.head))
             }
         }
         throw .redirects(url: request.url, limit: configuration.redirects)
+    }
+
+    private func retryAfter(_ head: HTTPHead) -> Int64? {
+        head.header("retry-after").flatMap {
+            RetryAfter.wait($0, date: head.header("date"), now: SystemTime.wallMilliseconds / 1_000)
+        }
     }
 
     /// Whom the URL of a hop asks, if the rules have nothing against it.
@@ -74,6 +82,10 @@ package final class GuardedFetcher: Fetcher {
             address.map { rules.accepts($0, for: host, isOwn: own.contains) } ?? false
         }
         get.deadlines = deadlines
+        if !configuration.headers.isEmpty {
+            let origin = OriginHost(of: url)
+            get.headers = configuration.headers.first { $0.group.has(origin.name) }?.lines ?? []
+        }
         do {
             return try await client.execute(get, into: intake)
         } catch {

@@ -5,7 +5,7 @@ internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
-    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys
+    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys + originKeys
 
     private static let placeKeys: [SettingKey] = [
         SettingKey(
@@ -73,7 +73,7 @@ extension Settings {
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. One host holds at most half of them. What was fetched and waits for its render counts too."
+            "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too."
         ),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
@@ -105,8 +105,16 @@ extension Settings {
             "How long a fetch may take, redirects included."),
 
         SettingKey(
-            "retry.attempts", \.retry.attempts, .whole(1...100),
-            "How often a job is tried before it is set aside as a dead letter."),
+            "retry.attempts", \.retry.attempts, .whole(0...100),
+            "How often a job is tried before it is set aside as a dead letter. 0: where its origin is at fault, for as long as retry.giveUp says; where something else is (its render, say), five times."
+        ),
+        SettingKey(
+            "retry.giveUp.fast", \.retry.giveUp.fast, .duration(.zero ... .seconds(86_400)),
+            "A fast job whose origin has been at fault for so long goes on as a slow one."),
+        SettingKey(
+            "retry.giveUp.slow", \.retry.giveUp.slow, .duration(.zero ... .seconds(30 * 86_400)),
+            "A job that came so long ago, and whose origin is still at fault, is set aside as a dead letter, whichever its lane. A job's giveUp says another time."
+        ),
         SettingKey(
             "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),
             "The first wait before another try; it doubles from try to try."),

@@ -16,6 +16,7 @@ package struct Settings: Sendable, Equatable {
     package var jobs = Jobs()
     package var lanes = Lanes()
     package var fetch = Fetch()
+    package var origins = Origins()
     package var retry = Retry()
     package var render = Render()
     package var store = Store()
@@ -86,9 +87,15 @@ package struct Settings: Sendable, Equatable {
 
     /// When what failed for now is tried again.
     package struct Retry: Sendable, Equatable {
-        package var attempts = 5
+        /// 0: see `RetryPolicy.attempts`.
+        package var attempts = 0
+        package var giveUp = GiveUp()
         package var base = Duration.seconds(1)
         package var cap = Duration.seconds(600)
+        package struct GiveUp: Sendable, Equatable {
+            package var fast = Duration.seconds(60)
+            package var slow = Duration.seconds(86_400)
+        }
     }
 
     /// The child processes that decode and encode, and what they accept.
@@ -174,7 +181,7 @@ package struct Settings: Sendable, Equatable {
 extension Settings {
     package var canonicalRules: CanonicalRules {
         CanonicalRules(
-            aliasGroups: canonical.aliases, volatileParameters: canonical.volatile,
+            aliasGroups: canonical.aliases, originGroups: originGroups, volatileParameters: canonical.volatile,
             dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
             defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }

@@ -17,6 +17,8 @@ package struct Counters: Sendable, Equatable {
     package var reused = 0
     package var unchanged = 0
     package var fetches = 0
+    /// Asked of origins; the hops of a redirect count as one.
+    package var requests = 0
     package var fetchedBytes = 0
     package var renders = 0
     /// Rows that came back from the changelog into indexes.

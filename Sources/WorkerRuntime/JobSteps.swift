@@ -26,6 +26,7 @@ extension Worker {
         case .fetch(let flight, let url, let lane):
             underWay += 1
             counters.fetches += 1
+            counters.requests += 1
             tasks.yield { await self.beginFetch(flight, FetchRequest(url: url, lane: lane)) }
         case .render(let flight, let task):
             underWay += 1
@@ -39,6 +40,7 @@ extension Worker {
             if !owned.readable.isEmpty { turnSoon() }
         case .opened(let obstacle), .closed(let obstacle):
             if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
+        case .blocked(let host), .unblocked(let host): tell(host)
         }
     }
 
@@ -61,7 +63,9 @@ extension Worker {
             let picture = FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body))
             await fetched(flight, picture)
         } catch {
-            await done(.failed(flight, note(of: error)))
+            await done(
+                .unfetched(
+                    flight, (error as? any StageFailure).map { Unfetched($0) } ?? Unfetched(note(of: error), .unasked)))
         }
     }
 
@@ -185,6 +189,7 @@ extension Worker {
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
+        case .unfetched(_, let report): counters.countFailure(report.note.code)
         default: break
         }
         feed(event)

@@ -15,6 +15,7 @@ struct Summary {
             ("expired", "\(counters.expired)"),
             ("cancelled", "\(counters.cancelled)"), ("dead", "\(counters.dead)"), ("fetches", "\(counters.fetches)"),
             ("fetchedBytes", "\(counters.fetchedBytes)"), ("renders", "\(counters.renders)"),
+            ("requests", "\(counters.requests)"), ("waiting", "\(status.waiting)"),
             ("restoredRows", "\(status.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
             ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
             ("rendererPeakMemoryBytes", "\(renderers)"),
