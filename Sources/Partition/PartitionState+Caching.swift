@@ -26,7 +26,9 @@ extension PartitionState {
         else {
             return
         }
+        effects.append(.permit(.hear(.answered(bytes: 0), id, code: "")))
         effects.append(.permit(.release(.fetch, id)))
+        refusals.forget(flight.source)
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
         row.expires = rules.freshness.freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
         row.fetchedAt = now.wall

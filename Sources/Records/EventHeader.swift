@@ -14,6 +14,8 @@ package enum EventHeader {
     package static let firstSeen = "mz_first_seen"
     /// On a retry: milliseconds since 1970 since when the machine's fault has held the job back.
     package static let heldSince = "mz_held_since"
+    /// On a retry: milliseconds since 1970 since when the job's host has been at fault.
+    package static let failingSince = "mz_failing_since"
     /// On a retry: owners that died while the job was under way, or may have been; left out where none did.
     package static let deaths = "mz_deaths"
     package static let code = "mz_code"

@@ -85,21 +85,17 @@ package struct Settings: Sendable, Equatable {
         }
     }
 
-    /// How those who serve sources are treated.
-    package struct Origins: Sendable, Equatable {
-        package var freshness = Freshness()
-        package var staleIfError = Duration.seconds(7 * 86_400)
-        package struct Freshness: Sendable, Equatable {
-            package var floor = Duration.zero
-            package var ceiling = Duration.seconds(30 * 86_400)
-        }
-    }
-
     /// When what failed for now is tried again.
     package struct Retry: Sendable, Equatable {
-        package var attempts = 5
+        /// 0: see `RetryPolicy.attempts`.
+        package var attempts = 0
+        package var giveUp = GiveUp()
         package var base = Duration.seconds(1)
         package var cap = Duration.seconds(600)
+        package struct GiveUp: Sendable, Equatable {
+            package var fast = Duration.seconds(60)
+            package var slow = Duration.seconds(86_400)
+        }
     }
 
     /// The child processes that decode and encode, and what they accept.
@@ -185,7 +181,7 @@ package struct Settings: Sendable, Equatable {
 extension Settings {
     package var canonicalRules: CanonicalRules {
         CanonicalRules(
-            aliasGroups: canonical.aliases, volatileParameters: canonical.volatile,
+            aliasGroups: canonical.aliases, originGroups: originGroups, volatileParameters: canonical.volatile,
             dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
             defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }

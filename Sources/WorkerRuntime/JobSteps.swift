@@ -41,6 +41,7 @@ extension Worker {
             if !owned.readable.isEmpty { turnSoon() }
         case .opened(let obstacle), .closed(let obstacle):
             if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
+        case .blocked(let host), .unblocked(let host): tell(host)
         }
     }
 
@@ -66,7 +67,9 @@ extension Worker {
             case .notModified(let head): await notModified(flight, head)
             }
         } catch {
-            await done(.failed(flight, note(of: error)))
+            await done(
+                .unfetched(
+                    flight, (error as? any StageFailure).map { Unfetched($0) } ?? Unfetched(note(of: error), .unasked)))
         }
     }
 
@@ -197,6 +200,7 @@ extension Worker {
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
+        case .unfetched(_, let report): counters.countFailure(report.note.code)
         default: break
         }
         feed(event)

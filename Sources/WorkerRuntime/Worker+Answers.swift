@@ -27,6 +27,18 @@ extension Worker {
         }
     }
 
+    /// A host is left alone, or answers again.
+    func tell(_ host: OriginHost) {
+        guard let origin = scheduler.origins[host] else { return }
+        guard case .blocked(let until) = origin.phase, let trouble = origin.trouble else {
+            return logger.info("The host answers again: its jobs go on.", ["host": .string("\(host)")])
+        }
+        let seconds = max(0, until - monotonic + 999) / 1_000
+        logger.warning(
+            "The host is left alone for \(seconds) s: its jobs wait in the retry topics, and one of them asks it then.",
+            ["code": .string(trouble.code), "host": .string("\(host)")])
+    }
+
     /// Why a job is put off: each time for its own sake, and once in ten seconds where it waits for what all jobs need.
     func tell(_ cause: FailureNote, of job: Job) {
         let notes: Logger.Metadata = ["code": .string(cause.code), "job": .string(job.id)]
@@ -115,7 +127,7 @@ extension Worker {
             [
                 "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue),
                 "job": .string(failed.job),
-                "url": .string(failed.url.description)
+                "url": .string(failed.url.description),
             ])
     }
 }

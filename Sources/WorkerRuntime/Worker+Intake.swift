@@ -26,7 +26,7 @@ extension Worker {
                 PendingJob(
                     job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                     notBefore: min(note.notBefore, now + RecordLimits.longestWait), heldSince: note.heldSince,
-                    deaths: note.deaths))
+                    deaths: note.deaths, failingSince: note.failingSince))
         } catch {
             return refuse(record, FailureNote(error))
         }

@@ -22,6 +22,8 @@ package struct WorkerConfiguration: Sendable {
     package var standstill = Duration.seconds(300)
     /// Ends when nothing is left to do.
     package var untilIdle: Bool
+    /// Then what becomes due later than this is left; nil: nothing is.
+    package var patience: Duration?
     /// Of the jitter of retries.
     package var seed: UInt64
     /// For people: host and process.
@@ -35,6 +37,8 @@ package struct WorkerConfiguration: Sendable {
         (self.partition, self.permits, self.canonical) = (partition, permits, canonical)
         (self.readAhead, self.originalsLimit, self.drain) = (max(1, readAhead), originalsLimit, drain)
         (self.untilIdle, self.seed, self.owner) = (untilIdle, seed, owner)
+        self.partition.hostShare = max(1, self.readAhead / 4)
+        self.partition.origins = permits.origins
     }
 }
 
