@@ -42,6 +42,8 @@ actor Site {
                 "fetch.deadlines.dns=300ms",
                 "fetch.deadlines.connect=500ms", "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=2s",
                 "retry.attempts=1", "render.deadline=2s",
+                // They fail on purpose.
+                "origins.concurrency=64", "origins.breaker.failures=0", "origins.backoff=0ms",
             ] + more).flatMap { ["--set", $0] }
         log = try EmbeddedLog(
             folder.file("data/log"), EmbeddedLogConfiguration(partitions: 4, outcomesKept: 10_000_000))
