@@ -38,6 +38,7 @@ package actor Worker {
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var counters = Counters()
+    var board = OriginBoard()
     /// Jobs that were left when it ended.
     var waiting = 0
     /// Fetches that ended, and flights that came on after their fetch.
@@ -201,6 +202,7 @@ package actor Worker {
             tickNaming(owned)
         }
         tellRestore()
+        tickOrigins()
         awaitStore()
         lookForStandstill()
         settle()
