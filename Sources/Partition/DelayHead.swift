@@ -41,10 +41,25 @@ package struct DelayHead: Sendable {
         return taken
     }
 
-    /// The first of them, whenever it is due.
-    package var first: Record? { records.first }
+    /// What only its host holds back is taken before its time once the host can take it: as many of one host as it has room
+    /// for.
+    ///
+    /// - Parameter host: that a record waits for, if for nothing else.
+    package mutating func takeEarly(
+        _ limit: Int, host: (Record) -> OriginHost?, room: (OriginHost) -> Int
+    ) -> [Record] {
+        var early: [Record] = []
+        var taken: [OriginHost: Int] = [:]
+        while early.count < limit, let origin = origin(of: host), taken[origin, default: 0] < room(origin),
+            let record = takeFirst()
+        {
+            early.append(record)
+            taken[origin, default: 0] += 1
+        }
+        return early
+    }
 
-    package mutating func takeFirst() -> Record? {
+    private mutating func takeFirst() -> Record? {
         guard let record = records.popFirst() else { return nil }
         (origin, isOriginKnown) = (nil, false)
         noteDue()

@@ -32,6 +32,8 @@ package struct OriginState: Sendable {
     /// Fetches under way, and those of slow flights among them.
     package private(set) var inUse = (all: 0, slow: 0)
     package let ceiling: Int
+    /// Workers that ask it now, this one among them: each has its part of the ceiling, one at least.
+    package internal(set) var sharers = 1
     private let rules: OriginRules
     /// Milliseconds between two fetches; nil: as they come.
     private let interval: Double?
@@ -70,11 +72,14 @@ package struct OriginState: Sendable {
     private var start: Int { min(ceiling, max(rules.start, ceiling / 4)) }
 
     /// Slow flights hold a third at most, and one at least.
-    package var slowLimit: Int { max(1, limit / 3) }
+    package var slowLimit: Int { max(1, share / 3) }
+
+    /// Fetches at once that this worker may have of it.
+    package var share: Int { min(limit, max(1, ceiling / sharers)) }
 
     package func mayBegin(isSlow: Bool, at now: Int64) -> Bool {
         switch phase {
-        case .open: inUse.all < limit && !(isSlow && inUse.slow >= slowLimit) && !isPaced(at: now)
+        case .open: inUse.all < share && !(isSlow && inUse.slow >= slowLimit) && !isPaced(at: now)
         case .blocked(let until): now >= until
         case .probing: false
         }

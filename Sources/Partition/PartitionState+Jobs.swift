@@ -9,6 +9,9 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
+        if pending.isOfHost {
+            countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, -1)
+        }
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)

@@ -50,6 +50,7 @@ extension PartitionState {
         let later = pending.putOff(
             until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failingSince)
         let tier = DelayTier(within: wait, later.lane(at: now.wall, rules.retry))
+        countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, 1)
         effects.append(
             .work(.answer(pending.record, .retry(later.told(deaths: suspects.deaths(of: pending.place)), tier, cause))))
     }
@@ -67,6 +68,12 @@ extension PartitionState {
     /// So many more jobs of the host may wait in memory.
     package func room(for origin: OriginHost, atMost use: Int = .max) -> Int {
         min(rules.hostShare, use) - hostJobs[origin, default: 0]
+    }
+
+    mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {
+        let count = (jobsAway[origin]?[lane] ?? 0) + step
+        jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
+        if jobsAway[origin]?.isEmpty == true { jobsAway[origin] = nil }
     }
 
     mutating func countJobs(of origin: OriginHost, _ step: Int) {

@@ -19,6 +19,8 @@ package struct PartitionState: Sendable {
     var recentAnswers = RecentAnswers()
     var refusals = RecentRefusals()
     /// Jobs that flights of a host hold.
+    /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
+    package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
     package internal(set) var hostJobs: [OriginHost: Int] = [:]
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.

@@ -19,13 +19,16 @@ package final class PendingJob: Sendable {
     package let heldSince: Int64?
     /// Owners that died while it was under way, or may have been, as its record tells.
     package let deaths: Int
+    /// Its record is in a tier for its host's sake alone.
+    package let isOfHost: Bool
     /// Since when its host has been at fault, milliseconds since 1970; nil if it was not yet.
     package let failingSince: Int64?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
-        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil
+        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, isOfHost: Bool = false
     ) {
+        self.isOfHost = isOfHost
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp

@@ -73,6 +73,13 @@ extension PermitScheduler {
         _ = tell(change, host)
     }
 
+    /// So many workers ask the host.
+    package mutating func share(_ host: OriginHost, among count: Int) {
+        guard origins[host]?.sharers ?? 1 != count else { return }
+        change(host) { $0.sharers = max(1, count) }
+        lift(.host(host))
+    }
+
     private mutating func tell(_ change: OriginState.Change?, _ host: OriginHost) -> [PartitionWork] {
         switch change {
         case .blocked:

@@ -60,11 +60,12 @@ package enum EventHeader {
     static let sourceFetched = kind("source.fetched")
     static let partitionOwned = kind("partition.owned")
     static let partitionProgressed = kind("partition.progressed")
+    static let originTold = kind("origin.told")
     /// What the headers of every event begin with, kind by kind. The embedded log stores a kind by its place here: new ones
     /// come last.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-        partitionProgressed,
+        partitionProgressed, originTold,
     ]
     /// Every type of event, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }

@@ -30,6 +30,9 @@ package enum RetryCause: CodedFailure, Hashable {
         }
     }
 
+    /// Why a host is left alone may tell of the worker's network.
+    package var isConfidential: Bool { kind == .hostBlocked }
+
     package enum Code: String, FailureCode {
         case slow = "retry.slow"
         case deferred = "retry.deferred"

@@ -96,22 +96,14 @@ extension Worker: LogListener {
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
         defer { owned.heads[tier.topic] = head }
         let records = head.take(limit, at: now)
-        return records.isEmpty ? early(&head, owned, limit) : records
-    }
-
-    /// What only its host holds back is taken before its time once the host can take it: as many of one host as it has room for.
-    private func early(_ head: inout DelayHead, _ owned: OwnedPartition, _ limit: Int) -> [Record] {
+        // Which hosts are left alone must be known first.
+        if !records.isEmpty || (configuration.tellsOrigins && board.next == nil) { return records }
         let moment = moment
-        var records: [Record] = []
-        var taken: [OriginHost: Int] = [:]
-        while records.count < limit, let origin = head.origin(of: { awaited(by: $0, at: moment.wall) }),
-            taken[origin, default: 0] < owned.state.room(for: origin, atMost: scheduler.use(of: origin, at: moment)),
-            let record = head.takeFirst()
-        {
-            records.append(record)
-            taken[origin, default: 0] += 1
+        return head.takeEarly(limit) {
+            awaited(by: $0, at: moment.wall)
+        } room: {
+            owned.state.room(for: $0, atMost: scheduler.use(of: $0, at: moment))
         }
-        return records
     }
 
     /// The host that a tier's record waits for, if for nothing else.

@@ -38,6 +38,7 @@ package actor Worker {
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var counters = Counters()
+    var board = OriginBoard()
     /// Jobs that were left when it ended.
     var waiting = 0
     var watch = StandstillWatch()
@@ -199,6 +200,7 @@ package actor Worker {
             tickNaming(owned)
         }
         tellRestore()
+        tickOrigins()
         awaitStore()
         lookForStandstill()
         settle()

@@ -24,6 +24,8 @@ package struct WorkerConfiguration: Sendable {
     package var untilIdle: Bool
     /// Then what becomes due later than this is left; nil: nothing is.
     package var patience: Duration?
+    /// Whether it tells others of hosts, and hears of them.
+    package var tellsOrigins = false
     /// Of the jitter of retries.
     package var seed: UInt64
     /// For people: host and process.

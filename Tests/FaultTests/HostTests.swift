@@ -72,9 +72,12 @@ struct HostTests {
         let summary = try Summary(ended)
         #expect(summary["jobs"] == 0 && summary["waiting"] == 1 && summary["requests"] == 1)
         try place.publish([(other.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "other")
-        // A new worker knows nothing of the host, whose job is taken up as it was.
+        // Another worker reads that the host is left alone.
+        let second = try Summary(try await place.worker([], patience: "10s").ended())
+        #expect(second["jobs"] == 1 && second["waiting"] == 1 && second["requests"] == 1)
+        #expect(try place.run("origins", "unblock", place.origin.url("")).status == 0)
         let last = try await place.work()
-        #expect(last["jobs"] == 2 && last["stored"] == 2 && last["waiting"] == 0)
+        #expect(last["jobs"] == 1 && last["stored"] == 1 && last["waiting"] == 0)
         let usage = try Built.run("mezzotint-worker", ["--patience", "1s"])
         #expect(usage.status == 2)
     }
@@ -112,7 +115,7 @@ struct HostTests {
         let place = try place("log.partitions=1", "worker.readAhead=64")
         let hanging = try LocalOrigin()
         let gate = Gate()
-        let count = 600
+        let count = 300
         for number in 0..<count { hanging.serve("/\(number).png", .gated(gate, picture)) }
         place.origin.serve("/a.png", picture)
         try place.publish((0..<count).map { (hanging.url("/\($0).png"), ["24x24-q80.webp"], .fast) }, id: "flood")
@@ -125,5 +128,62 @@ struct HostTests {
         let summary = try Summary(try await worker.ended())
         #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)
         #expect(hanging.requestCount == count)
+    }
+}
+
+/// What people see of hosts, and tell workers of them.
+extension HostTests {
+    private struct Row: Decodable {
+        let host: String
+        let state: String
+        let since: String?
+        let until: String?
+        let limit: Int
+        let inFlight: Int
+        let waitingFast: Int
+        let waitingSlow: Int
+        let matchRate: Double?
+        let staleAnswers: Int
+    }
+
+    private func hosts(_ place: Workplace) throws -> [Row] {
+        let ended = try place.run("origins", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try JSONDecoder().decode([Row].self, from: Data(ended.output.utf8))
+    }
+
+    @Test("A host that is blocked by hand is not asked until it is unblocked, and then at once; people see both")
+    func byHand() async throws {
+        let place = try place()
+        let host = "http://127.0.0.1:\(place.origin.port)"
+        place.origin.serve("/first.png", picture)
+        for number in 0..<8 { place.origin.serve("/\(number).png", picture) }
+        try place.publish([(place.origin.url("/first.png"), ["24x24-q80.webp"], .fast)], id: "first")
+        let worker = try place.worker(untilIdle: false)
+        try await eventually { try hosts(place).map(\.state) == ["open"] }
+        let row = try #require(try hosts(place).first)
+        #expect(row.host == host && row.limit >= 2 && row.since == nil && row.until == nil)
+
+        #expect(try place.run("origins", "block", "127.0.0.1:\(place.origin.port)", "--for", "1h").status == 0)
+        await worker.says("is left alone")
+        let jobs: [(url: String, variants: [String], lane: Lane)] = (0..<8).map {
+            (place.origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow)
+        }
+        try place.publish(jobs)
+        try await eventually {
+            guard let row = try hosts(place).first else { return false }
+            return row.state == "blocked" && row.waitingFast == 4 && row.waitingSlow == 4 && row.until != nil
+        }
+        #expect(place.origin.requestCount == 1)
+        #expect(try place.run("origins").output.contains("blocked"))
+        #expect(try place.run("origins", "unblock", host).status == 0)
+        try await eventually { try await place.outcomes().count == 9 }
+        try await eventually {
+            try hosts(place).allSatisfy { $0.state == "open" && $0.waitingFast + $0.waitingSlow == 0 }
+        }
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+        #expect(try place.run("origins", "block").status == 2)
+        #expect(try place.run("origins", "block", host, "--for", "soon").status == 2)
     }
 }

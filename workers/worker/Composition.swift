@@ -67,6 +67,7 @@ struct Composition {
             owner: settings.workerName)
         configuration.permits.seed = UInt64.random(in: 0...UInt64.max)
         configuration.patience = patience
+        configuration.tellsOrigins = true
         configuration.adoptsStore = settings.store.adopt
         configuration.keys = settings.jobKeys
         configuration.standstill = settings.standstill
