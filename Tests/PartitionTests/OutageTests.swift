@@ -93,7 +93,8 @@ struct OutageTests {
             state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
             for piece in work {
                 switch piece {
-                case .fetch(let id, let url, _):
+                case .fetch(let id, let request):
+                    let url = request.url
                     let isOne = url.fetched.hasPrefix(dead)
                     if isOne { requests.append(now) } else { others.append(now) }
                     fetches.append((now + (isOne ? times.slow : times.others), id, url.fetched))
