@@ -4,6 +4,7 @@ import Failures
 import ImageModel
 import Partition
 import Planning
+import Ports
 import Records
 import Testing
 import VariantSpec
