@@ -38,6 +38,7 @@ package actor Worker {
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var counters = Counters()
+    package internal(set) var timings = Timings()
     var watch = StandstillWatch()
     /// Told to who asks whether it lives, and must not have to wait for it.
     private nonisolated let hanging = Mutex<Standstill?>(nil)

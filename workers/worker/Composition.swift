@@ -24,7 +24,7 @@ struct Composition {
     let renderers: RendererPool
     private let indexes: IndexFolder
 
-    init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
+    init(_ settings: Settings, untilIdle: Bool, traces: TraceExporter?, logger: Logger) async throws {
         settings.makeData()
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
@@ -65,6 +65,9 @@ struct Composition {
             owner: settings.workerName)
         configuration.adoptsStore = settings.store.adopt
         configuration.keys = settings.jobKeys
+        configuration.traces = traces.map { exporter in
+            TraceSink(share: settings.traces.share) { exporter.take($0) }
+        }
         configuration.standstill = settings.standstill
         worker = Worker(ports, configuration, logger: logger)
     }
