@@ -252,5 +252,14 @@ extension Settings {
             "metrics.listen", \.metrics.listen, .listenAddress,
             "Where the worker serves its metrics and its health over HTTP, to whoever can reach it: /metrics, /healthz, /readyz. Port 0 takes a free one, which the log tells. Empty: nowhere."
         ),
+
+        SettingKey(
+            "traces.endpoint", \.traces.endpoint, .text,
+            "Where spans of jobs go, as OTLP over HTTP in JSON: a collector's URL, such as http://127.0.0.1:4318/v1/traces. Empty: nowhere."
+        ),
+        SettingKey(
+            "traces.share", \.traces.share, .number(0...1),
+            "The share of jobs without a traceparent that have spans. A job that has one is sampled as its publisher says there."
+        ),
     ]
 }

@@ -25,6 +25,7 @@ package struct Settings: Sendable, Equatable {
     package var worker = Worker()
     package var logging = Logging()
     package var metrics = Metrics()
+    package var traces = Traces()
 
     package init() {}
 
@@ -169,6 +170,14 @@ package struct Settings: Sendable, Equatable {
     /// What the programs write about themselves.
     package struct Logging: Sendable, Equatable {
         package var level = "info"
+    }
+
+    /// Where spans of jobs go.
+    package struct Traces: Sendable, Equatable {
+        /// Empty: nowhere.
+        package var endpoint = ""
+        /// Of the jobs whose publisher says nothing.
+        package var share = 0.01
     }
 
     /// What the worker tells whoever asks.

@@ -71,10 +71,15 @@ extension Worker {
     private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
         written.add(batch.new, partitions: ports.log.partitionCount)
-        await sent(written, await ports.log.append(written.records, as: owner), as: owner)
+        let begun = monotonicNanoseconds
+        let results = await ports.log.append(written.records, as: owner)
+        await sent(written, results, as: owner, took: .nanoseconds(monotonicNanoseconds - begun))
     }
 
-    private func sent(_ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership) async {
+    private func sent(
+        _ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership, took duration: Duration
+    ) async {
+        timings.append(duration)
         var failed = Outbox.Written()
         var (finished, smaller): ([RecordPlace], [Outbox.Answer]) = ([], [])
         finished.reserveCapacity(written.entries.count)

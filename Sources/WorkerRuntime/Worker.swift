@@ -41,6 +41,7 @@ package actor Worker {
     var board = OriginBoard()
     /// Jobs that were left when it ended.
     var waiting = 0
+    package internal(set) var timings = Timings()
     var watch = StandstillWatch()
     /// Told to who asks whether it lives, and must not have to wait for it.
     private nonisolated let hanging = Mutex<Standstill?>(nil)

@@ -16,6 +16,8 @@ package struct WorkerConfiguration: Sendable {
     package var adoptsStore = false
     /// Who may ask: jobs that none of these has signed are dead. nil: whoever can write to the topics.
     package var keys: JobKeys?
+    /// nil: nobody wants spans.
+    package var traces: TraceSink?
     /// How long running work may take to finish once the worker is told to stop.
     package var drain: Duration
     /// A worker of whose work nothing comes on for so long hangs.

@@ -24,7 +24,9 @@ struct Composition {
     let renderers: RendererPool
     private let indexes: IndexFolder
 
-    init(_ settings: Settings, untilIdle: Bool, patience: Duration? = nil, logger: Logger) async throws {
+    init(
+        _ settings: Settings, untilIdle: Bool, patience: Duration? = nil, traces: TraceExporter?, logger: Logger
+    ) async throws {
         settings.makeData()
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
@@ -70,6 +72,9 @@ struct Composition {
         configuration.tellsOrigins = true
         configuration.adoptsStore = settings.store.adopt
         configuration.keys = settings.jobKeys
+        configuration.traces = traces.map { exporter in
+            TraceSink(share: settings.traces.share) { exporter.take($0) }
+        }
         configuration.standstill = settings.standstill
         worker = Worker(ports, configuration, logger: logger)
     }

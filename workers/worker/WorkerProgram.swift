@@ -60,15 +60,24 @@ struct WorkerProgram {
             logger.info("Metrics are served.", ["at": .string("\(metrics.address)/metrics")])
         }
         let started = ContinuousClock.now
+        let traces = TraceExporter(settings, logger: logger)
         let composition = try await Composition(
-            settings, untilIdle: arguments.flag("until-idle"), patience: patience, logger: logger)
+            settings, untilIdle: arguments.flag("until-idle"), patience: patience, traces: traces, logger: logger)
         let worker = composition.worker
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
             if let metrics {
-                let source = MetricsSource(worker, composition.log, composition.renderers, started: begun)
+                let source = MetricsSource(
+                    worker, composition.log, composition.renderers, Surroundings(settings), traces: traces,
+                    started: begun)
                 metrics.serve(source)
                 group.addTask {
-                    await source.watchLag()
+                    await source.watchLog()
+                    return CancellationError()
+                }
+            }
+            if let traces {
+                group.addTask {
+                    await traces.run()
                     return CancellationError()
                 }
             }
@@ -110,6 +119,7 @@ struct WorkerProgram {
             }
             return ended
         }
+        await traces?.flush()
         let status = await worker.status
         let summary = Summary(
             status, seconds: (ContinuousClock.now - started) / .seconds(1),

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -60,3 +61,24 @@ def need(condition, *problems):
 def none_of(problems):
     problems = list(problems)
     need(not problems, *problems)
+
+
+def families():
+    """The product's metrics as its reference page lists them: name, type, labels."""
+    page = (ROOT / "config/reference.md").read_text()
+    rows = re.findall(r"^\| `((?:mezzotint|process)_\w+)` \| (\w+) \| (.*?) \|", page, re.M)
+    need(rows, "config/reference.md lists no metrics")
+    return {name: (kind, re.findall(r"`(\w+)`", labels)) for name, kind, labels in rows}
+
+
+def series():
+    """Names that may stand in an expression: the product's, its histograms' parts, and what rules record."""
+    import yaml
+
+    names = {"up", "ALERTS"}
+    for name, (kind, _) in families().items():
+        names |= {name + part for part in ("_bucket", "_sum", "_count")} if kind == "histogram" else {name}
+    for path in (MONITORING / "rules").glob("*.yml"):
+        for group in yaml.safe_load(path.read_text())["groups"]:
+            names |= {rule["record"] for rule in group["rules"] if "record" in rule}
+    return names

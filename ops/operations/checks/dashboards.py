@@ -3,7 +3,7 @@
 import json
 import re
 
-from base import MONITORING, SHARED, Skipped, check, need, none_of
+from base import MONITORING, SHARED, Skipped, check, need, none_of, series
 from monitoring import names
 
 BOARDS = {path.name: json.loads(path.read_text()) for path in sorted(MONITORING.glob("dashboards/*.json"))}
@@ -93,12 +93,12 @@ def expressions():
                 yield f"{name}: ${variable['name']}", re.sub(r"label_values\((.*), \w+\)", r"\1", variable["query"])
 
 
-@check("dashboards: every expression is PromQL")
+@check("dashboards: every expression is PromQL, over series that there are")
 def parsed():
-    wrong = []
+    known, wrong = series(), []
     for where, expression in expressions():
         try:
-            names(expanded(expression))
+            wrong += [f"{where}: {name} is no series" for name in names(expanded(expression)) - known]
         except ValueError as error:
             wrong.append(f"{where}: {expression}: {error}")
     none_of(wrong)

@@ -3,7 +3,7 @@
 import re
 
 import yaml
-from base import MONITORING, ROOT, check, need, none_of, run, tool
+from base import MONITORING, ROOT, check, need, none_of, run, series, tool
 
 RULES = sorted(MONITORING.glob("rules/*.yml"))
 TESTS = sorted(MONITORING.glob("tests/*.yml"))
@@ -46,6 +46,18 @@ def unit_tests():
 def tested():
     tests = "".join(path.read_text() for path in TESTS)
     none_of(rule["alert"] for rule in alerts() if f'alertname="{rule["alert"]}"' not in tests)
+
+
+@check("monitoring: every series in a rule is the product's, or recorded")
+def known():
+    known = series()
+    none_of(
+        f"{rule.get('alert') or rule['record']}: {name} is no series"
+        for path in RULES
+        for group in yaml.safe_load(path.read_text())["groups"]
+        for rule in group["rules"]
+        for name in names(rule["expr"]) - known
+    )
 
 
 @check("monitoring: every alert has its part of the runbook, and each part an alert")
