@@ -190,7 +190,7 @@ struct WorkerMetricsTests {
             try await eventually {
                 try await worker.metrics().families["mezzotint_consumer_lag_records"]?.samples.isEmpty == true
             }
-            #expect(try await worker.metrics().value("mezzotint_log_connected") == 0)
+            try await eventually { try await worker.metrics().value("mezzotint_log_connected") == 0 }
             #expect(try await Asked(try await worker.metricsAddress() + "/healthz").status == 200)
         }
     }
