@@ -68,11 +68,10 @@ def origin():
 @contextlib.contextmanager
 def worker(*settings):
     """A worker on an embedded log of its own, and what it answers under a path."""
-    with tempfile.TemporaryDirectory() as data:
+    with tempfile.TemporaryDirectory() as data, tempfile.TemporaryFile("w+") as log:
         port = free_port()
         words = ["--set", f"data={data}", "--set", "fetch.allow=127.0.0.0/8"]
         more = [word for setting in settings for word in ("--set", setting)]
-        log = open(pathlib.Path(data, "log"), "w+")
         process = subprocess.Popen(
             [program("mezzotint-worker"), *words, *more, "--set", f"metrics.listen=127.0.0.1:{port}"],
             stdout=log, stderr=log)
@@ -88,7 +87,6 @@ def worker(*settings):
         finally:
             process.terminate()
             process.wait(60)
-            log.close()
 
 
 def publish(words, *jobs):
@@ -105,7 +103,13 @@ def scrape():
         publish(
             words, {"url": f"{site}/a.png", "variants": ["32x32.webp", "16x16.png"]},
             {"url": f"{site}/gone", "variants": ["32x32.png"]})
-        page = until(lambda: (lambda p: p if jobs_done(p) == 2 else None)(asked("/metrics")), "two answers")
+
+        def whole():
+            page = asked("/metrics") or ""
+            # What waits is asked of the log every two seconds.
+            return page if jobs_done(page) == 2 and "\nmezzotint_consumer_lag_seconds{" in page else None
+
+        page = until(whole, "two answers, and what waits")
     run(tool("promtool"), "check", "metrics", input=page)
     told = {line.split()[2]: line.split()[3] for line in page.splitlines() if line.startswith("# TYPE")}
     listed = {name: kind for name, (kind, _) in families().items()}
