@@ -3,7 +3,7 @@ internal import Ports
 
 /// What a fetch tells of its host, and not of what was asked for.
 package enum OriginAnswer: Sendable, Hashable {
-    /// With a picture, or with what is no fault of the host's state: there is none, or no picture.
+    /// With a picture, or with a fault of the source alone, such as 404 or a text.
     case answered(bytes: Int)
     /// Not as it should: 5xx, a connection that failed, a deadline.
     case failed

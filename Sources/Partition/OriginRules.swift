@@ -25,7 +25,7 @@ package struct OriginRules: Sendable, Equatable {
         (self.failures, self.backoff) = (max(0, failures), max(0, backoff))
     }
 
-    /// Hosts may be asked for whatever permits there are, and are never left alone: for rules that they have no part in.
+    /// Without limits and breakers of hosts, as rules are where nothing is said.
     package static let unbounded = OriginRules(concurrency: .max, start: .max, failures: 0, backoff: 0)
 
     /// What one group has of its own; nil: as all hosts.

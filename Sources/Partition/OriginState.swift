@@ -193,7 +193,7 @@ package struct OriginState: Sendable {
         return nil
     }
 
-    /// It may be asked as usual, whatever it did: a few at once, as in the beginning.
+    /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
         phase = .open
         (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)

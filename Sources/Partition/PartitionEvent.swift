@@ -30,7 +30,7 @@ package enum PartitionEvent: Sendable {
     /// One variant cannot be written; the others can.
     indirect case refusedVariant(FlightID, VariantSpec, FailureNote)
     indirect case failed(FlightID, FailureNote)
-    /// The source did not come, or is no picture.
+    /// The fetch failed, or its body is not a picture.
     indirect case unfetched(FlightID, Unfetched)
     /// The flight's host may not be asked now.
     indirect case held(FlightID, PermitScheduler.Hold)

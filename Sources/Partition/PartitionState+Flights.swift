@@ -96,10 +96,7 @@ extension PartitionState {
     mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
-        effects.append(.permit(.hear(.answered(bytes: picture.source.bytes), id, code: "")))
-        effects.append(.permit(.release(.fetch, id)))
-        refusals.forget(flight.source)
+        guard var flight = flights[id], case .fetching(let course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
         let head = body.head
         var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
@@ -112,11 +109,23 @@ extension PartitionState {
             expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
-        flight.snapshot.source = row
-        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
-        course.fetched = Flight.Fetched(row: row, picture: picture)
+        goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
+    }
+
+    /// The origin gave or confirmed the source: the flight goes on to its render.
+    mutating func goOn(
+        _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [PartitionEffect]
+    ) {
+        var (flight, course) = (flight, course)
+        let bytes = fetched.picture?.source.bytes ?? 0
+        effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
+        effects.append(.permit(.release(.fetch, flight.id)))
+        refusals.forget(flight.source)
+        flight.snapshot.source = fetched.row
+        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: fetched.row, rules.qualities) }
+        course.fetched = fetched
         flight.stage = .waiting(.render, course)
-        flights[id] = flight
+        flights[flight.id] = flight
         request(.render, for: flight, &effects)
     }
 

@@ -53,7 +53,7 @@ package struct OriginRow: Sendable, Hashable {
                 EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at)", at: at, traceparent: nil))
     }
 
-    /// nil of what is no such row.
+    /// nil if the record is not an origin row.
     package init?(_ record: Record) {
         guard let value = record.value, let row = try? Self(json: value) else { return nil }
         self = row
