@@ -74,7 +74,7 @@ actor Crew {
     func finish() async throws {
         let log = try await place.open()
         try await eventually {
-            let found = try await log.partitionOffsets([.jobsFast, .jobsSlow, .retry], log.partitions)
+            let found = try await log.partitionOffsets(Topic.worked, log.partitions)
             let left = found.reduce(0) { $0 + $1.unfinished }
             let isAnyLeft = workers.contains { $0.isRunning }
             try #require(left == 0 || isAnyLeft, "\(left) records are left, and no worker")
