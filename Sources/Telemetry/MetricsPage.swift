@@ -1,5 +1,14 @@
 internal import JSONText
 
+/// A family of metrics: a line of some program's table of them.
+package protocol MetricFamily: RawRepresentable<String> {
+    /// `counter` or `gauge`.
+    var type: String { get }
+    var labels: [String] { get }
+    /// A sentence.
+    var meaning: String { get }
+}
+
 /// Metrics as Prometheus reads them: its text format 0.0.4.
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -20,7 +29,10 @@ package struct MetricsPage: Sendable {
     package init() {}
 
     /// A family, all at once as the format wants it; one without samples is only described.
-    package mutating func add(_ metric: Metric, _ samples: [Sample]) {
+    package mutating func add(_ metric: Metric, _ samples: [Sample]) { add(family: metric, samples) }
+
+    /// The same of any program's table.
+    package mutating func add(family metric: some MetricFamily, _ samples: [Sample]) {
         text += "# HELP \(metric.rawValue) \(Self.escaped(metric.meaning, isLabel: false))\n"
         text += "# TYPE \(metric.rawValue) \(metric.type)\n"
         for sample in samples {
