@@ -340,7 +340,7 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
         .executableTarget(
             name: "mezzotint-fuzz",
             dependencies: [
-                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "ImageModel", "PictureHeaders", "Ports", "Posix",
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "PictureHeaders", "Ports", "Posix",
                 "Records", "RenderProtocol", "VariantSpec",
             ], path: "workers/fuzz",
             swiftSettings: [

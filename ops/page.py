@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 URL, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
-SIZES = {"wide": (1280, 900), "phone": (375, 740)}
+SIZES = {"wide": (1280, 900), "phone": (390, 800)}
 found = []
 
 
@@ -30,13 +30,34 @@ def look(browser, size, scheme, scripts):
             found.append(f"{name}: axe {fault['id']} ({fault['impact']}): {nodes}")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.append(f"{name}: the page is wider than its window")
-        page.keyboard.press("Tab")
-        first = page.evaluate("document.activeElement.className")
-        if first != "skip":
-            found.append(f"{name}: the first stop of the keyboard is '{first}', not the link to the content")
+        walk(page, name)
     if not page.inner_text("h1").strip():
         found.append(f"{name}: no sentence")
     context.close()
+
+
+def walk(page, name):
+    """By keyboard alone: the first stop skips to the content, each stop is seen, and all that can be used is one."""
+    stops = []
+    for _ in range(500):
+        page.keyboard.press("Tab")
+        stop = page.evaluate("""() => {
+            const element = document.activeElement, style = getComputedStyle(element);
+            return element === document.body ? null : [element.className, element.outerHTML.slice(0, 80), style.outlineStyle];
+        }""")
+        if stop is None:
+            break
+        stops.append(stop)
+    if not stops or stops[0][0] != "skip":
+        found.append(f"{name}: the first stop of the keyboard is '{stops[:1]}', not the link to the content")
+    found.extend(f"{name}: no outline shows that the keyboard is at {html}" for _, html, outline in stops if outline == "none")
+    usable = page.locator("a, button, input, summary, [tabindex='0']").count()
+    if len(stops) < usable:
+        found.append(f"{name}: the keyboard reaches {len(stops)} of {usable}")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    if page.evaluate("document.activeElement.id") != "main":
+        found.append(f"{name}: the link to the content does not lead there")
 
 
 FOLDER.mkdir(parents=True, exist_ok=True)

@@ -44,8 +44,10 @@ struct Flight: Sendable {
     let source: SourceKey
     /// As received in the first job: what is fetched.
     let url: SourceURL
-    /// Whose share of the fetch permits it takes.
+    /// Whose picture it is.
     let host: OriginHost
+    /// Whose share of the fetch permits it takes: its host's, or its host's group's.
+    let origin: OriginHost
     /// Every one of them is answered when the flight ends.
     var pendingJobs: [PendingJob]
     /// Those that came after the decode: they are looked up anew when the flight is over.

@@ -25,6 +25,8 @@ package enum PermitChange: Sendable {
     case fail(FlightID, PermitScheduler.Obstacle)
     /// The flight's work is stored and announced.
     case pass(FlightID)
+    /// How the flight's host answered, with the code of its failure.
+    case hear(OriginAnswer, FlightID, code: String)
     /// The flight is over.
     case forget(FlightID)
 }
@@ -44,4 +46,7 @@ package enum PartitionWork: Sendable {
     /// People should know: a circuit breaker opened, or closed.
     case opened(PermitScheduler.Obstacle)
     case closed(PermitScheduler.Obstacle)
+    /// The same of a host that is left alone, and of one that answers again.
+    case blocked(OriginHost)
+    case unblocked(OriginHost)
 }

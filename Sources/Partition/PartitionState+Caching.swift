@@ -22,20 +22,12 @@ extension PartitionState {
     mutating func notModified(
         _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(var course) = flight.stage, var row = flight.snapshot.source
-        else {
-            return
-        }
-        effects.append(.permit(.release(.fetch, id)))
+        guard let flight = flights[id], case .fetching(let course) = flight.stage, var row = flight.snapshot.source
+        else { return }
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
         row.expires = rules.freshness.freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
         row.fetchedAt = now.wall
-        flight.snapshot.source = row
-        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
-        course.fetched = Flight.Fetched(row: row, picture: nil)
-        flight.stage = .waiting(.render, course)
-        flights[id] = flight
-        request(.render, for: flight, &effects)
+        goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }
 }
 

@@ -41,11 +41,11 @@ extension PartitionState {
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
-            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.host)
+            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.origin)
             let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
             return effects.append(.permit(.isolate(request, patience: patience)))
         }
-        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.host)))
+        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.origin)))
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
@@ -88,6 +88,7 @@ extension PartitionState {
         guard flight.pendingJobs.contains(where: isLate) else { return false }
         for pending in flight.pendingJobs where isLate(pending) { effects.answer(pending, .expired, at: now) }
         flights[id]?.pendingJobs.removeAll(where: isLate)
+        countJobs(of: flight.origin, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
         if flights[id]?.pendingJobs.isEmpty == true { end(id, now, &effects) }
         return true
     }
@@ -95,8 +96,7 @@ extension PartitionState {
     mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
-        effects.append(.permit(.release(.fetch, id)))
+        guard var flight = flights[id], case .fetching(let course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
         let head = body.head
         var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
@@ -109,11 +109,23 @@ extension PartitionState {
             expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
-        flight.snapshot.source = row
-        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
-        course.fetched = Flight.Fetched(row: row, picture: picture)
+        goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
+    }
+
+    /// The origin gave or confirmed the source: the flight goes on to its render.
+    mutating func goOn(
+        _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [PartitionEffect]
+    ) {
+        var (flight, course) = (flight, course)
+        let bytes = fetched.picture?.source.bytes ?? 0
+        effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
+        effects.append(.permit(.release(.fetch, flight.id)))
+        refusals.forget(flight.source)
+        flight.snapshot.source = fetched.row
+        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: fetched.row, rules.qualities) }
+        course.fetched = fetched
         flight.stage = .waiting(.render, course)
-        flights[id] = flight
+        flights[flight.id] = flight
         request(.render, for: flight, &effects)
     }
 
@@ -213,8 +225,8 @@ extension PartitionState {
     mutating func end(
         _ id: FlightID, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard let flight = flights.removeValue(forKey: id) else { return }
-        bySource[flight.source] = nil
+        guard let flight = flights[id] else { return }
+        remove(flight)
         effects.append(.permit(.forget(id)))
         if suspects.isNaming, flight.course != nil {
             for pending in flight.pendingJobs { suspects.outlive(pending.place) }
@@ -238,19 +250,25 @@ extension PartitionState {
             return effects.answer(pending, kind, variants: variants, at: now)
         }
         let attempts = pending.attempts + 1
+        let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
+        let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince
+        let isOver = rules.retry.isOver(
+            after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
+            limit: rules.origins.limits(of: flight.origin).attempts)
         let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
         switch isEndless ? .retry : failure.verdict {
         // It would come again to be told so.
-        case .retry where attempts < rules.retry.attempts && pending.isExpired(at: now.wall),
+        case .retry where !isOver && pending.isExpired(at: now.wall),
             .wait where pending.isExpired(at: now.wall):
             effects.answer(pending, .expired, at: now)
         case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
-        case .retry where attempts < rules.retry.attempts:
+        case .retry where !isOver:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
             let heldSince = isEndless ? pending.heldSince : nil
             putOff(
-                pending.putOff(until: now.wall + wait, attempts: attempts, heldSince: heldSince), failure, now, &effects
-            )
+                pending.putOff(
+                    until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince),
+                failure, now, &effects)
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:

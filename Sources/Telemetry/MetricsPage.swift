@@ -2,7 +2,7 @@ internal import JSONText
 
 /// A family of metrics: a line of some program's table of them.
 package protocol MetricFamily: RawRepresentable<String> {
-    /// `counter` or `gauge`.
+    /// `counter`, `gauge` or `histogram`.
     var type: String { get }
     var labels: [String] { get }
     /// A sentence.
@@ -13,7 +13,7 @@ package protocol MetricFamily: RawRepresentable<String> {
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// One value of a family, with its labels' values in the order of `Metric.labels`.
+    /// One value of a family, with its labels' values in the order of its family's `labels`.
     package struct Sample: Sendable {
         package let labels: [String]
         package let value: Double
@@ -29,17 +29,35 @@ package struct MetricsPage: Sendable {
     package init() {}
 
     /// A family, all at once as the format wants it; one without samples is only described.
-    package mutating func add(_ metric: Metric, _ samples: [Sample]) { add(family: metric, samples) }
+    package mutating func add(_ metric: some MetricFamily, _ samples: [Sample]) {
+        describe(metric)
+        for sample in samples {
+            line(metric.rawValue, Array(zip(metric.labels, sample.labels)), sample.value)
+        }
+    }
 
-    /// The same of any program's table.
-    package mutating func add(family metric: some MetricFamily, _ samples: [Sample]) {
+    /// A family of histograms, by their labels' values.
+    package mutating func add(_ metric: some MetricFamily, histograms: [(labels: [String], histogram: Histogram)]) {
+        describe(metric)
+        for (values, histogram) in histograms {
+            let labels = Array(zip(metric.labels, values))
+            let bounds = histogram.bounds.map(Self.number) + ["+Inf"]
+            for (bound, count) in zip(bounds, histogram.cumulative) {
+                line("\(metric.rawValue)_bucket", labels + [("le", bound)], Double(count))
+            }
+            line("\(metric.rawValue)_sum", labels, histogram.sum)
+            line("\(metric.rawValue)_count", labels, Double(histogram.count))
+        }
+    }
+
+    private mutating func describe(_ metric: some MetricFamily) {
         text += "# HELP \(metric.rawValue) \(Self.escaped(metric.meaning, isLabel: false))\n"
         text += "# TYPE \(metric.rawValue) \(metric.type)\n"
-        for sample in samples {
-            let labels = zip(metric.labels, sample.labels).map { "\($0)=\"\(Self.escaped($1, isLabel: true))\"" }
-            text += metric.rawValue + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
-            text += " \(Self.number(sample.value))\n"
-        }
+    }
+
+    private mutating func line(_ name: String, _ labels: [(String, String)], _ value: Double) {
+        let labels = labels.map { "\($0)=\"\(Self.escaped($1, isLabel: true))\"" }
+        text += name + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}") + " \(Self.number(value))\n"
     }
 
     /// Whole numbers as such: counters of bytes are more than people read as powers of ten.

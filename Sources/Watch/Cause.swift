@@ -58,8 +58,10 @@ package enum Cause: String, Sendable, CaseIterable {
         case .paused: "End the pause when its reason is gone."
         case .storeHalted: "Make room in the store, or bring it back (store.directory); mezzotint doctor tries it."
         case .rendererHalted: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
-        case .hostBlocked: "Ask who runs the host, or lower what asks it; its jobs are tried again by themselves."
-        case .hostSlow: "Ask who runs the host, or shorten fetch.deadlines; other hosts keep half of the fetch permits."
+        case .hostBlocked:
+            "Ask who runs the host, or lower its limits (origins); its jobs are tried again by themselves, and mezzotint origins says when."
+        case .hostSlow:
+            "Ask who runs the host; raise its concurrency (origins) if it is yours, or shorten fetch.deadlines. Others go on."
         case .killerJob: "Look at the job with mezzotint dead show, and at the ends of the workers in their logs."
         case .pinned: "Look for the job in the owner's log; after a deadline it goes on in a retry topic."
         case .saturated: "Start more workers or give them more cores (render.processes), or publish less on that lane."

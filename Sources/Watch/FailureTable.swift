@@ -58,8 +58,13 @@ struct LetterTable: Sendable {
         }
     }
 
+    /// Of the partitions whose topic was read to its end.
+    var counts: [PartitionID: Int] {
+        Dictionary(uniqueKeysWithValues: whole.map { ($0, letters[$0]?.count ?? 0) })
+    }
+
     /// nil until every partition's topic was read to its end.
-    var count: Int? { whole.count == partitionCount ? kept : nil }
+    var count: Int? { partitionCount > 0 && whole.count == partitionCount ? kept : nil }
 
     var newest: LetterChange.Letter? { letters.values.lazy.flatMap(\.values).max { $0.at < $1.at } }
 

@@ -1,3 +1,5 @@
+internal import Records
+
 extension Findings {
     /// By what workers say that fails now; without their word by what most retries wait for.
     var halted: Diagnosis? {
@@ -20,16 +22,15 @@ extension Findings {
         return nil
     }
 
+    /// Of those that workers leave alone the one that most waits for; one of many with little to do is no cause.
     var blockedHost: Diagnosis? {
-        guard let hosts = report.blockedHosts?.filter({ $0.until > now }),
-            let host = hosts.max(by: { jobs(for: $0.host) < jobs(for: $1.host) })
-        else { return nil }
+        guard let host = report.blockedHosts?.max(by: { jobs(for: $0.host) < jobs(for: $1.host) }) else { return nil }
         let waits = report.waits.filter { $0.host == host.host }
-        let share = waits.isEmpty ? "" : ": \(shareText(waits)) waits for it"
+        guard holdsMost(waits, of: report.waits), let until = host.until else { return nil }
         return Diagnosis(
             .hostBlocked,
-            "\(Words.cut(host.host, 100)) (\(host.code)) is blocked until \(Words.clock(host.until))\(share).",
-            since: waits.map(\.since).min())
+            "\(Words.cut(host.host, 100)) (\(Words.cut(host.code ?? "unknown", 60))) is blocked until \(Words.clock(until)): \(shareText(waits)) waits for it.",
+            since: host.since ?? waits.map(\.since).min())
     }
 
     var waitingHost: Diagnosis? {
@@ -40,31 +41,24 @@ extension Findings {
             since: waits.map(\.since).min())
     }
 
-    /// By deadlines that passed; or by fetch permits that one host of a late lane uses up while renderers have room.
+    /// By deadlines that passed, by jobs that could not even be kept in memory; or by a host that a late lane waits for most,
+    /// while it is asked as often at once as it may be.
     var slowHost: Diagnosis? {
         if let (waits, host, code) = dominantHost(.hostSlow) {
             return Diagnosis(
                 .hostSlow, "\(Words.cut(host, 100)) answers slowly: \(shareText(waits)) waits for it (\(code)).",
                 since: waits.map(\.since).min())
         }
-        let figures = report.workers.compactMap(\.figures)
-        guard !figures.isEmpty, isLate,
-            figures.allSatisfy({ figures in
-                guard let used = figures.fetchPermits.used, let all = figures.fetchPermits.all,
-                    let rendering = figures.renderPermits.used, let renderers = figures.renderPermits.all
-                else { return false }
-                // One host may hold half of them.
-                return used * 2 >= all && rendering < renderers
+        guard isLate,
+            let host = report.hosts?.filter({ $0.limit > 0 && $0.inFlight >= $0.limit }).max(by: {
+                jobs(for: $0.host) < jobs(for: $1.host)
             })
         else { return nil }
-        let turns = report.waits.filter { $0.reason == .turn && !$0.host.isEmpty }
-        let byHost = Dictionary(grouping: turns, by: \.host)
-        let all = turns.reduce(0) { $0 + $1.jobs }
-        guard let (host, waits) = byHost.max(by: { sum($0.value) < sum($1.value) }), sum(waits) >= Self.dominance * all
-        else { return nil }
+        let waits = report.waits.filter { $0.host == host.host }
+        guard holdsMost(waits, of: report.waits) else { return nil }
         return Diagnosis(
             .hostSlow,
-            "\(Words.cut(host, 100)) answers slowly: \(shareText(waits)) waits for it, it uses the fetch permits that it may, and renderers are idle.",
+            "\(Words.cut(host.host, 100)) answers slowly: \(shareText(waits)) waits for it, and it is asked \(host.inFlight) at once, which is all that it may be.",
             since: waits.map(\.since).min())
     }
 }

@@ -6,7 +6,7 @@ extension Findings {
         report.lanes.map { lane in
             let name = Words.title(lane.lane.rawValue)
             guard let records = lane.lag.records else { return "\(name) is not known." }
-            let unknown = lane.lag.unknown > 0 ? " (\(lane.lag.unknown) partitions are not known)" : ""
+            let unknown = lane.lag.unknown > 0 ? " (\(Words.counted(lane.lag.unknown, "partition")) left out)" : ""
             guard records > 0 else { return "\(name) has nothing to do\(unknown)." }
             let oldest =
                 lane.lag.oldest.map { "the oldest waits \(Words.span(now - $0))" } ?? "for how long is not known"
@@ -14,6 +14,8 @@ extension Findings {
             text += "\(Words.count(Int(records))) wait, \(oldest) (target \(Words.span(lane.target)))"
             if lane.isLate(at: now), let rates = lane.rates, rates.in - rates.out >= 0.1 {
                 text += ", growing by \(Words.rate(rates.in - rates.out))/s"
+            } else if lane.isLate(at: now), let drain = lane.drainMilliseconds {
+                text += ", drained in \(Words.span(drain)) at this rate"
             }
             return text + unknown + "."
         }.joined(separator: " ")
@@ -28,11 +30,14 @@ extension Findings {
     }
 
     func sum(_ waits: [WatchReport.WaitReport]) -> Double { waits.reduce(0) { $0 + $1.jobs } }
-    func jobs(for host: String) -> Double { sum(report.waits.filter { $0.host == host }) }
 
     /// The largest of these, where they are most of what is tried again.
     func dominant(_ waits: [WatchReport.WaitReport]) -> WatchReport.WaitReport? {
-        sum(waits) > 0 && sum(waits) >= Self.dominance * sum(retries { _ in true }) ? waits.first : nil
+        holdsMost(waits, of: retries { _ in true }) ? waits.first : nil
+    }
+
+    func holdsMost(_ waits: [WatchReport.WaitReport], of all: [WatchReport.WaitReport]) -> Bool {
+        sum(waits) > 0 && sum(waits) >= Self.dominance * sum(all)
     }
 
     func dominantHost(
@@ -48,7 +53,7 @@ extension Findings {
     func jobsText(_ waits: [WatchReport.WaitReport]) -> String {
         let count = Int(sum(waits).rounded())
         let isEstimate = waits.contains(where: \.isEstimate)
-        return "\(isEstimate ? "about " : "")\(Words.count(count)) job\(count == 1 ? "" : "s")"
+        return "\(isEstimate ? "about " : "")\(Words.counted(count, "job"))"
     }
 
     /// `82 % of what waits (about 1,240 jobs)`.

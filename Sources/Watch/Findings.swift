@@ -7,6 +7,14 @@ struct Findings {
     let report: WatchReport
     let state: WatchState
     let now: Int64
+    private let jobsByHost: [String: Double]
+
+    init(report: WatchReport, state: WatchState, now: Int64) {
+        (self.report, self.state, self.now) = (report, state, now)
+        jobsByHost = report.waits.reduce(into: [:]) { $0[$1.host, default: 0] += $1.jobs }
+    }
+
+    func jobs(for host: String) -> Double { jobsByHost[host] ?? 0 }
 
     /// A question that was lost is asked again first.
     static let answerMilliseconds: Int64 = 3_000

@@ -1,7 +1,7 @@
 /// The last hour of a lane, a point a minute, and the last minute, look by look.
 struct LaneHistory: Sendable {
     static let milliseconds: Int64 = 3_600_000
-    private static let minute: Int64 = 60_000
+    static let minute: Int64 = 60_000
     private static let rateWindow: Int64 = 60_000
     private static let points = 60
 

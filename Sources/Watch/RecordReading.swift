@@ -7,14 +7,17 @@ package import Records
 package struct RecordReading: Sendable {
     private let rules: CanonicalRules
     private let intake: Intake
+    private let groups: [OriginGroup]
 
-    package init(rules: CanonicalRules) { (self.rules, intake) = (rules, Intake(rules: rules)) }
+    package init(rules: CanonicalRules, groups: [OriginGroup] = []) {
+        (self.rules, intake, self.groups) = (rules, Intake(rules: rules), groups)
+    }
 
     /// The unfinished records of a place, from its first on.
     package func sample(_ records: [Record], of topic: Topic, _ partition: PartitionID) -> PlaceSample {
         var sample = PlaceSample(topic, partition)
         for record in records.prefix(PlaceSample.most) {
-            let host = intake.url(ofRefused: record).map { OriginHost(of: $0.fetched).description } ?? ""
+            let host = intake.url(ofRefused: record).map { groups.origin(of: $0.fetched).description } ?? ""
             if let note = try? RetryNote(record) {
                 sample.count(
                     .init(lane: note.lane.rawValue, host: host, code: Words.cut(note.cause.code, 60)),
@@ -37,7 +40,7 @@ package struct RecordReading: Sendable {
             }
             let url = ShownURL(report.url, hiding: rules.hidden).description
             return JobEnd(
-                code: Words.cut(failure.code, 60), host: OriginHost(of: report.url).description,
+                code: Words.cut(failure.code, 60), host: groups.origin(of: report.url).description,
                 message: shown(failure.message), job: Words.cut(report.job), url: Words.cut(url, 2_048), at: report.at)
         }
     }
@@ -75,11 +78,14 @@ package struct RecordReading: Sendable {
                 change.added.append(
                     .init(
                         id: letter.id, code: Words.cut(letter.cause.code, 60),
-                        host: letter.url.map { OriginHost(of: $0.description).description } ?? "", at: letter.at))
+                        host: letter.url.map { groups.origin(of: $0.description).description } ?? "", at: letter.at))
             }
         }
         return change
     }
+
+    /// What is told of hosts, of records of `origins`.
+    package func hosts(_ records: [Record]) -> [OriginRow] { records.compactMap { OriginRow($0) } }
 
     /// Who owned the partition and how far its owners came, of records of `variants`: the newest of each.
     package func ownership(_ records: [Record]) -> [WatchEvent] {

@@ -18,19 +18,10 @@ package enum WatchEvent: Sendable {
     case epoch(EpochRow)
     case progress(ProgressRow)
     case workers([WorkerSight])
-    /// Hosts that workers ask for nothing now. Nobody tells of them yet: unknown until somebody does.
-    case blockedHosts([BlockedHost])
+    /// Rows of `origins` in their order: what workers tell of hosts.
+    case hosts([OriginRow])
     /// Lanes that a person has paused. Nobody can yet.
     case paused([Pause])
-}
-
-/// A host that workers leave alone for a while.
-package struct BlockedHost: Sendable, Hashable {
-    package let host: String
-    package let code: String
-    /// Milliseconds since 1970.
-    package let until: Int64
-    package init(host: String, code: String, until: Int64) { (self.host, self.code, self.until) = (host, code, until) }
 }
 
 /// What a person has stopped for a while.
@@ -93,7 +84,7 @@ package struct PlaceSample: Sendable {
 
     package struct Group: Sendable, Hashable {
         package let lane: String
-        /// Scheme, name and port; empty where the record names none.
+        /// Scheme, name and port, or the name of its group; empty where the record names none.
         package let host: String
         /// Why it waits; nil in a lane's own topic.
         package let code: String?

@@ -19,7 +19,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case workersSilent = "mezzotint_watch_workers_silent"
     case letters = "mezzotint_dead_letters"
     case blockedHosts = "mezzotint_watch_blocked_hosts"
-    case connected = "mezzotint_log_connected"
+    case connected = "mezzotint_watch_log_connected"
     case staleness = "mezzotint_watch_staleness_seconds"
     case cause = "mezzotint_watch_cause"
 
@@ -28,10 +28,12 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     package var labels: [String] {
         switch self {
         case .lagRecords, .lagSeconds: ["topic", "partition"]
+        case .letters: ["partition"]
         case .oldest, .target: ["lane"]
         case .cause: ["cause"]
-        case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent, .letters,
-            .blockedHosts, .connected, .staleness:
+        case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent,
+            .blockedHosts,
+            .connected, .staleness:
             []
         }
     }
@@ -49,9 +51,10 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .owners: "Workers that own partitions."
         case .workersAsked: "Workers whose metrics are asked for (watch.workers)."
         case .workersSilent: "Those of them that do not answer."
-        case .letters: "Dead letters that stand. No sample until all were read."
-        case .blockedHosts: "Hosts that workers ask for nothing now. No sample while nobody tells."
-        case .connected: "1 while the log answers, else 0."
+        case .letters:
+            "Dead letters that stand, those that were discarded left out. No sample of a partition until all of it were read."
+        case .blockedHosts: "Hosts that workers leave alone now. No sample until what they tell of hosts was read."
+        case .connected: "1 while the log answers lagwatch, else 0."
         case .staleness: "Seconds since the log last answered: as old is all that is told here."
         case .cause: "1 for the cause that the page's sentence names, 0 for all others."
         }
@@ -61,13 +64,16 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
 extension WatchReport {
     package var metrics: MetricsPage {
         var page = MetricsPage()
-        for metric in WatchMetric.allCases { page.add(family: metric, samples(of: metric)) }
+        for metric in WatchMetric.allCases { page.add(metric, samples(of: metric)) }
         return page
     }
 
     private func samples(of metric: WatchMetric) -> [MetricsPage.Sample] {
         typealias Sample = MetricsPage.Sample
         func one(_ value: Int?) -> [Sample] { value.map { [Sample($0)] } ?? [] }
+        // As a worker's: left out while the log does not answer.
+        let isLag = [.lagRecords, .lagSeconds, .oldest].contains(metric)
+        if isLag, diagnosis.cause == .logUnreachable { return [] }
         switch metric {
         case .lagRecords: return byPartition { $0.records.map { Double($0) } }
         case .lagSeconds: return byPartition { lag in lag.age(at: at).map { Double($0) / 1000 } }
@@ -82,7 +88,8 @@ extension WatchReport {
         case .owners: return one(owners)
         case .workersAsked: return one(workers.count)
         case .workersSilent: return one(workers.count { $0.silence != nil })
-        case .letters: return one(letters)
+        case .letters:
+            return lettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
         case .blockedHosts: return one(blockedHosts?.count)
         case .connected: return one(diagnosis.cause == .logUnreachable || answeredAt == nil ? 0 : 1)
         case .staleness: return answeredAt.map { [Sample(Double(max(0, at - $0)) / 1000)] } ?? []

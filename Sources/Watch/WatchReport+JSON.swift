@@ -16,6 +16,12 @@ extension WatchReport {
         json.array("failures", failures) { $0.write($1) }
         json.array("partitions", partitions) { $0.write($1, at: at) }
         json.array("workers", workers) { $0.write($1) }
+        if let troubledHosts {
+            json.array("hosts", troubledHosts) { $0.write($1) }
+        } else {
+            json.key("hosts")
+            json.null()
+        }
         json.endObject()
         json.endLine()
         // Read on a terminal, too: see `PlainText`.
@@ -97,6 +103,18 @@ extension JSONWriter {
         optional("since", time: wait.since)
         optional("message", wait.message.isEmpty ? nil : wait.message)
         field("action", wait.reason.action)
+    }
+
+    fileprivate mutating func write(_ host: OriginSummary) {
+        field("host", host.host)
+        field("state", host.state.rawValue)
+        optional("code", host.code)
+        optional("since", time: host.since)
+        optional("until", time: host.until)
+        field("limit", host.limit)
+        field("inFlight", host.inFlight)
+        field("waitingFast", host.waitingFast)
+        field("waitingSlow", host.waitingSlow)
     }
 
     fileprivate mutating func write(_ failure: WatchReport.FailureReport) {

@@ -1,5 +1,5 @@
 package import ImageModel
-package import Ports
+internal import Ports
 internal import Posix
 package import Records
 
@@ -17,13 +17,23 @@ package struct WatchReport: Sendable {
     package let workers: [WorkerReport]
     package let marks: [(at: Int64, text: String)]
     /// Dead letters that stand; nil until all were read. More may stand than are counted.
-    package let letters: Int?
+    package var letters: Int? {
+        guard !partitions.isEmpty, lettersByPartition.count == partitions.count else { return nil }
+        return lettersByPartition.values.reduce(0, +)
+    }
+    /// Of the partitions whose letters were all read.
+    let lettersByPartition: [PartitionID: Int]
     package let hasMoreLetters: Bool
-    package let blockedHosts: [BlockedHost]?
+    /// Hosts as workers tell of them; nil until that was read.
+    package let hosts: [OriginSummary]?
     /// Who owns partitions now; nil where nobody told.
     package let owners: Int?
     /// Places of the log that have records to sample, and those whose sample is in `waits`.
     package let sampled: (of: Int, places: Int)
+
+    /// Those that are left alone now, or asked less; nil where that is not known.
+    package var troubledHosts: [OriginSummary]? { hosts?.filter { $0.state != .open } }
+    package var blockedHosts: [OriginSummary]? { hosts?.filter { $0.state == .blocked } }
 
     package struct LaneReport: Sendable {
         package let lane: Lane
@@ -38,6 +48,7 @@ package struct WatchReport: Sendable {
             guard let rates, let records = lag.records, records > 0, rates.out > rates.in else { return nil }
             return Double(records) / (rates.out - rates.in)
         }
+        var drainMilliseconds: Int64? { drainSeconds.map { Int64(min($0, 1e9) * 1000) } }
     }
 
     package struct WaitReport: Sendable, Hashable {
@@ -115,12 +126,13 @@ extension WatchReport {
                 restoredAt: worker.restoredAt, failedAt: worker.failedAt)
         }.sorted { $0.address < $1.address }
         partitions = (0..<state.partitionCount).map { state.partition($0, at: now) }
-        (waits, sampled) = state.waits()
         failures = state.failureReports
         marks = state.marks.map { ($0.at, $0.text) }
-        letters = state.letters.count
+        lettersByPartition = state.letters.counts
         hasMoreLetters = state.letters.isMore
-        blockedHosts = state.blockedHosts
+        let hosts = state.hosts?.summaries(at: now)
+        self.hosts = hosts
+        (waits, sampled) = state.waits(blocked: Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? []))
         owners = state.areOwnersKnown ? Set(state.partitions.compactMap(\.owner)).count : nil
         diagnosis = Diagnosis(of: self, state, at: now)
     }

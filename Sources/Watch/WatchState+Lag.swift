@@ -1,6 +1,6 @@
-package import ImageModel
+internal import ImageModel
 package import Ports
-package import Records
+internal import Records
 
 /// What waits somewhere; nil where it is not known.
 package struct Lag: Sendable, Hashable {

@@ -7,13 +7,16 @@ extension WatchReport.WaitReport.Reason {
     /// What a failure's code makes a job wait for.
     init(code: String) { self = Self.byCode[code] ?? (code.hasPrefix("fetch.") ? .host : .retry) }
 
-    /// Those of this machine by their verdict; an origin's deadline and 408 mean that it is slow.
+    /// Those of this machine by their verdict; an origin's deadline and 408 mean that it is slow, and so do more jobs of it
+    /// than may be in memory.
     private static let byCode: [String: Self] = {
         var reasons: [String: Self] = [:]
         for entry in StoreFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .store }
         for entry in RenderFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .renderer }
         for entry in FetchFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .retry }
         for code in [FetchFailure.Code.deadline, .requestTimeout] { reasons[code.rawValue] = .hostSlow }
+        reasons[RetryCause.Code.hostBlocked.rawValue] = .host
+        reasons[RetryCause.Code.hostCrowded.rawValue] = .hostSlow
         return reasons
     }()
 }
@@ -21,7 +24,9 @@ extension WatchReport.WaitReport.Reason {
 extension WatchState {
     /// What waits, by reason, lane, host and code: estimated from the samples, the most jobs first. How many places have
     /// something that waits, and how many of them were sampled.
-    func waits() -> (reports: [WatchReport.WaitReport], sampled: (of: Int, places: Int)) {
+    ///
+    /// - Parameter blocked: hosts that are left alone now: nothing of theirs waits for its turn.
+    func waits(blocked: Set<String>) -> (reports: [WatchReport.WaitReport], sampled: (of: Int, places: Int)) {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]
         var (waiting, sampled) = (0, 0)
@@ -35,7 +40,8 @@ extension WatchState {
                 // Records that were published since stand at the end, and are taken to be like those before them.
                 let weight = Double(unfinished) / Double(sample.seen)
                 for (group, figures) in sample.groups {
-                    let reason = group.code.map { Report.Reason(code: $0) } ?? reason(ofLaneIn: number)
+                    var reason = group.code.map { Report.Reason(code: $0) } ?? reason(ofLaneIn: number)
+                    if reason == .turn, blocked.contains(group.host) { reason = .host }
                     let key = Key(reason: reason, group: group)
                     var report =
                         found[key]

@@ -1,6 +1,6 @@
 package import ImageModel
-package import Ports
-package import Records
+internal import Ports
+internal import Records
 
 /// What is known of a log, its group and its workers from outside, folded from what questions were answered.
 ///
@@ -20,7 +20,8 @@ package struct WatchState: Sendable {
     var marks: [Mark] = []
     /// Whether anybody has told who owns what.
     var areOwnersKnown = false
-    var blockedHosts: [BlockedHost]?
+    /// nil until the topic was read.
+    var hosts: HostTable?
     var pauses: [Pause]?
     /// When the log last answered, milliseconds since 1970.
     package private(set) var answeredAt: Int64?
@@ -67,14 +68,23 @@ package struct WatchState: Sendable {
             guard isHere(row.partition) else { return }
             partitions[Int(row.partition.number)].progress = row
         case .workers(let sights): take(sights, at: now)
-        case .blockedHosts(let hosts): blockedHosts = hosts
+        case .hosts(let rows):
+            if hosts == nil { hosts = HostTable() }
+            hosts?.take(rows)
         case .paused(let pauses): self.pauses = pauses
         }
     }
 
+    /// Where nothing at all was answered, what was known stays, as old as it is.
     private mutating func take(
         _ results: [Result<PartitionOffsets, LogFailure>], of points: [LogPoint], at now: Int64
     ) {
+        let failures = results.lazy.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
+        if let first = failures.first, failures.count == results.count {
+            silence = (silence?.since ?? now, first.description)
+            return
+        }
+        (silence, answeredAt) = (nil, now)
         for (result, point) in zip(results, points) {
             guard let place = index(point.topic, point.partition) else { continue }
             switch result {
@@ -84,14 +94,6 @@ package struct WatchState: Sendable {
                 let moved = places[place].take(offsets, at: now)
                 if let lane = point.topic.lane { lanes[lane.ordinal].count(published: moved.in, finished: moved.out) }
             }
-        }
-        let failed = results.lazy.compactMap { result -> LogFailure? in
-            if case .failure(let failure) = result { failure } else { nil }
-        }
-        if !results.isEmpty, failed.count == results.count {
-            silence = (silence?.since ?? now, failed.first?.description ?? "")
-        } else {
-            (silence, answeredAt) = (nil, now)
         }
         for lane in Lane.allCases {
             let sum = lag(of: lane, at: now)

@@ -31,6 +31,9 @@ package enum Words {
         return (number < 0 ? "-" : "") + digits + text
     }
 
+    /// `1 partition`, `12 partitions`.
+    static func counted(_ number: Int, _ noun: String) -> String { "\(count(number)) \(noun)\(number == 1 ? "" : "s")" }
+
     package static func rate(_ perSecond: Double) -> String {
         Figure.text(perSecond, digits: abs(perSecond) < 10 ? 1 : 0)
     }

@@ -22,6 +22,8 @@ package struct Counters: Sendable, Equatable {
     package var notModified = 0
     package var fetchedBytes = 0
     package var renders = 0
+    /// Of variants and originals.
+    package var storedBytes = 0
     /// Rows that came back from the changelog into indexes.
     package var restoredRows = 0
 

@@ -34,7 +34,7 @@ struct LagwatchTests {
         #expect(try metrics.sum("mezzotint_consumer_lag_records") == 6)
         #expect(try metrics.value("mezzotint_watch_workers_live") == 0)
         #expect(try metrics.value("mezzotint_watch_cause", "cause=\"no-worker\"") == 1)
-        #expect(try metrics.value("mezzotint_log_connected") == 1)
+        #expect(try metrics.value("mezzotint_watch_log_connected") == 1)
 
         let worker = try place.worker(untilIdle: false)
         let fine = try await watch.tells("fine")
@@ -86,6 +86,56 @@ struct LagwatchTests {
         try await eventually {
             try await strange.state().rows("workers").first?["message"] as? String == "it answers with status 404"
         }
+    }
+
+    @Test(
+        "A host that answers 429 is named within 15 seconds, with until when it is left alone; unblocked it is no more")
+    func blocked() async throws {
+        let place = try Workplace("origins.backoff=60s")
+        place.origin.serve("/a.png", .status(429))
+        let host = place.origin.url("")
+        try place.publish((0..<4).map { _ in (place.origin.url("/a.png"), ["16x16.png"], .slow) })
+        let worker = try place.worker(untilIdle: false)
+        defer { worker.signal(SIGKILL) }
+        let watch = try await place.lagwatch()
+        defer { watch.program.signal(SIGKILL) }
+        try await watch.tells("fine")
+        let begun = ContinuousClock.now
+        let state = try await watch.tells("host-blocked")
+        #expect(ContinuousClock.now - begun < .seconds(15))
+        #expect(state.sentence.contains(host), "\(state.sentence)")
+        try await eventually { try await watch.state().rows("hosts").first?["state"] as? String == "blocked" }
+        let row = try #require(try await watch.state().rows("hosts").first)
+        #expect(row["host"] as? String == host && row["code"] as? String == "fetch.too-many-requests", "\(row)")
+        #expect(row["until"] as? String != nil)
+        try await eventually {
+            try await watch.state().sentence.hasPrefix("\(host) (fetch.too-many-requests) is blocked until ")
+        }
+        try await eventually {
+            try Exposition(try await watch.asked("/metrics").text).value("mezzotint_watch_blocked_hosts") == 1
+        }
+        worker.signal(SIGKILL)
+        _ = try await worker.ended()
+        #expect(try place.run("origins", "unblock", host).status == 0)
+        try await eventually { try await watch.state().rows("hosts").isEmpty }
+    }
+
+    @Test(
+        "Wrong arguments are one sentence and status 2; a port that is taken says so",
+        arguments: [
+            (["--listen", "nowhere"], 2, "'--listen' takes an address and a port, such as 127.0.0.1:9465"),
+            (["--lisen", "127.0.0.1:0"], 2, "Did you mean '--listen'?"), (["page"], 2, "Unexpected argument 'page'."),
+            (["--config", "nowhere.yaml"], 1, "nowhere.yaml"),
+            (["--set", "watch.workers=here"], 1, "watch.workers"),
+            (["--listen", "127.0.0.1:TAKEN"], 1, "The page cannot be served (--listen). "),
+        ] as [([String], Int32, String)])
+    func arguments(words: [String], status: Int32, sentence: String) throws {
+        let place = try Workplace()
+        let taken = String(place.origin.url("").split(separator: ":").last ?? "")
+        let ended = try Built.run(
+            "mezzotint-lagwatch", words.map { $0.replacing("TAKEN", with: taken) }, in: place.folder.url)
+        #expect(ended.status == status && ended.errors.contains(sentence), "\(ended.errors)")
+        #expect(ended.output.isEmpty && ended.errors.split(separator: "\n").count == 1, "\(ended.errors)")
     }
 
     @Test("Only who asks by an address or by a name that is ours is answered, and pages allow nothing of others")

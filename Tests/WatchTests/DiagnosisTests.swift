@@ -1,6 +1,7 @@
 import ImageModel
 import Ports
 import Records
+import Telemetry
 import Testing
 
 @testable import Watch
@@ -104,10 +105,30 @@ struct DiagnosisTests {
                 message: "It answered 429.")
             $0.sample(.jobsFast, 0, 18, code: nil, host: "https://other.example")
         },
-        Fault("one host slow", .hostSlow, ["https://slow.example answers slowly: 100 % of what waits (40 jobs)"]) {
-            $0.publish(40, to: .jobsFast, 0)
-            $0.workers = [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, fetches: 16)))]
+        Fault(
+            "one host that is left alone", .hostBlocked,
+            [
+                "https://images.example (fetch.too-many-requests) is blocked until ",
+                " UTC: 82 % of what waits (82 jobs) waits for it.",
+            ]
+        ) {
+            $0.publish(82, to: .retry1m, 0)
+            $0.publish(18, to: .jobsFast, 0)
             $0.look(14)
+            $0.sample(.retry1m, 0, 82, code: "retry.host-blocked", host: "https://images.example")
+            $0.sample(.jobsFast, 0, 18, code: nil, host: "https://other.example")
+            $0.tell("https://quiet.example", .blocked, code: "fetch.deadline")
+            $0.tell("https://images.example", .blocked, code: "fetch.too-many-requests")
+        },
+        Fault(
+            "one host slow", .hostSlow,
+            [
+                "https://slow.example answers slowly: 100 % of what waits (40 jobs) waits for it, and it is asked 6 at once"
+            ]
+        ) {
+            $0.publish(40, to: .jobsFast, 0)
+            $0.look(14)
+            $0.tell("https://slow.example", .open, inFlight: 6)
             $0.head(.jobsFast, 0, seconds: 14)
             $0.sample(.jobsFast, 0, 40, code: nil, host: "https://slow.example")
         },
@@ -118,6 +139,14 @@ struct DiagnosisTests {
             $0.publish(4, to: .retry10s, 0)
             $0.look(14)
             $0.sample(.retry10s, 0, 4, code: "fetch.deadline", host: "https://slow.example")
+        },
+        Fault(
+            "one host with more jobs than may be in memory", .hostSlow,
+            ["https://slow.example answers slowly: ", "(retry.host-crowded)"]
+        ) {
+            $0.publish(90, to: .retry10s, 0)
+            $0.look(14)
+            $0.sample(.retry10s, 0, 90, code: "retry.host-crowded", host: "https://slow.example")
         },
         Fault("a poison job", .killerJob, ["the owners of partition 2 died 2 times, and 1 jobs may be why"]) {
             $0.look(14)
@@ -167,10 +196,8 @@ struct DiagnosisTests {
         scene.look()
         scene.head(.jobsFast, 0, seconds: 60)
         #expect(scene.report.diagnosis.cause == .saturated)
-        scene.apply(
-            .blockedHosts([
-                BlockedHost(host: "https://b.example", code: "fetch.server-error", until: scene.now + 600_000)
-            ]))
+        scene.sample(.jobsFast, 0, 9, code: nil, host: "https://b.example")
+        scene.tell("https://b.example", .blocked, code: "fetch.server-error")
         #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (fetch.server-error) is blocked until "))
         scene.apply(.paused([Pause(subject: "slow", who: "ops", until: scene.now + 600_000)]))
         #expect(scene.report.diagnosis.sentence.hasPrefix("slow is paused until "))
@@ -184,11 +211,33 @@ struct DiagnosisTests {
         scene.look(12)
         #expect(scene.report.diagnosis.cause == .noOwner)
         scene.owners = [:]
-        scene.look(6)
+        scene.look(8)
         #expect(scene.report.diagnosis.cause == .noWorker)
         scene.unreadable = [0, 1, 2, 3]
         scene.look(6)
         #expect(scene.report.diagnosis.cause == .logUnreachable)
+    }
+
+    @Test("A blocked host for which little waits is no cause, and one whose time is over or that was unblocked is none")
+    func spared() {
+        var scene = Scene()
+        scene.publish(10, to: .retry1m, 0)
+        scene.look()
+        #expect(scene.report.hosts == nil)
+        scene.sample(.retry1m, 0, 4, code: "retry.host-blocked", host: "https://b.example")
+        scene.tell("https://c.example", .blocked, code: "fetch.server-error")
+        #expect(scene.report.diagnosis.sentence.hasPrefix("100 % of what waits"))
+        scene.tell("https://b.example", .blocked, code: "fetch.server-error")
+        #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (fetch.server-error) is blocked until "))
+        #expect(scene.report.blockedHosts?.map(\.host) == ["https://b.example", "https://c.example"])
+        scene.tell("https://c.example", .open)
+        scene.advance()
+        var row = OriginRow(host: "https://b.example", by: OriginRow.operatorName, at: scene.now)
+        row.state = .open
+        scene.apply(.hosts([row]))
+        #expect(scene.report.blockedHosts == [])
+        scene.look(700)
+        #expect(scene.report.troubledHosts == [])
     }
 
     @Test("A rebalance is no outage, and what is over is not said any more")
@@ -239,6 +288,7 @@ struct DiagnosisTests {
             scene.apply(.letters(change))
         }
         #expect(scene.report.diagnosis.sentence.hasPrefix("1 dead letter waits for a person, the newest since "))
+        #expect(scene.report.metrics.text.contains("\nmezzotint_dead_letters{partition=\"0\"} 1\n"))
         var change = LetterChange(PartitionID(0), isWhole: true)
         change.discarded = ["a"]
         scene.apply(.letters(change))

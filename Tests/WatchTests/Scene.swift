@@ -78,6 +78,16 @@ struct Scene {
                 appended: now - seconds * 1000))
     }
 
+    /// A worker tells this of a host.
+    mutating func tell(
+        _ host: String, _ state: OriginRow.State, code: String? = nil, inFlight: Int = 0, of limit: Int = 6
+    ) {
+        var row = OriginRow(host: host, by: "w1", at: now)
+        (row.state, row.code, row.since) = (state, code, state == .open ? nil : now)
+        (row.until, row.inFlight, row.limit) = (state == .blocked ? now + 600_000 : nil, inFlight, limit)
+        apply(.hosts([row]))
+    }
+
     /// So many records of a place wait for this.
     mutating func sample(
         _ topic: Topic, _ partition: Int, _ jobs: Int, code: String?, host: String, message: String = ""

@@ -34,6 +34,22 @@ struct LaneLinesTests {
         #expect(told.first?.fields.first { $0.key == "late" }?.value == .bool(true))
     }
 
+    @Test("One line says that a lane is late, and one that it is in time again, however long it is either")
+    func changes() {
+        var lines = LaneLines(targets: [.fast: .seconds(5), .slow: .seconds(3600)], at: Self.start)
+        func told(_ status: LaneStatus, after seconds: Int64) -> [String] {
+            lines.changes([.fast: status, .slow: status], at: Self.start + seconds * 1000).map(\.text)
+        }
+        #expect(told(Self.busy, after: 5) == [])
+        #expect(
+            told(Self.busy, after: 6) == [
+                "The fast lane is late: its oldest job is 6.0 s old, and should be begun within 5.0 s; 12 are unfinished (sources that wait for a fetch: 3, for a render: 7; jobs that are tried again: 2)."
+            ])
+        #expect(told(Self.busy, after: 7) == [] && told(Self.busy, after: 3) == [])
+        #expect(told(Self.idle, after: 40) == ["The fast lane is in time again: it was late for 34 s."])
+        #expect(told(Self.idle, after: 41) == [])
+    }
+
     @Test("A lane that has nothing to do says nothing, and a partition that comes brings no jobs that came")
     func quiet() {
         var lines = LaneLines(targets: [:], at: Self.start)

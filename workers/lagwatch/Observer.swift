@@ -22,6 +22,8 @@ actor Observer {
     private(set) var view: (any LogView)?
     private var state: WatchState
     private var tails: TailReading
+    /// Of `origins`, whose rows all stand in one partition.
+    private var hosts = TailReading(partitions: 1, topics: [.origins])
     /// Looks so far.
     private var turn = 0
     private var lastCause: Cause?
@@ -29,7 +31,7 @@ actor Observer {
     init(_ settings: Settings, logger: Logger) {
         (self.settings, self.logger) = (settings, logger)
         rules = settings.canonicalRules
-        reading = RecordReading(rules: rules)
+        reading = RecordReading(rules: rules, groups: settings.originGroups)
         pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
         (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
     }
@@ -92,21 +94,44 @@ actor Observer {
         guard let view = await opened() else { return }
         turn += 1
         let partitions = (0..<Int32(view.partitionCount)).map { PartitionID($0) }
-        let points = (Topic.worked + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
+        let points =
+            (Topic.worked + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
+            + [LogPoint(.origins, OriginRow.partition, nil)]
         let results = await view.offsets(of: points)
         apply(.offsets(results, of: points))
         guard !state.isSilent else { return }
         for (point, result) in zip(points, results) {
-            if case .success(let offsets) = result { tails.learn(offsets) } else { tails.forget(point) }
+            if case .success(let offsets) = result {
+                tails.learn(offsets)
+                hosts.learn(offsets)
+            } else {
+                tails.forget(point)
+                hosts.forget(point)
+            }
         }
         if let owners = try? await view.owners() { apply(.owners(owners)) }
         let heads = state.headsToRead(pace.heads)
         for (point, result) in zip(heads, await view.appendTimes(at: heads)) {
             if case .success(let appended) = result { apply(.head(point, appended: appended)) }
         }
+        await readHosts(view)
         await sample(view)
         await readTails(view)
         if view.isIndexed { await readOwnership(view, partitions) }
+    }
+
+    /// Workers tell again every few seconds what they know of hosts that are in trouble.
+    private func readHosts(_ view: any LogView) async {
+        guard let point = hosts.next(1, records: pace.hostRecords).first else {
+            if hosts.isWhole { apply(.hosts([])) }
+            return
+        }
+        guard
+            let records = try? await view.read(
+                point.topic, point.partition, from: point.offset ?? 0, limit: pace.hostRecords)
+        else { return }
+        _ = hosts.read(point, records)
+        apply(.hosts(reading.hosts(records)))
     }
 
     private func sample(_ view: any LogView) async {
@@ -154,12 +179,15 @@ struct Pace: Sendable {
     let sampleRecords: Int
     let tails: Int
     let tailRecords: Int
+    let hostRecords: Int
     let rows: Int
 
     static let workers = Duration.seconds(2)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
-        rows: 16)
+        hostRecords: 5_000, rows: 16)
     static let kafka = Pace(
-        interval: .seconds(3), heads: 32, samples: 2, sampleRecords: 250, tails: 2, tailRecords: 250, rows: 0)
+        interval: .seconds(3), heads: 32, samples: 2, sampleRecords: 250, tails: 2, tailRecords: 250,
+        hostRecords: 2_500,
+        rows: 0)
 }

@@ -8,17 +8,51 @@ internal import WebServer
 
 /// Serves what was last made of what is known: nobody who asks waits for the log, and a thousand cost no more than one.
 ///
-/// - Concurrency: answers on the server's thread, from memory; only metrics are made, and sources looked up, when somebody
-///   asks, few at once.
+/// - Concurrency: answers on the server's thread, from memory: page and JSON are made when the first one asks for them, once a
+///   second at most. Metrics are made, and sources looked up, when somebody asks, few at once.
 final class PageServer: Sendable {
     let address: String
     private let server: WebServer
     private let observer: Observer
     private let shown: Shown
 
-    /// What everybody is shown until it is made anew.
+    /// What everybody is shown until there is a newer report.
     private final class Shown: Sendable {
-        let answers = Mutex<(at: Int64, byPath: [String: SharedContent])?>(nil)
+        private struct Current {
+            let at: Int64
+            let report: WatchReport
+            var page: SharedContent?
+            var json: SharedContent?
+        }
+
+        private let current = Mutex<Current?>(nil)
+
+        func show(_ report: WatchReport) {
+            let new = Current(at: SystemTime.monotonicNanoseconds, report: report)
+            current.withLock { $0 = new }
+        }
+
+        /// nil before the first report.
+        var age: Int64? { current.withLock { $0.map { SystemTime.monotonicNanoseconds - $0.at } } }
+
+        var page: SharedContent? {
+            current.withLock { current in
+                guard let report = current?.report else { return nil }
+                let page =
+                    current?.page ?? SharedContent(report.page, headers: PageServer.headers("text/html; charset=utf-8"))
+                current?.page = page
+                return page
+            }
+        }
+
+        var json: SharedContent? {
+            current.withLock { current in
+                guard let report = current?.report else { return nil }
+                let json = current?.json ?? SharedContent(report.json, headers: PageServer.headers("application/json"))
+                current?.json = json
+                return json
+            }
+        }
     }
 
     /// A page is at most so old, beside what the log took to answer.
@@ -44,13 +78,7 @@ final class PageServer: Sendable {
     /// Until the task is cancelled.
     func keepFresh() async {
         while !Task.isCancelled {
-            let report = await observer.report()
-            let json = "application/json"
-            let fresh = [
-                "/": SharedContent(report.page, headers: Self.headers("text/html; charset=utf-8")),
-                "/api/v1/state": SharedContent(report.json, headers: Self.headers(json)),
-            ]
-            shown.answers.withLock { $0 = (SystemTime.monotonicNanoseconds, fresh) }
+            shown.show(await observer.report())
             try? await Task.sleep(for: Self.interval)
         }
     }
@@ -71,6 +99,7 @@ final class PageServer: Sendable {
         return response
     }
 
+    private static var starting: WebServer.Response { text("Lagwatch is starting.\n", status: 503) }
     private static let style = SharedContent(Array(PageFrame.style.utf8), headers: headers("text/css; charset=utf-8"))
     private static let script = SharedContent(
         Array(PageFrame.script.utf8), headers: headers("text/javascript; charset=utf-8"))
@@ -82,13 +111,14 @@ final class PageServer: Sendable {
             return .init(status: 405, headers: [("Allow", "GET, HEAD")], .bytes([]))
         }
         if let refusal = gate.refusal(of: request.headers) { return text(refusal, status: 403) }
-        let current = shown.answers.withLock { $0 }
-        let isFresh = current.map { SystemTime.monotonicNanoseconds - $0.at < silenceNanoseconds } ?? true
         switch request.path {
+        case "/": return shown.page.map { .init(.shared($0)) } ?? starting
+        case "/api/v1/state": return shown.json.map { .init(.shared($0)) } ?? starting
         case "/page.css": return .init(.shared(style))
         case "/page.js": return .init(.shared(script))
         case "/healthz":
-            return isFresh ? text("Lagwatch lives.\n") : text("No report was made for a minute.\n", status: 503)
+            return shown.age ?? 0 < silenceNanoseconds
+                ? text("Lagwatch lives.\n") : text("No report was made for a minute.\n", status: 503)
         case "/source":
             guard let url = Query.value("url", in: request.query), !url.isEmpty else {
                 return text("Name a source: /source?url=https://images.example/a.jpg\n", status: 400)
@@ -103,9 +133,7 @@ final class PageServer: Sendable {
                     let page = await observer.report().metrics
                     return .init(headers: headers(MetricsPage.contentType), .bytes(Array(page.text.utf8)))
                 })
-        default:
-            guard let current else { return text("Lagwatch is starting.\n", status: 503) }
-            return current.byPath[request.path].map { .init(.shared($0)) } ?? text("Nothing is here.\n", status: 404)
+        default: return text("Nothing is here.\n", status: 404)
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import Ports
 internal import Records
 
-/// How far the topics are read that tell what has ended: the newest records of `outcomes` and `variants`, all of `dead`.
+/// How far the topics are read that tell what has ended, or is so: their newest records, and all of `dead`.
 ///
 /// What comes faster than it is read is passed over, but for dead letters: those that stand are counted.
 struct TailReading {
@@ -63,6 +63,11 @@ struct TailReading {
         let isWhole = next >= end
         if isWhole, point.topic == .dead { unread.remove(point.partition) }
         return isWhole
+    }
+
+    /// Whether there is nothing left to read.
+    var isWhole: Bool {
+        !bounds.isEmpty && bounds.allSatisfy { place, bounds in bounds.isEmpty || cursors[place] == bounds.upperBound }
     }
 
     /// Partitions that were found to have no dead letter, each told once.

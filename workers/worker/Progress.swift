@@ -5,8 +5,8 @@ internal import Records
 internal import Telemetry
 internal import WorkerRuntime
 
-/// How far the work has come: one line that is written anew (jobs done, variants, rate, fetches saved, time left), and each
-/// minute one for each lane.
+/// How far the work has come: one line that is written anew (jobs done, variants, rate, fetches saved, time left), each
+/// minute one for each lane, and one when a lane becomes late or is in time again.
 struct Progress {
     private let worker: Worker
     private let log: any Log
@@ -42,9 +42,10 @@ struct Progress {
                     "restoredRows": .int(Int64(status.restore.rows)), "restoreRecords": .int(status.restore.expected),
                 ])
             let now = SystemTime.wallMilliseconds
-            guard lanes.isDue(at: now) else { continue }
             var statuses: [Lane: LaneStatus] = [:]
             for lane in Lane.allCases { statuses[lane] = await worker.laneStatus(lane) }
+            for line in lanes.changes(statuses, at: now) { logger.notice(line.text, line.fields) }
+            guard lanes.isDue(at: now) else { continue }
             for line in lanes.lines(statuses, counters, at: now) { logger.info(line.text, line.fields) }
         }
         line.finish()

@@ -35,21 +35,34 @@ struct HTML {
         [0x22, 0x26, 0x27, 0x3C, 0x3E].contains(byte)
     }
 
-    mutating func cell(_ words: String, isNumber: Bool = false) {
-        if isNumber { raw("<td class=n>") } else { raw("<td>") }
+    /// `text` is of words that take several lines.
+    enum Column { case word, number, text }
+
+    mutating func cell(_ words: String, _ kind: Column = .word) {
+        open("td", kind)
         put(words)
         raw("</td>")
     }
 
+    mutating func open(_ name: StaticString, _ kind: Column) {
+        raw("<")
+        raw(name)
+        switch kind {
+        case .word: raw(">")
+        case .number: raw(" class=n>")
+        case .text: raw(" class=t>")
+        }
+    }
+
     /// A table that scrolls by itself where the page is narrow, and can be scrolled by keyboard.
     mutating func table(
-        _ name: String, _ columns: [(title: String, isNumber: Bool)], _ body: (inout HTML) -> Void
+        _ name: String, _ columns: [(title: String, kind: Column)], _ body: (inout HTML) -> Void
     ) {
         raw("<div class=wide role=region tabindex=0 aria-label=\"")
         put(name)
         raw("\"><table><thead><tr>")
         for column in columns {
-            if column.isNumber { raw("<th scope=col class=n>") } else { raw("<th scope=col>") }
+            open("th scope=col", column.kind)
             put(column.title)
             raw("</th>")
         }

@@ -1,6 +1,14 @@
 internal import ImageModel
 internal import Ports
 
+extension WatchReport.LaneReport {
+    /// The worst of the last hour, in words.
+    var atMost: String {
+        minutes.compactMap(\.oldest).max().map { $0 == 0 ? "none waited" : "at most \(Words.span($0)) old" }
+            ?? "not known"
+    }
+}
+
 extension HTML {
     private static let (width, height) = (600, 100)
 
@@ -11,37 +19,52 @@ extension HTML {
         let top = max(known.max() ?? 0, lane.target * 3, 1)
         let begin = now - LaneHistory.milliseconds
         raw("<svg class=chart viewBox=\"0 0 600 100\" preserveAspectRatio=none role=img aria-label=\"")
-        put("Age of the oldest \(lane.lane.rawValue) job over the last hour: ")
-        put(
-            known.isEmpty
-                ? "not known." : "at most \(Words.span(known.max() ?? 0)), at last \(Words.span(known.last ?? 0)).")
+        put("Age of the oldest \(lane.lane.rawValue) job over the last hour: \(lane.atMost).")
         raw("\">")
+        gaps(lane.minutes, from: begin, to: now)
         for minute in lane.minutes {
-            let x = Int((minute.at - begin) * Int64(Self.width) / LaneHistory.milliseconds)
-            guard let oldest = minute.oldest else {
-                rectangle("gap", x, 0, Self.height)
-                continue
-            }
-            let bar = Int(Double(oldest) / Double(top) * Double(Self.height))
-            if bar > 0 { rectangle(oldest > lane.target ? "over" : "bar", x, Self.height - bar, bar) }
+            let bar = Int(Double(minute.oldest ?? 0) / Double(top) * Double(Self.height))
+            guard bar > 0, let oldest = minute.oldest else { continue }
+            rectangle(oldest > lane.target ? "over" : "bar", Self.x(minute.at, from: begin), 9, Self.height - bar)
         }
         for mark in marks where mark.at > begin {
-            line("mark", vertical: Int((mark.at - begin) * Int64(Self.width) / LaneHistory.milliseconds))
+            line("mark", vertical: Self.x(mark.at, from: begin))
         }
         line("goal", horizontal: Self.height - Int(Double(lane.target) / Double(top) * Double(Self.height)))
         line("rule", horizontal: Self.height - 1)
         raw("</svg>")
     }
 
-    private mutating func rectangle(_ kind: StaticString, _ x: Int, _ y: Int, _ height: Int) {
+    private static func x(_ time: Int64, from begin: Int64) -> Int {
+        max(0, Int((time - begin) * Int64(width) / LaneHistory.milliseconds))
+    }
+
+    /// What was not seen looks like nothing else, calm least of all.
+    private mutating func gaps(_ minutes: [LaneHistory.Point], from begin: Int64, to now: Int64) {
+        var seen = begin
+        for minute in minutes where minute.oldest != nil {
+            if minute.at > seen { gap(from: seen, to: minute.at, begin) }
+            seen = minute.at + LaneHistory.minute
+        }
+        if now > seen { gap(from: seen, to: now, begin) }
+    }
+
+    private mutating func gap(from: Int64, to: Int64, _ begin: Int64) {
+        let x = Self.x(from, from: begin)
+        rectangle("gap", x, Self.x(to, from: begin) - x, 0)
+    }
+
+    private mutating func rectangle(_ kind: StaticString, _ x: Int, _ width: Int, _ y: Int) {
         raw("<rect class=")
         raw(kind)
         raw(" x=")
-        put(max(0, x))
+        put(x)
         raw(" y=")
         put(y)
-        raw(" width=9 height=")
-        put(height)
+        raw(" width=")
+        put(width)
+        raw(" height=")
+        put(Self.height - y)
         raw(" />")
     }
 

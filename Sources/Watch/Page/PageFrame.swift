@@ -49,9 +49,8 @@ package enum PageFrame {
         svg{display:block;width:100%;height:auto}.chart{max-height:7rem}
         .bar{fill:var(--fill)}.over{fill:var(--bad)}.rule{stroke:var(--line)}.goal{stroke:var(--warn);stroke-dasharray:4 3}.mark{stroke:var(--dim);stroke-dasharray:1 3}.gap{fill:var(--soft)}
         .owned{fill:var(--well)}.late-cell{fill:var(--warn)}.unowned,.unreadable{fill:var(--bad)}.restoring{fill:var(--fill)}.unknown{fill:var(--line)}
-        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere;min-width:4rem}.n{text-align:right;font-variant-numeric:tabular-nums}
-        dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:.3rem 0}dd{margin:0;overflow-wrap:anywhere}
-        @media(max-width:30rem){dl{grid-template-columns:1fr}dt{color:var(--dim)}}
+        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere;min-width:9rem}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;min-width:3rem}.t{min-width:16rem}
+        dl{display:grid;grid-template-columns:minmax(5rem,max-content) 1fr;gap:.1rem 1rem;margin:.3rem 0}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
         """
 
     /// Asks for the page again, and puts the new content in the old one's place unless somebody is reading in it. Where no

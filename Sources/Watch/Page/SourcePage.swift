@@ -1,7 +1,7 @@
 internal import HTTPCache
 package import ImageModel
 internal import JSONText
-package import Records
+internal import Records
 internal import VariantSpec
 
 /// What the log says of one source: what it is, what was made of it from what, and what became of its jobs.
@@ -127,8 +127,8 @@ extension HTML {
         table(
             "Lineage",
             [
-                ("Variant", false), ("Made from", false), ("Size", false), ("Bytes", true), ("Stored", false),
-                ("Version", false), ("Location", false),
+                ("Variant", .word), ("Made from", .word), ("Size", .word), ("Bytes", .number), ("Stored", .word),
+                ("Version", .word), ("Location", .text),
             ]
         ) { html in
             for row in report.variants.prefix(200) {
@@ -136,7 +136,7 @@ extension HTML {
                 html.cell("\(row.spec)")
                 html.cell(row.madeFrom.name)
                 html.cell("\(row.size)")
-                html.cell(Words.count(row.bytes), isNumber: true)
+                html.cell(Words.count(row.bytes), .number)
                 html.cell("\(Words.span(now - row.storedAt)) ago\(row.expires > now ? "" : ", stale")")
                 html.cell(
                     "\(row.version)\(report.source.map { $0.version == row.version ? "" : ", not the newest" } ?? "")")
@@ -152,7 +152,7 @@ extension HTML {
             raw("<p class=dim>None was found in what was read.</p>")
             return
         }
-        table("Jobs", [("Job", false), ("State", false), ("When", false), ("Why", false)]) { html in
+        table("Jobs", [("Job", .word), ("State", .word), ("When", .word), ("Why", .text)]) { html in
             for wait in report.waiting.prefix(100) {
                 html.row(
                     wait.job, "waits in \(wait.topic)", "since \(Timestamp.text(wait.since))",

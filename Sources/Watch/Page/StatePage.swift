@@ -10,6 +10,7 @@ extension WatchReport {
             html.verdict(self)
             html.lanes(self)
             html.waits(self)
+            html.hosts(self)
             html.failures(self)
             html.partitions(self)
             html.workers(self)
@@ -38,13 +39,14 @@ extension HTML {
             put(Words.title(lane.lane.rawValue))
             raw("</h3>")
             chart(lane, at: report.at, marks: report.marks)
+            note("Its oldest job over the last hour, \(lane.atMost); the dashed line is the target.")
             raw("<dl><dt>Oldest</dt>")
             if lane.isLate(at: report.at) { raw("<dd class=late>") } else { raw("<dd>") }
-            put(lane.lag.age(at: report.at).map(Words.span) ?? "unknown")
+            put(lane.lag.records == 0 ? "none" : lane.lag.age(at: report.at).map(Words.span) ?? "unknown")
             put(" (target \(Words.span(lane.target))\(lane.isLate(at: report.at) ? ", late" : ""))")
             raw("</dd>")
             entry("Waiting", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
-            if lane.lag.unknown > 0 { entry("Not counted", "\(lane.lag.unknown) partitions that are not known") }
+            if lane.lag.unknown > 0 { entry("Left out", "\(Words.counted(lane.lag.unknown, "partition")) not known") }
             entry("In, done", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
             entry("Drained in", drained(lane))
             raw("</dl></section>")
@@ -63,7 +65,7 @@ extension HTML {
     private func drained(_ lane: WatchReport.LaneReport) -> String {
         if lane.lag.records == 0 { return "nothing waits" }
         guard lane.rates != nil else { return "unknown" }
-        return lane.drainSeconds.map { Words.span(Int64(min($0, 1e9) * 1000)) } ?? "never at this rate"
+        return lane.drainMilliseconds.map(Words.span) ?? "never at this rate"
     }
 
     private mutating func entry(_ name: StaticString, _ value: String) {
@@ -84,47 +86,79 @@ extension HTML {
         guard !report.waits.isEmpty else { return }
         table(
             "What waits",
-            [("For", false), ("Host", false), ("Lane", false), ("Jobs", true), ("Since", false), ("Action", false)]
+            [("Jobs", .number), ("For", .text), ("Host", .word), ("Lane", .word), ("Since", .word), ("Action", .text)]
         ) { html in
             for wait in report.waits.prefix(Self.rows) {
                 html.raw("<tr>")
-                html.cell(wait.reason.meaning + (wait.code.map { " (\(Words.cut($0, 60)))" } ?? ""))
+                html.cell((wait.isEstimate ? "~" : "") + Words.count(Int(wait.jobs.rounded())), .number)
+                html.cell(wait.reason.meaning + (wait.code.map { " (\(Words.cut($0, 60)))" } ?? ""), .text)
                 html.cell(Words.cut(wait.host, 120))
                 html.cell(wait.lane)
-                html.cell((wait.isEstimate ? "~" : "") + Words.count(Int(wait.jobs.rounded())), isNumber: true)
                 html.cell("\(Words.span(report.at - wait.since)) ago")
-                html.cell(wait.reason.action)
+                html.cell(wait.reason.action, .text)
                 html.raw("</tr>")
             }
         }
         rest(report.waits.count, Int(report.waits.dropFirst(Self.rows).reduce(0) { $0 + $1.jobs }), "jobs")
     }
 
+    /// Blocked ones first, those for which most waits.
+    fileprivate mutating func hosts(_ report: WatchReport) {
+        guard let troubled = report.troubledHosts else {
+            return note("Which hosts workers leave alone is unknown: the topic origins was not read.")
+        }
+        guard !troubled.isEmpty else { return }
+        let shown = troubled.sorted {
+            ($0.state == .blocked ? 1 : 0, $0.waiting, $1.host) > ($1.state == .blocked ? 1 : 0, $1.waiting, $0.host)
+        }
+        raw("<h3>Hosts that workers spare</h3>")
+        table(
+            "Hosts that workers spare",
+            [
+                ("Host", .word), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
+                ("Fast", .number), ("Slow", .number),
+            ]
+        ) { html in
+            for host in shown.prefix(Self.rows) {
+                html.raw("<tr>")
+                html.cell(Words.cut(host.host, 120))
+                html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0))" } ?? ""))
+                html.cell(host.until.map(Words.clock) ?? "")
+                html.cell(Words.cut(host.code ?? "", 60))
+                html.cell("\(host.inFlight) of \(host.limit)", .number)
+                html.cell(Words.count(host.waitingFast), .number)
+                html.cell(Words.count(host.waitingSlow), .number)
+                html.raw("</tr>")
+            }
+        }
+        rest(shown.count, shown.dropFirst(Self.rows).reduce(0) { $0 + $1.waiting }, "jobs")
+    }
+
     fileprivate mutating func failures(_ report: WatchReport) {
         raw("<h2>Failures</h2>")
         let letters =
-            report.letters.map { "\(report.hasMoreLetters ? "at least " : "")\(Words.count($0))" }
-            ?? "an unknown number of"
-        note(
-            "Of the outcomes and dead letters that were read since lagwatch was started; \(letters) dead letters stand."
-        )
+            report.letters.map { count in
+                let number = "\(report.hasMoreLetters ? "at least " : "")\(Words.count(count))"
+                return "\(number) dead letter\(count == 1 ? " stands" : "s stand")"
+            } ?? "how many dead letters stand is unknown"
+        note("Of the outcomes and dead letters that were read since lagwatch was started; \(letters).")
         guard !report.failures.isEmpty else { return }
         table(
             "Failures",
             [
-                ("Code", false), ("Host", false), ("Jobs", true), ("Dead letters", true), ("First, last", false),
-                ("Newest", false),
+                ("Jobs", .number), ("Code", .word), ("Host", .word), ("Dead letters", .number), ("First, last", .word),
+                ("Newest", .text),
             ]
         ) { html in
             for failure in report.failures.prefix(Self.rows) {
                 html.raw("<tr>")
+                html.cell(Words.count(failure.count), .number)
                 html.cell(Words.cut(failure.code, 60))
                 html.cell(Words.cut(failure.host, 120))
-                html.cell(Words.count(failure.count), isNumber: true)
-                html.cell(failure.standing.map { Words.count($0) } ?? "unknown", isNumber: true)
+                html.cell(failure.standing.map { Words.count($0) } ?? "unknown", .number)
                 html.cell(
                     [failure.first, failure.last].map { $0.map(Words.clock) ?? "unknown" }.joined(separator: ", "))
-                html.raw("<td>")
+                html.open("td", .text)
                 html.put(Words.cut(failure.message))
                 if !failure.job.isEmpty {
                     html.raw(" <span class=dim>")
@@ -150,17 +184,17 @@ extension HTML {
         table(
             "Partitions",
             [
-                ("Partition", true), ("State", false), ("Owner", false), ("Epoch", true), ("Fast", true),
-                ("Slow", true),
-                ("Retry", true), ("Held by", false),
+                ("Partition", .number), ("State", .word), ("Owner", .word), ("Epoch", .number), ("Fast", .number),
+                ("Slow", .number),
+                ("Retry", .number), ("Held by", .word),
             ]
         ) { html in
             for partition in shown.prefix(Self.rows) {
                 html.raw("<tr>")
-                html.cell("\(partition.number)", isNumber: true)
+                html.cell("\(partition.number)", .number)
                 html.cell(partition.state.rawValue)
                 html.cell(Words.cut(partition.owner ?? (partition.state == .unowned ? "nobody" : "unknown"), 80))
-                html.cell(partition.epoch.map { "\($0)" } ?? "unknown", isNumber: true)
+                html.cell(partition.epoch.map { "\($0)" } ?? "unknown", .number)
                 for lag in partition.lanes + [partition.retries] { html.lag(lag, at: report.at) }
                 html.cell(partition.pinned?.description ?? partition.message.map { Words.cut($0) } ?? "")
                 html.raw("</tr>")
@@ -172,9 +206,9 @@ extension HTML {
     private typealias PartitionReport = WatchReport.PartitionReport
 
     private mutating func lag(_ lag: Lag, at now: Int64) {
-        guard let records = lag.records else { return cell("unknown", isNumber: true) }
+        guard let records = lag.records else { return cell("unknown", .number) }
         let age = lag.oldest.map { ", \(Words.span(now - $0))" } ?? (records > 0 ? ", age unknown" : "")
-        cell(Words.count(Int(records)) + age, isNumber: true)
+        cell(Words.count(Int(records)) + age, .number)
     }
 
     fileprivate mutating func workers(_ report: WatchReport) {
@@ -187,8 +221,9 @@ extension HTML {
         table(
             "Workers",
             [
-                ("Worker", false), ("Version", false), ("Partitions", true), ("Restoring", true), ("Fetches", true),
-                ("Renders", true), ("Renderers lost", true), ("Memory", true), ("Answered", false),
+                ("Worker", .word), ("Version", .word), ("Partitions", .number), ("Restoring", .number),
+                ("Fetches", .number),
+                ("Renders", .number), ("Renderers lost", .number), ("Memory", .number), ("Answered", .word),
             ]
         ) { html in
             for worker in report.workers.prefix(200) {
@@ -196,12 +231,12 @@ extension HTML {
                 html.raw("<tr>")
                 html.cell(Words.cut(worker.address, 80))
                 html.cell(Words.cut(figures?.version ?? "unknown", 40))
-                html.cell(figures?.owned.map { "\($0)" } ?? "unknown", isNumber: true)
-                html.cell(figures?.restoring.map { "\($0)" } ?? "unknown", isNumber: true)
-                html.cell(Self.use(figures?.fetchPermits), isNumber: true)
-                html.cell(Self.use(figures?.renderPermits), isNumber: true)
-                html.cell(figures?.rendererLosses.map { "\($0)" } ?? "unknown", isNumber: true)
-                html.cell(figures?.memory.map { Words.bytes($0) } ?? "unknown", isNumber: true)
+                html.cell(figures?.owned.map { "\($0)" } ?? "unknown", .number)
+                html.cell(figures?.restoring.map { "\($0)" } ?? "unknown", .number)
+                html.cell(Self.use(figures?.fetchPermits), .number)
+                html.cell(Self.use(figures?.renderPermits), .number)
+                html.cell(figures?.rendererLosses.map { "\($0)" } ?? "unknown", .number)
+                html.cell(figures?.memory.map { Words.bytes($0) } ?? "unknown", .number)
                 html.cell(
                     worker.silence.map { "not since \(Words.clock($0.since)): \(Words.cut($0.reason, 80))" }
                         ?? worker.answeredAt.map { Words.clock($0) } ?? "never")
@@ -236,6 +271,10 @@ extension HTML {
         put(Words.cut(url, 120))
         raw("</a>")
     }
+}
+
+extension OriginSummary {
+    fileprivate var waiting: Int { waitingFast + waitingSlow }
 }
 
 extension WatchReport.PartitionReport.State {
