@@ -144,8 +144,8 @@ let package = Package(
         program(
             "mezzotint-lagwatch", in: "lagwatch",
             needs: [
-                "Access", "Canonical", "CommandLine", "HTTP", "ImageModel", "LogChoice", "Ports", "Posix", "Records",
-                "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
+                "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "LogChoice", "Ports", "Posix",
+                "Records", "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",

@@ -98,7 +98,7 @@ extension KafkaConfiguration {
     private var sampler: [(name: String, value: String)] {
         [
             ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "1000"), ("queued.min.messages", "1"),
-            ("fetch.message.max.bytes", "\(256 << 10)"), ("fetch.max.bytes", "\(1 << 20)"),
+            ("fetch.message.max.bytes", "\(256 << 10)"), ("fetch.max.bytes", "\(4 << 20)"),
             ("queued.max.messages.kbytes", "2048"),
         ]
     }

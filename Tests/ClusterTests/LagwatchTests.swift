@@ -53,9 +53,11 @@ struct LagwatchBrokerTests {
         defer { watch.program.signal(SIGKILL) }
         try await watch.tells("no-worker")
         try await broker.run("kill", "2")
+        // It led two partitions of each topic, and of each topic others.
         try await eventually {
-            let states = try await watch.state().rows("partitions").compactMap { $0["state"] as? String }
-            return states.contains("unreadable") && states.contains("unowned")
+            let state = try await watch.state()
+            return state.rows("lanes").allSatisfy { $0["unknownPartitions"] as? Int == 2 && $0["waiting"] is Int }
+                && state.rows("partitions").contains { $0["state"] as? String == "unreadable" }
         }
         try await watch.tells("no-worker")
         try await broker.run("kill", "1")

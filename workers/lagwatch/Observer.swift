@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Failures
 internal import ImageModel
 internal import LogChoice
 internal import Ports
@@ -26,7 +27,9 @@ actor Observer {
     private var hosts = TailReading(partitions: 1, topics: [.origins])
     /// Looks so far.
     private var turn = 0
-    private var lastCause: Cause?
+    private var lastCause = Cause.starting
+    /// When it was last said that something cannot be read.
+    private var toldAt: ContinuousClock.Instant?
 
     init(_ settings: Settings, logger: Logger) {
         (self.settings, self.logger) = (settings, logger)
@@ -109,10 +112,13 @@ actor Observer {
                 hosts.forget(point)
             }
         }
-        if let owners = try? await view.owners() { apply(.owners(owners)) }
+        do throws(LogFailure) { apply(.owners(try await view.owners())) } catch { tell(error) }
         let heads = state.headsToRead(pace.heads)
         for (point, result) in zip(heads, await view.appendTimes(at: heads)) {
-            if case .success(let appended) = result { apply(.head(point, appended: appended)) }
+            switch result {
+            case .success(let appended): apply(.head(point, appended: appended))
+            case .failure(let failure): tell(failure)
+            }
         }
         await readHosts(view)
         await sample(view)
@@ -126,30 +132,39 @@ actor Observer {
             if hosts.isWhole { apply(.hosts([])) }
             return
         }
-        guard
-            let records = try? await view.read(
-                point.topic, point.partition, from: point.offset ?? 0, limit: pace.hostRecords)
-        else { return }
+        guard let records = await read(point, of: view, limit: pace.hostRecords) else { return }
         _ = hosts.read(point, records)
         apply(.hosts(reading.hosts(records)))
     }
 
+    /// nil where they cannot be read: what is known of the place stays.
+    private func read(_ point: LogPoint, of view: any LogView, limit: Int) async -> [Record]? {
+        do throws(LogFailure) {
+            return try await view.read(point.topic, point.partition, from: point.offset ?? 0, limit: limit)
+        } catch {
+            tell(error)
+            return nil
+        }
+    }
+
+    /// Once a minute at most: where one thing cannot be read, others cannot either.
+    private func tell(_ failure: LogFailure) {
+        let now = ContinuousClock.now
+        if let toldAt, now - toldAt < .seconds(60) { return }
+        toldAt = now
+        logger.warning("Not all of the log can be read: \(failure)", ["code": .string(failure.code)])
+    }
+
     private func sample(_ view: any LogView) async {
         for point in state.placesToSample(pace.samples) {
-            guard
-                let records = try? await view.read(
-                    point.topic, point.partition, from: point.offset ?? 0, limit: pace.sampleRecords)
-            else { continue }
+            guard let records = await read(point, of: view, limit: pace.sampleRecords) else { continue }
             apply(.sample(reading.sample(records, of: point.topic, point.partition)))
         }
     }
 
     private func readTails(_ view: any LogView) async {
         for point in tails.next(pace.tails, records: pace.tailRecords) {
-            guard
-                let records = try? await view.read(
-                    point.topic, point.partition, from: point.offset ?? 0, limit: pace.tailRecords)
-            else { continue }
+            guard let records = await read(point, of: view, limit: pace.tailRecords) else { continue }
             let isWhole = tails.read(point, records)
             switch point.topic {
             case .outcomes: apply(.ended(reading.ends(records)))

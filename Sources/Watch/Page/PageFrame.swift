@@ -22,11 +22,11 @@ package enum PageFrame {
             "</title></head><body><a class=skip href=\"#main\">Skip to the content</a><header><p><a href=\"/\">mezzotint-lagwatch</a></p>"
         )
         html.raw(
-            "<form action=\"/source\" role=search><label for=url>Source</label> <input id=url name=url type=text inputmode=url autocomplete=off placeholder=\"https://images.example/a.jpg\"> <button>Show</button></form></header>"
+            "<form action=\"/source\" role=search><label for=url>Source</label> <input id=url name=url type=text inputmode=url autocomplete=off placeholder=\"https://images.example/a.jpg\"> <button>Show</button></form>"
         )
-        html.raw("<p id=age role=status>As of ")
+        html.raw("<p class=age><span id=lost class=stale role=status></span> <span id=age>As of ")
         html.put(at)
-        html.raw(".</p><main id=main tabindex=-1>")
+        html.raw(".</span></p></header><main id=main tabindex=-1>")
         body(&html)
         html.raw("</main></body></html>\n")
         return Array(html.text.utf8)
@@ -42,7 +42,7 @@ package enum PageFrame {
         .skip{position:absolute;left:-99rem}.skip:focus{left:1rem;background:var(--paper);padding:.3rem}
         input,button{font:inherit;color:inherit;background:var(--soft);border:1px solid var(--dim);border-radius:.25rem;padding:.2rem .5rem;max-width:100%}
         h1{font-size:1.35rem;line-height:1.35;margin:.8rem 0 .3rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}h3{font-size:1rem;margin:.8rem 0 .2rem}
-        #age,.dim{color:var(--dim)}.stale{color:var(--bad)!important;font-weight:600}
+        #age,.dim{color:var(--dim)}.age{flex-basis:100%;margin:0 0 .5rem}.stale{color:var(--bad)!important;font-weight:600}
         .verdict{border-left:.4rem solid var(--bad);padding:.1rem 0 .1rem .8rem}.verdict.fine{border-color:var(--well)}.verdict.dead-letters,.verdict.starting{border-color:var(--warn)}
         .lanes{display:grid;gap:1rem 2rem;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr))}
         .late{color:var(--bad)}
@@ -58,12 +58,15 @@ package enum PageFrame {
     package static let script = """
         (() => {
           "use strict";
-          const age = document.getElementById("age");
+          const age = document.getElementById("age"), said = document.getElementById("lost");
           let told = Date.now(), lost = false;
           const tell = () => {
             const seconds = Math.round((Date.now() - told) / 1000);
-            if (lost) age.textContent = "Reconnecting: what is shown is " + seconds + " s old.";
+            if (lost) age.textContent = "What is shown is " + seconds + " s old.";
             age.classList.toggle("stale", lost);
+            // Read aloud once, not each second.
+            const words = lost ? "Reconnecting." : "";
+            if (said.textContent !== words) said.textContent = words;
           };
           const update = async () => {
             try {

@@ -87,7 +87,7 @@ def worker(*settings):
 
 @contextlib.contextmanager
 def lagwatch(words, *settings):
-    """A lagwatch beside a worker, and what it answers under a path."""
+    """A lagwatch beside a worker: what it answers under a path, and its address."""
     with tempfile.TemporaryFile("w+") as log:
         port = free_port()
         more = [word for setting in settings for word in ("--set", setting)]
@@ -95,7 +95,7 @@ def lagwatch(words, *settings):
             [program("mezzotint-lagwatch"), *words, *more, "--listen", f"127.0.0.1:{port}"], stdout=log, stderr=log)
         try:
             until(lambda: process.poll() is None and asked(port, "/healthz"), "a lagwatch that answers")
-            yield lambda path: asked(port, path)
+            yield lambda path: asked(port, path), f"http://127.0.0.1:{port}/"
         finally:
             process.terminate()
             process.wait(20)
@@ -147,7 +147,7 @@ def scrape():
 def watched():
     with origin() as site, worker() as (words, _):
         publish(words, {"url": f"{site}/gone", "variants": ["32x32.png"]})
-        with lagwatch(words, "lanes.slow.target=7m") as told:
+        with lagwatch(words, "lanes.slow.target=7m") as (told, _):
 
             def whole():
                 page = told("/metrics") or ""
