@@ -12,7 +12,7 @@ def looked():
         # What strangers may write.
         evil = '"><script>alert(1)</script>\u202e'
         publish(
-            words, {"id": evil, "url": f"{site}/gone?{evil}", "variants": ["32x32.png"]},
+            words, {"id": evil, "url": f"{site}/gone", "variants": ["32x32.png"]},
             {"url": f"{site}/a.png", "variants": ["32x32.png"], "lane": "slow"})
         with lagwatch(words) as (told, address):
             until(lambda: "fetch.not-found" in (told("/") or ""), "the failure on the page")
