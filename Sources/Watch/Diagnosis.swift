@@ -16,7 +16,8 @@ extension Diagnosis {
     init(of report: WatchReport, _ state: WatchState, at now: Int64) {
         let view = Findings(report: report, state: state, now: now)
         let found =
-            view.log ?? view.noWorker ?? view.noOwner ?? view.unreadable ?? view.silentWorker ?? view.restoring
+            view.log ?? view.noWorker ?? view.noOwner ?? view.unreadable ?? view.silentWorker ?? view.haltedRestore
+            ?? view.restoring
             ?? view.paused ?? view.halted ?? view.blockedHost ?? view.waitingHost ?? view.slowHost ?? view.standstill
             ?? view.killer ?? view.pinned ?? view.saturated ?? view.deadLetters ?? view.fine
         let lanes = found.cause == .starting ? "" : " " + view.lanes

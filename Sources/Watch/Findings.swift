@@ -127,6 +127,14 @@ struct Findings {
         return Diagnosis(.restoring, sentence + ".", since: still)
     }
 
+    /// A worker restores nothing while its store, or its renderers, cannot be had: then that is the cause.
+    var haltedRestore: Diagnosis? {
+        let isStill = report.workers.contains { worker in
+            worker.restoredAt.map { now - $0 > Self.workerMilliseconds } ?? false
+        }
+        return isStill ? halted : nil
+    }
+
     var paused: Diagnosis? {
         guard let pause = state.pauses?.first(where: { $0.until > now }) else { return nil }
         return Diagnosis(

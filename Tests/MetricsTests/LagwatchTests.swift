@@ -89,6 +89,37 @@ struct LagwatchTests {
     }
 
     @Test(
+        "A store that is full is named within 15 seconds, with what to do, and no more once there is room",
+        .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+    func full() async throws {
+        let place = try Workplace()
+        let script = """
+            mkdir -p data/store && mount -t tmpfs -o size=4m none data/store
+            dd if=/dev/zero of=data/store/filler bs=4k 2>/dev/null
+            \(Built.program("mezzotint-worker").path) \(place.words) --set metrics.listen=127.0.0.1:0 &
+            while [ ! -e go ]; do sleep 0.05; done
+            rm data/store/filler
+            while [ ! -e end ]; do sleep 0.05; done
+            kill $!; wait $!; umount data/store
+            """
+        let worker = try RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+        let address = try await worker.metricsAddress().dropFirst(7)
+        let watch = try await place.lagwatch("watch.workers=[\(address)]")
+        defer { watch.program.signal(SIGKILL) }
+        try await eventually { try await watch.state().rows("workers").first?["partitions"] as? Int == 8 }
+        try place.publish(place.draw(6).map { ($0, ["48x48-q80.webp"], .fast) })
+        let begun = ContinuousClock.now
+        let state = try await watch.tells("store-halted")
+        #expect(ContinuousClock.now - begun < .seconds(15))
+        #expect(state.sentence.hasPrefix("The store holds jobs back (store.full)"), "\(state.sentence)")
+        #expect((state.fields["action"] as? String)?.hasPrefix("Make room in the store") == true)
+        try Data().write(to: place.folder.url.appending(path: "go"))
+        try await watch.tells("fine")
+        try Data().write(to: place.folder.url.appending(path: "end"))
+        _ = try await worker.ended()
+    }
+
+    @Test(
         "A host that answers 429 is named within 15 seconds, with until when it is left alone; unblocked it is no more")
     func blocked() async throws {
         let place = try Workplace("origins.backoff=60s")

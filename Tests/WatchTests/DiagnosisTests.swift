@@ -71,6 +71,19 @@ struct DiagnosisTests {
             }
         },
         Fault(
+            "store full before a worker begins", .storeHalted, ["The store holds jobs back (store.full)"]
+        ) { scene in
+            for tries in 1...7 {
+                scene.workers = [
+                    WorkerSight(
+                        "10.0.0.1:9464",
+                        .figures(
+                            Scene.figures(owned: 4, restoring: 4, failures: ["store.full": Double(tries)])))
+                ]
+                scene.look()
+            }
+        },
+        Fault(
             "store full, seen in the log alone", .storeHalted,
             ["(store.full), about 30 jobs wait for it: There is no space left"]
         ) {
