@@ -213,9 +213,11 @@ extension HTML {
 
     fileprivate mutating func workers(_ report: WatchReport) {
         raw("<h2>Workers</h2>")
-        let owners = report.owners.map { "\($0)" } ?? "An unknown number of"
+        let owners =
+            report.owners.map { "\(Words.counted($0, "worker")) \($0 == 1 ? "owns" : "own") partitions. " }
+            ?? "How many workers own partitions is unknown. "
         note(
-            "\(owners) workers own partitions. "
+            owners
                 + (report.workers.isEmpty ? "None is asked for its metrics: watch.workers names none." : ""))
         guard !report.workers.isEmpty else { return }
         table(
