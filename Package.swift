@@ -105,6 +105,14 @@ let package = Package(
                 "Partition", "Ports", "Posix", "Telemetry",
             ]),
 
+        // What is seen from outside, folded: state, sentence, page, JSON and metrics. Pure.
+        room(
+            "Watch",
+            needs: [
+                "Canonical", "Failures", "HTTPCache", "ImageModel", "JSONText", "Ports", "Posix", "Records", "Telemetry",
+                "VariantSpec",
+            ]),
+
         .target(
             name: "LogChoice",
             dependencies: ["Ports", "EmbeddedLog", "KafkaLog", "Posix", "Records", "Settings", "KafkaSetup"],
@@ -130,8 +138,14 @@ let package = Package(
             "mezzotint", in: "mezzotint",
             needs: [
                 "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest", "JSONText", "KafkaLog",
-                "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "WebServer",
+                "KafkaSetup", "LogChoice", "Ports", "CommandLine", "Settings", "Posix", "Telemetry", "Watch", "WebServer",
                 "RenderProtocol",
+            ]),
+        program(
+            "mezzotint-lagwatch", in: "lagwatch",
+            needs: [
+                "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "LogChoice", "Ports", "Posix",
+                "Records", "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",
@@ -168,7 +182,7 @@ let package = Package(
         .target(name: "TestPixels", dependencies: ["PictureHeaders"], path: "Tests/TestPixels"),
         .target(
             name: "TestSupport",
-            dependencies: ["Digest", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
+            dependencies: ["Digest", "HTTP", "VariantSpec", "Canonical", "Records", "Ports", "Posix", "WebServer"],
             path: "Tests/TestSupport"),
         .target(
             name: "TestWorkplace",
@@ -183,14 +197,14 @@ let package = Package(
             needs: [
                 "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText", "Records", "Digest",
                 "Ports", "TestPixels", "mezzotint", "mezzotint-bench", "mezzotint-demo", "mezzotint-inspector",
-                "mezzotint-renderer",
+                "mezzotint-lagwatch", "mezzotint-renderer",
                 "mezzotint-worker",
             ]),
         tests(
             "Cluster",
             needs: [
                 "Canonical", "ImageModel", "Records", "KafkaLog", "KafkaSetup", "Ports", "TestPixels", "TestWorkplace",
-                "mezzotint", "mezzotint-demo", "mezzotint-inspector", "mezzotint-renderer",
+                "mezzotint", "mezzotint-demo", "mezzotint-inspector", "mezzotint-lagwatch", "mezzotint-renderer",
                 "mezzotint-worker",
             ]),
         tests("CommandLine", needs: ["CommandLine"]),
@@ -232,8 +246,8 @@ let package = Package(
             "Metrics",
             needs: [
                 "Canonical", "Digest", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
-                "TestWorkplace", "WebServer", "mezzotint", "mezzotint-inspector", "mezzotint-renderer",
-                "mezzotint-worker",
+                "TestWorkplace", "WebServer", "mezzotint", "mezzotint-inspector", "mezzotint-lagwatch",
+                "mezzotint-renderer", "mezzotint-worker",
             ]),
         tests(
             "Origin",
@@ -292,6 +306,7 @@ let package = Package(
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
+        tests("Watch", needs: ["Canonical", "ImageModel", "Ports", "Records", "Telemetry", "Watch"]),
         tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]

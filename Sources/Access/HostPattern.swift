@@ -26,7 +26,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    func matches(name: String) -> Bool {
+    package func matches(name: String) -> Bool {
         switch self {
         case .name(let own): name == own
         case .below(let parent): name.hasSuffix(".\(parent)")

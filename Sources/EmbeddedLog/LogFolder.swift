@@ -85,7 +85,8 @@ final class LogFolder: Sendable {
     func giveUpOwnership() { locks.unlock(Lock.owner) }
 
     /// Who owns the log now, for people; nil if nobody.
-    var owner: String? { asking.isHeldElsewhere(Lock.owner) ? asking.note : nil }
+    var owner: String? { Self.owner(asking) }
+    static func owner(_ asking: FileLock) -> String? { asking.isHeldElsewhere(Lock.owner) ? asking.note : nil }
 
     func watchedBell() throws(LogFailure) -> WakeFile {
         do throws(SystemFailure) { return try WakeFile(path + "/wake", watching: true) } catch {

@@ -13,7 +13,8 @@ final class LogReader {
     private var tables: [Table?]
     private var committedOffsets: Statement
     private var version: Statement
-    private var ends: [Ends]
+    /// Made when an owner first asks.
+    private var ends: [Ends]?
 
     /// The newest offsets of some of the tables that an owner drains: one statement has no room for all.
     private final class Ends {
@@ -45,17 +46,32 @@ final class LogReader {
         try logged(LogReader(folder.openForReading(), partitions: folder.partitionCount))
     }
 
-    private init(_ connection: Connection, partitions: Int) throws(SQLiteFailure) {
+    init(_ connection: Connection, partitions: Int) throws(SQLiteFailure) {
         (self.connection, partitionCount) = (connection, partitions)
         tables = Array(repeating: nil, count: Topic.allCases.count * partitions)
         committedOffsets = try connection.prepare(
             "SELECT watermark FROM watermarks WHERE topic = ?1 AND partition = ?2")
         version = try connection.prepare("PRAGMA data_version")
-        let drained = TablePlace.all(Topic.drained, of: partitions)
-        ends = []
+    }
+
+    /// Whether the log has the table: one that an older program made lacks those of newer topics until a worker or a
+    /// publisher opens it.
+    func has(_ place: TablePlace) throws(LogFailure) -> Bool {
+        if place.isWithin(partitionCount), tables[place.index(of: partitionCount)] != nil { return true }
+        let name = place.table.dropFirst().dropLast()
+        return try logged(connection.number("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(name)'"))
+            != nil
+    }
+
+    private func allEnds() throws(SQLiteFailure) -> [Ends] {
+        if let ends { return ends }
+        let drained = TablePlace.all(Topic.drained, of: partitionCount)
+        var made: [Ends] = []
         for first in stride(from: 0, to: drained.count, by: Ends.most) {
-            ends.append(try Ends(connection, drained[first...].prefix(Ends.most)))
+            made.append(try Ends(connection, drained[first...].prefix(Ends.most)))
         }
+        ends = made
+        return made
     }
 
     /// Changes when another connection has committed.
@@ -67,7 +83,7 @@ final class LogReader {
     /// The next offset of everything that an owner drains.
     func drainedEnds() throws(LogFailure) -> [(place: TablePlace, end: Int64)] {
         var found: [(place: TablePlace, end: Int64)] = []
-        for ends in ends {
+        for ends in try logged(allEnds()) {
             defer { ends.statement.reset() }
             guard try logged(ends.statement.step()) else { continue }
             for (column, place) in ends.places.enumerated() {

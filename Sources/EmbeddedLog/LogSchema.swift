@@ -24,12 +24,27 @@ enum LogSchema {
             try connection.transaction { () throws(SQLiteFailure) in
                 for statement in tables(partitions) { try connection.execute(statement) }
             }
-        } else if !(1...version).contains(found) {
-            throw SQLiteFailure(
-                path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
         } else {
+            try check(found, path)
             try addMissing(connection)
         }
+        return try countedPartitions(connection)
+    }
+
+    /// The number of partitions that a file has which is only read.
+    static func partitionCount(_ connection: Connection) throws(SQLiteFailure) -> Int {
+        try check(connection.number("PRAGMA user_version") ?? 0, connection.path)
+        return try countedPartitions(connection)
+    }
+
+    private static func check(_ found: Int64, _ path: String) throws(SQLiteFailure) {
+        guard (1...version).contains(found) else {
+            throw SQLiteFailure(
+                path: path, extendedCode: 0, message: "its version is \(found), and this program knows \(version)")
+        }
+    }
+
+    private static func countedPartitions(_ connection: Connection) throws(SQLiteFailure) -> Int {
         var log = try connection.prepare("SELECT partitions FROM log")
         let counts = Int64(partitionCounts.lowerBound)...Int64(partitionCounts.upperBound)
         return Int(try log.step() ? log.integer(0, in: counts) : counts.lowerBound)

@@ -13,6 +13,8 @@ enum ClientKind: Sendable {
     case questions
     /// Reads from outside, without joining the group.
     case reader
+    /// Reads a little of many partitions, where nobody waits.
+    case sampler
 
     var isProducer: Bool { self == .producer }
     /// Whether a thread of ours serves its events all the time.
@@ -30,6 +32,7 @@ extension KafkaConfiguration {
         case .patient: all += consumer + fetching(waiting: 500) + [("log.queue", "true")]
         case .questions: all += consumer
         case .reader: all += consumer + reader
+        case .sampler: all += consumer + sampler
         }
         return all + options.sorted { $0.key < $1.key }.map { ($0.key, $0.value.revealed) }
     }
@@ -89,6 +92,15 @@ extension KafkaConfiguration {
         [
             ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("fetch.message.max.bytes", "\(1 << 20)"),
             ("queued.max.messages.kbytes", "\(16 << 10)"),
+        ]
+    }
+
+    /// Few requests and little memory before speed: a partition is asked again only once nothing of it is left here.
+    private var sampler: [(name: String, value: String)] {
+        [
+            ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "1000"), ("queued.min.messages", "1"),
+            ("fetch.message.max.bytes", "\(256 << 10)"), ("fetch.max.bytes", "\(4 << 20)"),
+            ("queued.max.messages.kbytes", "2048"),
         ]
     }
 }

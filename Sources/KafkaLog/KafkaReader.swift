@@ -14,9 +14,14 @@ final class KafkaReader {
     /// A read ends after so many bytes, so that it stays in memory.
     private static let readBytes = 8 << 20
 
-    init(_ configuration: KafkaConfiguration) throws(LogFailure) {
-        self.configuration = configuration
-        client = try KafkaClient(configuration, .reader)
+    /// How long an answer is waited for.
+    private let patience: Duration
+
+    init(
+        _ configuration: KafkaConfiguration, _ kind: ClientKind = .reader, patience: Duration? = nil
+    ) throws(LogFailure) {
+        (self.configuration, self.patience) = (configuration, patience ?? configuration.timing.answer)
+        client = try KafkaClient(configuration, kind)
     }
 
     /// `range` is what the partition holds.
@@ -32,13 +37,16 @@ final class KafkaReader {
     }
 
     /// When the records at these offsets were appended, all asked at once: nil in place of a time where there is no record.
-    func timestamps(at points: [KafkaPlace: Int64]) -> [KafkaPlace: Result<Int64?, LogFailure>] {
+    /// - Parameter isFirstAfter: whether the next record counts, too, where there is none at an offset.
+    func timestamps(
+        at points: [KafkaPlace: Int64], isFirstAfter: Bool = false
+    ) -> [KafkaPlace: Result<Int64?, LogFailure>] {
         var found: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
         let list = PartitionList(capacity: points.count)
         for (place, offset) in points { list.add(configuration.name(place.topic), place.partition.number, offset: offset) }
         let error = rd_kafka_assign(client.handle, list.pointer)
         defer { rd_kafka_assign(client.handle, nil) }
-        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        let deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
         while error.isNone, found.count < points.count, SystemTime.monotonicNanoseconds < deadline {
             guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
             defer { rd_kafka_message_destroy(message) }
@@ -49,7 +57,7 @@ final class KafkaReader {
             else { continue }
             switch message.pointee.err {
             case RD_KAFKA_RESP_ERR_NO_ERROR:
-                let isThere = message.pointee.offset == points[place]
+                let isThere = isFirstAfter || message.pointee.offset == points[place]
                 found[place] = .success(isThere ? Record(message, place).timestamp : nil)
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: found[place] = .success(nil)
             default: found[place] = .failure(LogFailure(message.pointee.err, "reading \(name), partition \(place.partition)"))
@@ -59,7 +67,7 @@ final class KafkaReader {
             let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
             found[place] = .failure(
                 error.isNone
-                    ? .unavailable(reason: "\(subject): no answer within \(configuration.timing.answer)")
+                    ? .unavailable(reason: "\(subject): no answer within \(patience)")
                     : LogFailure(error, subject))
         }
         return found
@@ -85,7 +93,7 @@ final class KafkaReader {
         list.add(configuration.name(place.topic), place.partition.number, offset: range.lowerBound)
         try rd_kafka_assign(client.handle, list.pointer).check("reading \(configuration.name(place.topic))")
         defer { rd_kafka_assign(client.handle, nil) }
-        var deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        var deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
         while SystemTime.monotonicNanoseconds < deadline {
             guard let message = rd_kafka_consumer_poll(client.handle, 500) else { continue }
             defer { rd_kafka_message_destroy(message) }
@@ -98,9 +106,9 @@ final class KafkaReader {
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: if offset >= range.upperBound { return }
             default: throw LogFailure(message.pointee.err, "reading \(configuration.name(place.topic))")
             }
-            deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+            deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
         }
         let subject = "reading \(configuration.name(place.topic)), partition \(place.partition)"
-        throw .unavailable(reason: "\(subject): no answer within \(configuration.timing.answer)")
+        throw .unavailable(reason: "\(subject): no answer within \(patience)")
     }
 }

@@ -9,8 +9,15 @@ package final class FileLock: @unchecked Sendable {
     private let descriptor: Int32
     private let path: String
 
-    package init(_ path: String) throws(SystemFailure) {
-        let fd = mz_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    package enum Use: Sendable {
+        /// Makes the file where it is missing.
+        case taking
+        /// Only asks who holds what.
+        case asking
+    }
+
+    package init(_ path: String, _ use: Use = .taking) throws(SystemFailure) {
+        let fd = mz_open(path, use == .asking ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
         (descriptor, self.path) = (fd, path)
     }

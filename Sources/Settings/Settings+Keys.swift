@@ -41,6 +41,10 @@ extension Settings {
             "The id of the key that mezzotint publish signs with. Empty: the first of jobs.keys."),
 
         SettingKey(
+            "lanes.fast.target", \.lanes.fast.target, .duration(.milliseconds(100) ... .seconds(7 * 86_400)),
+            "The age within which a fast job should be begun. Nothing is done differently for it: lagwatch calls a lane late whose oldest job is older, and alerts go by it."
+        ),
+        SettingKey(
             "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
             "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."
         ),
@@ -48,6 +52,9 @@ extension Settings {
             "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
             "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."
         ),
+        SettingKey(
+            "lanes.slow.target", \.lanes.slow.target, .duration(.milliseconds(100) ... .seconds(7 * 86_400)),
+            "The same of slow jobs."),
 
         SettingKey(
             "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", { AddressRange($0) }),
@@ -251,6 +258,16 @@ extension Settings {
         SettingKey(
             "metrics.listen", \.metrics.listen, .listenAddress,
             "Where the worker serves its metrics and its health over HTTP, to whoever can reach it: /metrics, /healthz, /readyz. Port 0 takes a free one, which the log tells. Empty: nowhere."
+        ),
+
+        SettingKey(
+            "watch.workers", \.watch.workers,
+            .list(of: "hosts and ports such as worker-1:9464 or 127.0.0.1:9464", { WorkerAddress($0) }),
+            "Workers whose metrics mezzotint-lagwatch asks for: where metrics.listen says that they serve them. Without them it tells what the log and the group tell."
+        ),
+        SettingKey(
+            "watch.hosts", \.watch.hosts, .list(of: "names, or *.example.com", { HostPattern($0) }),
+            "Names by which mezzotint-lagwatch may be asked, besides localhost and addresses: a page of another name could be a stranger's that leads here."
         ),
 
         SettingKey(

@@ -25,6 +25,7 @@ package struct Settings: Sendable, Equatable {
     package var worker = Worker()
     package var logging = Logging()
     package var metrics = Metrics()
+    package var watch = Watch()
     package var traces = Traces()
 
     package init() {}
@@ -52,11 +53,16 @@ package struct Settings: Sendable, Equatable {
 
     /// How the slow lane shares with the fast one.
     package struct Lanes: Sendable, Equatable {
+        package var fast = Fast()
         package var slow = Slow()
+        package struct Fast: Sendable, Equatable {
+            package var target = Duration.seconds(5)
+        }
         package struct Slow: Sendable, Equatable {
             /// 0: half of the render processes, at least one.
             package var concurrency = 0
             package var maxWait = Duration.seconds(60)
+            package var target = Duration.seconds(600)
         }
     }
 
@@ -184,6 +190,12 @@ package struct Settings: Sendable, Equatable {
     package struct Metrics: Sendable, Equatable {
         /// nil: it does not listen.
         package var listen: ListenAddress?
+    }
+
+    /// Whom `mezzotint-lagwatch` asks, and by which names it is asked.
+    package struct Watch: Sendable, Equatable {
+        package var workers: [WorkerAddress] = []
+        package var hosts: [HostPattern] = []
     }
 }
 

@@ -1,10 +1,19 @@
 internal import JSONText
 
+/// A family of metrics: a line of some program's table of them.
+package protocol MetricFamily: RawRepresentable<String> {
+    /// `counter`, `gauge` or `histogram`.
+    var type: String { get }
+    var labels: [String] { get }
+    /// A sentence.
+    var meaning: String { get }
+}
+
 /// Metrics as Prometheus reads them: its text format 0.0.4.
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// One value of a family, with its labels' values in the order of `Metric.labels`.
+    /// One value of a family, with its labels' values in the order of its family's `labels`.
     package struct Sample: Sendable {
         package let labels: [String]
         package let value: Double
@@ -20,7 +29,7 @@ package struct MetricsPage: Sendable {
     package init() {}
 
     /// A family, all at once as the format wants it; one without samples is only described.
-    package mutating func add(_ metric: Metric, _ samples: [Sample]) {
+    package mutating func add(_ metric: some MetricFamily, _ samples: [Sample]) {
         describe(metric)
         for sample in samples {
             line(metric.rawValue, Array(zip(metric.labels, sample.labels)), sample.value)
@@ -28,7 +37,7 @@ package struct MetricsPage: Sendable {
     }
 
     /// A family of histograms, by their labels' values.
-    package mutating func add(_ metric: Metric, histograms: [(labels: [String], histogram: Histogram)]) {
+    package mutating func add(_ metric: some MetricFamily, histograms: [(labels: [String], histogram: Histogram)]) {
         describe(metric)
         for (values, histogram) in histograms {
             let labels = Array(zip(metric.labels, values))
@@ -41,7 +50,7 @@ package struct MetricsPage: Sendable {
         }
     }
 
-    private mutating func describe(_ metric: Metric) {
+    private mutating func describe(_ metric: some MetricFamily) {
         text += "# HELP \(metric.rawValue) \(Self.escaped(metric.meaning, isLabel: false))\n"
         text += "# TYPE \(metric.rawValue) \(metric.type)\n"
     }

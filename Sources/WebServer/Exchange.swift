@@ -48,6 +48,9 @@ final class Exchange: @unchecked Sendable {
     func cancel() { work?.cancel() }
 
     func queue(_ response: WebServer.Response) -> MHD_Result {
+        if case .shared(let content) = response.content, let made = content.response {
+            return MHD_queue_response(connection, UInt32(response.status), made)
+        }
         var status = response.status
         var made: OpaquePointer?
         switch response.content {
@@ -59,7 +62,7 @@ final class Exchange: @unchecked Sendable {
         case .file(let path):
             made = Self.file(at: path)
             if made == nil { status = 404 }
-        case .later: status = 500  // Only the first answer may come later.
+        case .later, .shared: status = 500  // Only the first answer may come later; shared content had no memory.
         }
         guard let made = made ?? MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT) else { return .NO }
         defer { MHD_destroy_response(made) }

@@ -35,6 +35,8 @@ extension WebServer {
     package struct Response: Sendable {
         package enum Content: Sendable {
             case bytes([UInt8])
+            /// Made once, for any number of answers at once.
+            case shared(SharedContent)
             /// A regular file, sent by descriptor; 404 if it cannot be opened.
             case file(path: String)
             /// The connection waits, the server's thread does not. Cancelled when the client's connection is gone.

@@ -6,7 +6,10 @@ import Testing
 struct HelpTests {
     @Test(
         "Each fits 80 columns and 24 lines, and shows an example",
-        arguments: ["mezzotint", "mezzotint-worker", "mezzotint-renderer", "mezzotint-inspector", "mezzotint-bench", "mezzotint-demo"])
+        arguments: [
+            "mezzotint", "mezzotint-worker", "mezzotint-renderer", "mezzotint-inspector", "mezzotint-lagwatch",
+            "mezzotint-bench", "mezzotint-demo",
+        ])
     func screens(program: String) throws {
         var paths: [[String]] = [[]]
         var seen = 0

@@ -8,7 +8,7 @@ import Testing
 /// The log, the indexes and the store on one small disk that others fill.
 @Suite(
     "A disk that publishers, or others, fill", .timeLimit(.minutes(4)),
-    .enabled(if: FullDiskTests.canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+    .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a small disk (unshare -m, tmpfs)"))
 struct CrowdedLogTests {
     private let place: Workplace
     private let gate = Gate()

@@ -70,7 +70,7 @@ struct ForeignDataTests {
 
     @Test(
         "A disk that takes no room in advance: doctor and the worker say so, once",
-        .enabled(if: FullDiskTests.canMount, "needs the right to mount a disk (unshare -m, ramfs)"))
+        .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a disk (unshare -m, ramfs)"))
     func noReserve() async throws {
         let place = try Workplace()
         let script = """

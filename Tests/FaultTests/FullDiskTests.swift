@@ -7,16 +7,6 @@ import Testing
 
 @Suite("A full disk", .timeLimit(.minutes(2)))
 struct FullDiskTests {
-    static let canMount: Bool = {
-        let probe = Process()
-        probe.executableURL = URL(filePath: "/usr/bin/unshare")
-        probe.arguments = ["-m", "/bin/sh", "-c", "mount -t tmpfs none /mnt"]
-        probe.standardError = FileHandle.nullDevice
-        guard (try? probe.run()) != nil else { return false }
-        probe.waitUntilExit()
-        return probe.terminationStatus == 0
-    }()
-
     /// A worker whose folder `full` is a small disk of its own, filled to the brim until the file `go` is there.
     private func worker(in place: Workplace, _ megabytes: Int, _ setting: String) throws -> RunningProgram {
         let script = """
@@ -34,7 +24,7 @@ struct FullDiskTests {
 
     @Test(
         "Of the store or the index: said, and every job is done when there is room again",
-        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"),
+        .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a small disk (unshare -m, tmpfs)"),
         arguments: [("store", "store.full", false), ("index", "index.full", true), ("index", "index.full", false)])
     func full(part: String, code: String, isMade: Bool) async throws {
         let place = try Workplace()
@@ -60,7 +50,7 @@ struct FullDiskTests {
 
     @Test(
         "Of the store, before its first folder: the worker waits, and every job is done when there is room",
-        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+        .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a small disk (unshare -m, tmpfs)"))
     func first() async throws {
         let place = try Workplace()
         try place.publish(place.draw(3).map { ($0, ["48x48-q80.webp"], .fast) })
@@ -85,7 +75,7 @@ struct FullDiskTests {
 
     @Test(
         "Of the log, while the worker runs: said, and every job is done once when there is room again",
-        .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
+        .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a small disk (unshare -m, tmpfs)"))
     func log() async throws {
         // Twelve fetches of one host at once.
         let place = try Workplace("fetch.concurrency=128")

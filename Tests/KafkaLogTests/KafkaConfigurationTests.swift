@@ -19,10 +19,17 @@ struct KafkaConfigurationTests {
 
     @Test(
         "Each client learns within half a minute what its first look at the topics missed",
-        arguments: [ClientKind.producer, .member, .patient, .questions, .reader])
+        arguments: [ClientKind.producer, .member, .patient, .questions, .reader, .sampler])
     func refresh(kind: ClientKind) {
         let options = KafkaConfiguration.test { _ in }.clientOptions(kind)
         #expect(options.last { $0.name == "topic.metadata.refresh.interval.ms" }?.value == "30000")
+    }
+
+    @Test(
+        "librdkafka takes each client's options, which it looks at together",
+        arguments: [ClientKind.producer, .member, .patient, .questions, .reader, .sampler])
+    func taken(kind: ClientKind) {
+        #expect(throws: Never.self) { try KafkaClient(KafkaConfiguration.test { _ in }, kind) }
     }
 
     @Test("Every problem is named at once, with its setting")

@@ -8,14 +8,14 @@ struct MetricsPageTests {
         var page = MetricsPage()
         let code = "a \"quoted\\path\"\nand é"
         page.add(
-            .permits,
+            Metric.permits,
             [
                 .init(3, "plain"), .init(0.25, code), .init(.nan, "nan"), .init(.infinity, "most"),
                 .init(1 << 52, "large"),
             ])
-        page.add(.lagSeconds, [.init(-.infinity, "jobs.fast", "7")])
-        page.add(.processStart, [.init(1.5e300)])
-        page.add(.lagRecords, [])
+        page.add(Metric.lagSeconds, [.init(-.infinity, "jobs.fast", "7")])
+        page.add(Metric.processStart, [.init(1.5e300)])
+        page.add(Metric.lagRecords, [])
         let read = try Exposition(page.text)
         #expect(try read.value("mezzotint_permits", "kind=\"plain\"") == 3)
         #expect(try read.value("mezzotint_permits", "kind=\"\(code)\"") == 0.25)
@@ -33,7 +33,7 @@ struct MetricsPageTests {
         var histogram = Histogram([0.1, 1])
         for seconds in [0.05, 0.1, 0.5, 7, -3] { histogram.observe(seconds: seconds) }
         var page = MetricsPage()
-        page.add(.fetchTime, histograms: [(["fast"], histogram), (["slow"], Histogram([0.1, 1]))])
+        page.add(Metric.fetchTime, histograms: [(["fast"], histogram), (["slow"], Histogram([0.1, 1]))])
         let family = try #require(try Exposition(page.text).families["mezzotint_fetch_seconds"])
         #expect(family.type == "histogram")
         for (bound, count) in [("0.1", 3.0), ("1", 4), ("+Inf", 5)] {

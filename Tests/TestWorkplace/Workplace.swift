@@ -56,6 +56,8 @@ package final class Workplace: Sendable {
 
     /// The settings as a shell takes them.
     package var words: String { settings.joined(separator: " ") }
+    /// The same as a program takes them.
+    package var programWords: [String] { settings }
 
     /// Draws small pictures, and serves each under `/<number>.png`; their URLs.
     package func draw(_ count: Int, side: Int = 96) -> [String] {

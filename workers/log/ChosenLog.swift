@@ -42,6 +42,12 @@ package struct ChosenLog: Sendable {
             isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log) })
     }
 
+    /// The same log for somebody who only looks: nothing is made, no group is joined.
+    package static func view(_ settings: Settings) async throws(LogFailure) -> any LogView {
+        if let configuration = settings.kafkaConfiguration { return try await KafkaLogView.open(configuration) }
+        return try EmbeddedLogView(settings.logDirectory)
+    }
+
     private static func embedded(_ settings: Settings, _ notice: (String) -> Void) throws -> ChosenLog {
         settings.makeData()
         let log = try EmbeddedLog(

@@ -7,6 +7,7 @@ internal import Records
 import Settings
 import Telemetry
 internal import VariantSpec
+import Watch
 
 /// `mezzotint reference`: the part of config/reference.md that is made from the code, which a test compares.
 enum ReferenceCommand {
@@ -44,7 +45,23 @@ enum ReferenceCommand {
 
         | family | type | labels | is |
         |---|---|---|---|
-        \(metrics)
+        \(families(Metric.allCases))
+
+        ## Lagwatch's metrics
+
+        `mezzotint-lagwatch` serves these where `--listen` says ([lagwatch.md](lagwatch.md)). What is not known has no sample.
+
+        | family | type | labels | is |
+        |---|---|---|---|
+        \(families(WatchMetric.allCases))
+
+        ## Causes
+
+        What `mezzotint-lagwatch` names, in the order in which it looks for them.
+
+        | cause | means | do |
+        |---|---|---|
+        \(Cause.allCases.map { "| `\($0.rawValue)` | \($0.meaning) | \($0.action) |" }.joined(separator: "\n"))
 
         ## Record headers
 
@@ -159,10 +176,10 @@ enum ReferenceCommand {
         OutcomeKind.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n")
     }
 
-    private static var metrics: String {
-        Metric.allCases.map { metric in
-            let labels = metric.labels.map { "`\($0)`" }.joined(separator: ", ")
-            return "| `\(metric.rawValue)` | \(metric.type) | \(labels) | \(metric.meaning) |"
+    private static func families(_ families: [some MetricFamily]) -> String {
+        families.map { family in
+            let labels = family.labels.map { "`\($0)`" }.joined(separator: ", ")
+            return "| `\(family.rawValue)` | \(family.type) | \(labels) | \(family.meaning) |"
         }.joined(separator: "\n")
     }
 

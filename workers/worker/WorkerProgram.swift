@@ -1,6 +1,7 @@
 internal import CommandLine
 internal import Dispatch
 internal import Glibc
+internal import ImageModel
 internal import LogChoice
 internal import Ports
 internal import Posix
@@ -107,7 +108,10 @@ struct WorkerProgram {
                 return CancellationError()
             }
             group.addTask {
-                await Progress(worker, log: composition.log, logger: logger).show()
+                await Progress(
+                    worker, log: composition.log,
+                    targets: [.fast: settings.lanes.fast.target, .slow: settings.lanes.slow.target], logger: logger
+                ).show()
                 return CancellationError()
             }
             // The first to end that was not cancelled is the worker itself.

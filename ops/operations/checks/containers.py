@@ -42,7 +42,7 @@ def composed():
     text = (DEPLOY / "compose.yaml").read_text()
     need("was not run" in text, "it does not say that it was not run")
     services = yaml.safe_load(text)["services"]
-    need(sorted(services) == ["kafka", "prometheus", "topics", "worker-1", "worker-2"], sorted(services))
+    need(sorted(services) == ["kafka", "lagwatch", "prometheus", "topics", "worker-1", "worker-2"], sorted(services))
     wrong = []
     for name, service in services.items():
         for variable in service.get("environment", {}):

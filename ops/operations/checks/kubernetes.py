@@ -6,7 +6,7 @@ import yaml
 from base import DEPLOY, SHARED, Skipped, check, need, none_of, run, tool
 
 BASE = DEPLOY / "kubernetes/base"
-PLAIN = [BASE / name for name in ("namespace.yaml", "store.yaml", "worker.yaml")]
+PLAIN = [BASE / name for name in ("namespace.yaml", "store.yaml", "worker.yaml", "lagwatch.yaml")]
 SCALED = DEPLOY / "kubernetes/keda/scaledobject.yaml"
 # Of KEDA's kafka scaler (2.20): its metadata is free-form, so a misspelt key would pass and do nothing.
 KAFKA_KEYS = {

@@ -5,6 +5,7 @@ import hashlib
 import http.server
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import tempfile
@@ -76,17 +77,46 @@ def worker(*settings):
             [program("mezzotint-worker"), *words, *more, "--set", f"metrics.listen=127.0.0.1:{port}"],
             stdout=log, stderr=log)
 
-        def asked(path):
-            with contextlib.suppress(OSError):
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
-                    return answer.read().decode()
-
         try:
-            until(lambda: process.poll() is None and asked("/readyz"), "a worker that takes jobs")
-            yield words, asked
+            until(lambda: process.poll() is None and asked(port, "/readyz"), "a worker that takes jobs")
+            yield words, lambda path: asked(port, path)
         finally:
             process.terminate()
             process.wait(60)
+
+
+@contextlib.contextmanager
+def lagwatch(words, *settings):
+    """A lagwatch beside a worker: what it answers under a path, and its address."""
+    with tempfile.TemporaryFile("w+") as log:
+        port = free_port()
+        more = [word for setting in settings for word in ("--set", setting)]
+        process = subprocess.Popen(
+            [program("mezzotint-lagwatch"), *words, *more, "--listen", f"127.0.0.1:{port}"], stdout=log, stderr=log)
+        try:
+            until(lambda: process.poll() is None and asked(port, "/healthz"), "a lagwatch that answers")
+            yield lambda path: asked(port, path), f"http://127.0.0.1:{port}/"
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def asked(port, path):
+    """What is answered with status 200, else nothing."""
+    with contextlib.suppress(OSError):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            return answer.read().decode()
+
+
+def as_listed(page):
+    """That promtool wants a page, and the reference lists its families, each with a sample."""
+    run(tool("promtool"), "check", "metrics", input=page)
+    told = {line.split()[2]: line.split()[3] for line in page.splitlines() if line.startswith("# TYPE")}
+    listed = {name: kind for name, (kind, _) in families().items()}
+    need(told.items() <= listed.items(), f"not as listed: {dict(told.items() - listed.items())}")
+    silent = {name for name in told if not any(line.startswith(name) for line in page.splitlines())}
+    need(not silent, f"without a sample: {silent}")
+    return f"{len(told)} families, {len(page.splitlines())} lines"
 
 
 def publish(words, *jobs):
@@ -99,25 +129,42 @@ def jobs_done(page):
 
 @check("product: what a worker tells is as promtool wants it, and as the reference says")
 def scrape():
-    with origin() as site, worker() as (words, asked):
+    with origin() as site, worker() as (words, told):
         publish(
             words, {"url": f"{site}/a.png", "variants": ["32x32.webp", "16x16.png"]},
             {"url": f"{site}/gone", "variants": ["32x32.png"]})
 
         def whole():
-            page = asked("/metrics") or ""
+            page = told("/metrics") or ""
             # What waits is asked of the log every two seconds.
             return page if jobs_done(page) == 2 and "\nmezzotint_consumer_lag_seconds{" in page else None
 
         page = until(whole, "two answers, and what waits")
-    run(tool("promtool"), "check", "metrics", input=page)
-    told = {line.split()[2]: line.split()[3] for line in page.splitlines() if line.startswith("# TYPE")}
-    listed = {name: kind for name, (kind, _) in families().items()}
-    told = {name: kind for name, kind in told.items()}
-    need(told.items() <= listed.items(), f"not as listed: {dict(told.items() - listed.items())}")
-    silent = {name for name in told if not any(line.startswith(name) for line in page.splitlines())}
-    need(not silent, f"without a sample: {silent}")
-    return f"{len(told)} families, {len(page.splitlines())} lines"
+    return as_listed(page)
+
+
+@check("product: what lagwatch tells is as promtool wants it, with what the rules read of it")
+def watched():
+    with origin() as site, worker() as (words, _):
+        publish(words, {"url": f"{site}/gone", "variants": ["32x32.png"]})
+        with lagwatch(words, "lanes.slow.target=7m") as (told, _):
+
+            def whole():
+                page = told("/metrics") or ""
+                return page if all(re.search(line, page, re.M) for line in RULED) else None
+
+            page = until(whole, f"each of {RULED}")
+    return as_listed(page)
+
+
+# What recording and alerting rules take from lagwatch alone, or join by these labels.
+RULED = [
+    r'^mezzotint_lane_target_seconds\{lane="fast"\} 5$', r'^mezzotint_lane_target_seconds\{lane="slow"\} 420$',
+    r'^mezzotint_consumer_lag_records\{topic="jobs.fast",partition="0"\} 0$',
+    r'^mezzotint_consumer_lag_seconds\{topic="jobs.slow",partition="0"\} 0$', r'^mezzotint_partitions 8$',
+    r'^mezzotint_dead_letters\{partition="0"\} 0$', r'^mezzotint_watch_workers_live 1$',
+    r'^mezzotint_watch_blocked_hosts 0$', r'^mezzotint_watch_staleness_seconds \d', r'^mezzotint_watch_cause\{cause="fine"\} 1$',
+]
 
 
 @check("product: a real collector takes a job's spans")
@@ -145,10 +192,10 @@ def traced():
         try:
             until(reached, "the collector")
             settings = (f"traces.endpoint=http://127.0.0.1:{port}/v1/traces", "traces.share=1")
-            with origin() as site, worker(*settings) as (words, asked):
+            with origin() as site, worker(*settings) as (words, told):
                 publish(words, {"id": "one", "url": f"{site}/a.png", "variants": ["32x32.webp"]})
-                until(lambda: 'mezzotint_spans_total{result="sent"} 5\n' in (asked("/metrics") or ""), "five spans")
-                need('mezzotint_spans_total{result="dropped"} 0\n' in asked("/metrics"), "spans were dropped")
+                until(lambda: 'mezzotint_spans_total{result="sent"} 5\n' in (told("/metrics") or ""), "five spans")
+                need('mezzotint_spans_total{result="dropped"} 0\n' in told("/metrics"), "spans were dropped")
             # Every try of a job is in the trace that its id makes.
             trace = hashlib.sha256(b"one").hexdigest()[:32]
             until(lambda: text().count(f": {trace}") == 5, "five spans of one trace", 10)

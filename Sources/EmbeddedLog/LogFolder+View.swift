@@ -1,0 +1,32 @@
+internal import Ports
+internal import Posix
+internal import SQLite
+
+extension LogFolder {
+    /// The folder as somebody sees it who makes nothing in it and takes no lock.
+    struct View: Sendable {
+        let partitionCount: Int
+        private let path: String
+        private let asking: FileLock
+
+        init(_ path: String) throws(LogFailure) {
+            self.path = path
+            do throws(SystemFailure) { asking = try FileLock(path + "/lock", .asking) } catch {
+                throw LogFailure(error, path: path)
+            }
+            partitionCount = try logged(LogSchema.partitionCount(Self.connection(path)))
+        }
+
+        func open() throws(LogFailure) -> LogReader {
+            try logged(LogReader(Self.connection(path), partitions: partitionCount))
+        }
+
+        var owner: String? { LogFolder.owner(asking) }
+
+        private static func connection(_ path: String) throws(SQLiteFailure) -> Connection {
+            let connection = try Connection(path + "/log.sqlite", .readOnly)
+            connection.checkpointOnlyWhenTold()
+            return connection
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package import KafkaSetup
+package import Ports
+internal import Posix
+package import Records
+
+/// The log of a cluster, seen by a plain client: it joins no group, commits nothing, appends nothing.
+///
+/// Each question is asked once, within `patience`: a broker that does not answer is not asked the harder for it.
+///
+/// - Concurrency: questions one after another, on a thread of ours.
+package actor KafkaLogView: LogView {
+    package nonisolated let partitionCount: Int
+    package nonisolated let isIndexed = false
+    private nonisolated let thread = PollThread("kafka view")
+    private let questions: KafkaQuestions
+    private var reader: KafkaReader?
+    /// As the cluster last said; nil where it must be asked.
+    private var leaders: [KafkaPlace: Int32]?
+
+    private static let patience: Int32 = 2_000
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    private init(_ questions: KafkaQuestions, partitions: Int) {
+        (self.questions, partitionCount) = (questions, partitions)
+    }
+
+    /// Connects, and learns the topics; blocks for up to `kafka.timing.answer`, on a thread of its own.
+    package static func open(_ configuration: KafkaConfiguration) async throws(LogFailure) -> KafkaLogView {
+        try await OwnThread.result("kafka view open") { () throws(LogFailure) in
+            let wrong = configuration.problems
+            guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
+            let questions = try KafkaQuestions(configuration)
+            let topics = try questions.topics()
+            let problems = KafkaTopics.shapeProblems(topics, configuration)
+            guard let anchor = topics[configuration.name(.anchor)], anchor.partitions > 0 else {
+                throw .topics(problems: problems, remedy: "Run mezzotint topics create, or ask who keeps the cluster.")
+            }
+            return KafkaLogView(questions, partitions: anchor.partitions)
+        }
+    }
+
+    package func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
+        let results = offsets(points.map { KafkaPlace($0.topic, $0.partition) })
+        // So that the next look goes to where a leader has moved meanwhile.
+        if results.contains(where: { if case .failure = $0 { true } else { false } }) { leaders = nil }
+        return results
+    }
+
+    private func offsets(_ places: [KafkaPlace]) -> [Result<PartitionOffsets, LogFailure>] {
+        guard let leaders = leaders ?? questions.leaders(within: Self.patience) else {
+            let reason = questions.client.lastError()?.text ?? "no broker answers"
+            return places.map { _ in
+                .failure(.unavailable(reason: "Kafka at \(questions.configuration.bootstrap): \(reason)"))
+            }
+        }
+        self.leaders = leaders
+        return questions.offsetsOnce(places, leaders: leaders, within: Self.patience)
+    }
+
+    package func owners() throws(LogFailure) -> [PartitionID: String] {
+        Dictionary(uniqueKeysWithValues: try questions.owners().map { (PartitionID($0.key), $0.value) })
+    }
+
+    package func appendTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+        if points.isEmpty { return [] }
+        var offsets: [KafkaPlace: Int64] = [:]
+        for point in points { offsets[KafkaPlace(point.topic, point.partition)] = point.offset ?? 0 }
+        do throws(LogFailure) {
+            let times = try opened().timestamps(at: offsets, isFirstAfter: true)
+            return points.map { times[KafkaPlace($0.topic, $0.partition)] ?? .success(nil) }
+        } catch {
+            return points.map { _ in .failure(error) }
+        }
+    }
+
+    package func read(
+        _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
+    ) throws(LogFailure) -> [Record] {
+        let place = KafkaPlace(topic, partition)
+        let bounds = try offsets([place])[0].get().bounds
+        let start = max(offset, bounds.lowerBound)
+        guard limit > 0, start < bounds.upperBound else { return [] }
+        return try opened().records(place, start..<bounds.upperBound, limit: limit)
+    }
+
+    package func latest(
+        _ topic: Topic, _ partition: PartitionID, keyPrefix: [UInt8]
+    ) throws(LogFailure) -> [Record] {
+        let place = KafkaPlace(topic, partition)
+        let bounds = try offsets([place])[0].get().bounds
+        return try opened().latest(place, bounds, keyPrefix: keyPrefix)
+    }
+
+    package func close() { reader = nil }
+
+    private func opened() throws(LogFailure) -> KafkaReader {
+        if let reader { return reader }
+        let opened = try KafkaReader(
+            questions.configuration, .sampler, patience: .milliseconds(Int(Self.patience)))
+        reader = opened
+        return opened
+    }
+}

@@ -1,0 +1,8 @@
+package import ImageModel
+
+extension PermitScheduler {
+    /// Flights of a lane that wait for this permit.
+    package func waiting(_ kind: PermitKind, on lane: Lane) -> Int {
+        seats.values.count { $0.waits == kind && $0.lane == lane }
+    }
+}

@@ -1,0 +1,31 @@
+package import Records
+
+/// The log as somebody sees it who owns nothing, joins no group and writes nothing.
+///
+/// - Failure: each place has a result of its own, so that one that cannot be read hides no other. No question is asked
+///   again by itself: whoever looks looks again.
+package protocol LogView: Sendable {
+    var partitionCount: Int { get }
+
+    /// Bounds and, of topics whose records are finished, the group's committed offset.
+    func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
+
+    /// Who holds which partition now, for people.
+    func owners() async throws(LogFailure) -> [PartitionID: String]
+
+    /// When the first record at or after each place's offset was appended, milliseconds since 1970; nil where there is none.
+    func appendTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]
+
+    /// Up to `limit` records at `offset` and after.
+    func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
+        -> [Record]
+
+    /// The newest record of each key that begins with `prefix`, tombstones left out.
+    func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
+        -> [Record]
+
+    /// Whether `latest` costs a look at an index, rather than a whole partition.
+    var isIndexed: Bool { get }
+
+    func close() async
+}

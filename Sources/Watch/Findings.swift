@@ -1,0 +1,145 @@
+internal import ImageModel
+internal import Ports
+internal import Records
+
+/// What each cause is looked for by. A cause that is not so is nil.
+struct Findings {
+    let report: WatchReport
+    let state: WatchState
+    let now: Int64
+    private let jobsByHost: [String: Double]
+
+    init(report: WatchReport, state: WatchState, now: Int64) {
+        (self.report, self.state, self.now) = (report, state, now)
+        jobsByHost = report.waits.reduce(into: [:]) { $0[$1.host, default: 0] += $1.jobs }
+    }
+
+    func jobs(for host: String) -> Double { jobsByHost[host] ?? 0 }
+
+    /// A question that was lost is asked again first.
+    static let answerMilliseconds: Int64 = 3_000
+    /// Longer than any look takes.
+    static let staleMilliseconds: Int64 = 15_000
+    /// In a rebalance nobody owns anything, and it is over within seconds.
+    static let rebalanceMilliseconds: Int64 = 5_000
+    static let workerMilliseconds: Int64 = 5_000
+    static let haltMilliseconds: Int64 = 30_000
+    static let letterMilliseconds: Int64 = 3_600_000
+    /// A host has most of what waits when it has this share.
+    static let dominance = 0.5
+
+    var log: Diagnosis? {
+        guard let answeredAt = report.answeredAt else {
+            guard let silence = state.silence else { return Diagnosis(.starting, "Nothing was seen yet.", since: nil) }
+            return Diagnosis(
+                .logUnreachable, "The log has not answered yet: \(Words.cut(silence.reason))", since: silence.since)
+        }
+        let silence = state.silence.flatMap { now - $0.since >= Self.answerMilliseconds ? $0 : nil }
+        guard silence != nil || now - answeredAt > Self.staleMilliseconds else { return nil }
+        let reason = silence.map { ": \(Words.cut($0.reason))" } ?? "."
+        return Diagnosis(
+            .logUnreachable,
+            "The log does not answer since \(Words.clock(answeredAt)) (\(Words.span(now - answeredAt)))\(reason) What is shown is as old as that.",
+            since: answeredAt)
+    }
+
+    /// Ownership without a group goes from one process to the next at once.
+    private func unowned(for grace: Int64) -> [PartitionWatch] {
+        guard state.areOwnersKnown else { return [] }
+        let grace = state.isShared ? grace : 0
+        return state.partitions.filter { $0.unownedSince.map { now - $0 >= grace } ?? false }
+    }
+
+    var noWorker: Diagnosis? {
+        let unowned = unowned(for: Self.rebalanceMilliseconds)
+        guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
+        let since = unowned.compactMap(\.unownedSince).max()
+        return Diagnosis(.noWorker, "No worker runs\(sinceText(since)).", since: since)
+    }
+
+    var noOwner: Diagnosis? {
+        let unowned = unowned(for: 2 * Self.rebalanceMilliseconds)
+        guard !unowned.isEmpty, unowned.count < state.partitionCount else { return nil }
+        let since = unowned.compactMap(\.unownedSince).min()
+        return Diagnosis(
+            .noOwner, "\(unowned.count) of \(state.partitionCount) partitions have no owner\(sinceText(since)).",
+            since: since)
+    }
+
+    var unreadable: Diagnosis? {
+        let partitions = report.partitions.filter { $0.state == .unreadable }
+        let since = state.places.compactMap { $0.failure?.since }.min()
+        guard let first = partitions.first, let since, now - since >= Self.answerMilliseconds else { return nil }
+        return Diagnosis(
+            .partitionsUnreadable,
+            "\(partitions.count) of \(state.partitionCount) partitions cannot be read since \(Words.clock(since)): \(Words.cut(first.message ?? ""))",
+            since: since)
+    }
+
+    var silentWorker: Diagnosis? {
+        let silent = report.workers.filter { $0.silence.map { now - $0.since >= Self.workerMilliseconds } ?? false }
+        guard let first = silent.first, let silence = first.silence else { return nil }
+        let others = silent.count > 1 ? " and \(silent.count - 1) more" : ""
+        return Diagnosis(
+            .workerSilent,
+            "The worker at \(Words.cut(first.address, 80))\(others) of \(report.workers.count) \(silent.count > 1 ? "do" : "does") not answer since \(Words.clock(silence.since)): \(Words.cut(silence.reason))",
+            since: silence.since)
+    }
+
+    /// An owner that none of its jobs come on with, for whatever reason, where nothing else explains it.
+    var standstill: Diagnosis? {
+        var owners: [String: (still: Int, moving: Int, since: Int64)] = [:]
+        for number in 0..<state.partitionCount {
+            guard let owner = state.partitions[number].owner else { continue }
+            for lane in Lane.allCases {
+                let place = state.place(.jobs(lane), number)
+                guard place.unfinished ?? 0 > 0, let movedAt = place.movedAt else { continue }
+                var entry = owners[owner, default: (0, 0, now)]
+                let isStill = now - max(movedAt, place.oldest ?? movedAt) > Self.staleMilliseconds
+                if isStill { entry.still += 1 } else { entry.moving += 1 }
+                if isStill { entry.since = min(entry.since, movedAt) }
+                owners[owner] = entry
+            }
+        }
+        let still = owners.filter {
+            $0.value.moving == 0 && ($0.value.still > 1 || now - $0.value.since > WatchState.pinnedMilliseconds)
+        }
+        guard let first = still.min(by: { $0.key < $1.key }) else { return nil }
+        return Diagnosis(
+            .workerSilent,
+            "Nothing comes on at \(Words.cut(first.key, 80))\(still.count > 1 ? " and \(still.count - 1) more" : "") since \(Words.clock(first.value.since)), though it owns partitions with jobs.",
+            since: first.value.since)
+    }
+
+    var restoring: Diagnosis? {
+        let workers = report.workers.filter { $0.figures?.restoring ?? 0 > 0 }
+        let told = workers.reduce(0) { $0 + ($1.figures?.restoring ?? 0) }
+        let seen = report.partitions.count { $0.state == .restoring }
+        let count = max(told, seen)
+        guard count > 0 else { return nil }
+        let rows = workers.compactMap { $0.figures?.rowsLeft }.reduce(0, +)
+        let still = workers.compactMap(\.restoredAt).min()
+        var sentence = "\(count) of \(state.partitionCount) partitions are being restored"
+        if !workers.isEmpty { sentence += ", \(Words.count(rows)) rows to go at most" }
+        if let still, now - still > Self.workerMilliseconds {
+            sentence += ": none has come in since \(Words.clock(still)), so it stands still"
+        }
+        return Diagnosis(.restoring, sentence + ".", since: still)
+    }
+
+    /// A worker restores nothing while its store, or its renderers, cannot be had: then that is the cause.
+    var haltedRestore: Diagnosis? {
+        let isStill = report.workers.contains { worker in
+            worker.restoredAt.map { now - $0 > Self.workerMilliseconds } ?? false
+        }
+        return isStill ? halted : nil
+    }
+
+    var paused: Diagnosis? {
+        guard let pause = state.pauses?.first(where: { $0.until > now }) else { return nil }
+        return Diagnosis(
+            .paused,
+            "\(Words.cut(pause.subject, 80)) is paused until \(Words.clock(pause.until)), by \(Words.cut(pause.who, 80)).",
+            since: nil)
+    }
+}

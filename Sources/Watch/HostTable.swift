@@ -1,0 +1,30 @@
+internal import Records
+
+/// What workers tell of hosts, folded from `origins`: the newest row of each worker and host.
+struct HostTable: Sendable {
+    private struct Key: Hashable {
+        let host: String
+        let by: String
+    }
+
+    private var rows: [Key: OriginRow] = [:]
+    private static let limit = 20_000
+
+    mutating func take(_ new: [OriginRow]) {
+        for row in new {
+            let key = Key(host: row.host, by: row.by)
+            // A worker that asks a host as usual, and has nothing for it, has nothing to say of it.
+            let isIdle = row.inFlight + row.waitingFast + row.waitingSlow == 0
+            if row.state == .open, isIdle, !row.isOperators {
+                rows[key] = nil
+            } else if rows[key] != nil || rows.count < Self.limit {
+                rows[key] = row
+            } else if let oldest = rows.min(by: { $0.value.at < $1.value.at }) {
+                rows[oldest.key] = nil
+                rows[key] = row
+            }
+        }
+    }
+
+    func summaries(at now: Int64) -> [OriginSummary] { OriginSummary.all(of: Array(rows.values), at: now) }
+}

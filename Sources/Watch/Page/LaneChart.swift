@@ -1,0 +1,134 @@
+internal import ImageModel
+internal import Ports
+
+extension WatchReport.LaneReport {
+    /// The worst of the last hour, in words.
+    var atMost: String {
+        minutes.compactMap(\.oldest).max().map { $0 == 0 ? "none waited" : "at most \(Words.span($0)) old" }
+            ?? "not known"
+    }
+}
+
+extension HTML {
+    private static let (width, height) = (600, 100)
+
+    /// The oldest job's age over the last hour, a bar a minute, against the target; what it shows is said beside it.
+    mutating func chart(_ lane: WatchReport.LaneReport, at now: Int64, marks: [(at: Int64, text: String)]) {
+        let known = lane.minutes.compactMap(\.oldest)
+        // The target is a third of the height at least, so that calm looks calm.
+        let top = max(known.max() ?? 0, lane.target * 3, 1)
+        let begin = now - LaneHistory.milliseconds
+        raw("<svg class=chart viewBox=\"0 0 600 100\" preserveAspectRatio=none role=img aria-label=\"")
+        put("Age of the oldest \(lane.lane.rawValue) job over the last hour: \(lane.atMost).")
+        raw("\">")
+        gaps(lane.minutes, from: begin, to: now)
+        for minute in lane.minutes {
+            let bar = Int(Double(minute.oldest ?? 0) / Double(top) * Double(Self.height))
+            guard bar > 0, let oldest = minute.oldest else { continue }
+            rectangle(oldest > lane.target ? "over" : "bar", Self.x(minute.at, from: begin), 9, Self.height - bar)
+        }
+        for mark in marks where mark.at > begin {
+            line("mark", vertical: Self.x(mark.at, from: begin))
+        }
+        line("goal", horizontal: Self.height - Int(Double(lane.target) / Double(top) * Double(Self.height)))
+        line("rule", horizontal: Self.height - 1)
+        raw("</svg>")
+    }
+
+    private static func x(_ time: Int64, from begin: Int64) -> Int {
+        max(0, Int((time - begin) * Int64(width) / LaneHistory.milliseconds))
+    }
+
+    /// What was not seen looks like nothing else, calm least of all.
+    private mutating func gaps(_ minutes: [LaneHistory.Point], from begin: Int64, to now: Int64) {
+        var seen = begin
+        for minute in minutes where minute.oldest != nil {
+            if minute.at > seen { gap(from: seen, to: minute.at, begin) }
+            seen = minute.at + LaneHistory.minute
+        }
+        if now > seen { gap(from: seen, to: now, begin) }
+    }
+
+    private mutating func gap(from: Int64, to: Int64, _ begin: Int64) {
+        let x = Self.x(from, from: begin)
+        rectangle("gap", x, Self.x(to, from: begin) - x, 0)
+    }
+
+    private mutating func rectangle(_ kind: StaticString, _ x: Int, _ width: Int, _ y: Int) {
+        raw("<rect class=")
+        raw(kind)
+        raw(" x=")
+        put(x)
+        raw(" y=")
+        put(y)
+        raw(" width=")
+        put(width)
+        raw(" height=")
+        put(Self.height - y)
+        raw(" />")
+    }
+
+    private mutating func line(_ kind: StaticString, horizontal y: Int) {
+        raw("<path class=")
+        raw(kind)
+        raw(" fill=none d=\"M0 ")
+        put(y)
+        raw("h600\" />")
+    }
+
+    private mutating func line(_ kind: StaticString, vertical x: Int) {
+        raw("<path class=")
+        raw(kind)
+        raw(" fill=none d=\"M")
+        put(x)
+        raw(" 0v100\" />")
+    }
+
+    /// A cell for each partition, in rows; one path for each state, so that a thousand are a few kilobytes.
+    mutating func strip(_ report: WatchReport) {
+        let columns = 50
+        var cells: [(kind: StaticString, of: [Int])] = [
+            ("owned", []), ("late-cell", []), ("restoring", []), ("unowned", []), ("unreadable", []), ("unknown", []),
+        ]
+        for partition in report.partitions {
+            let isLate = zip(report.lanes, partition.lanes).contains { lane, lag in
+                lag.age(at: report.at).map { $0 > lane.target } ?? false
+            }
+            let kind =
+                switch partition.state {
+                case .owned: isLate ? 1 : 0
+                case .restoring: 2
+                case .unowned: 3
+                case .unreadable: 4
+                case .unknown: 5
+                }
+            cells[kind].of.append(partition.number)
+        }
+        let names = ["in time", "late", "restoring", "without an owner", "unreadable", "unknown"]
+        let said = zip(names, cells).filter { !$1.of.isEmpty }.map { "\($1.of.count) \($0)" }.joined(separator: ", ")
+        let rows = (report.partitions.count + columns - 1) / columns
+        raw("<p>")
+        put("\(report.partitions.count) partitions: \(said).")
+        raw("</p><svg viewBox=\"0 0 ")
+        put(columns * 12)
+        raw(" ")
+        put(max(1, rows) * 12)
+        raw("\" role=img aria-label=\"")
+        put("Partitions by state: \(said).")
+        raw("\">")
+        for (kind, numbers) in cells where !numbers.isEmpty {
+            raw("<path class=")
+            raw(kind)
+            raw(" d=\"")
+            for number in numbers {
+                raw("M")
+                put(number % columns * 12)
+                raw(" ")
+                put(number / columns * 12)
+                raw("h10v10h-10z")
+            }
+            raw("\" />")
+        }
+        raw("</svg>")
+    }
+}

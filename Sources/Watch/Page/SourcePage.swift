@@ -1,0 +1,183 @@
+internal import HTTPCache
+package import ImageModel
+internal import JSONText
+internal import Records
+internal import VariantSpec
+
+/// What the log says of one source: what it is, what was made of it from what, and what became of its jobs.
+package struct SourceReport: Sendable {
+    /// As people may see it.
+    package let url: String
+    package let key: String
+    package let partition: Int
+    package var source: SourceRow?
+    package var variants: [VariantRow] = []
+    /// The newest outcomes of its jobs, and records that wait for it, as far as they were read.
+    package var ends: [End] = []
+    package var waiting: [Waiting] = []
+    /// What could not be read, and how far was looked.
+    package var notes: [String] = []
+
+    package struct End: Sendable {
+        package let job: String
+        package let kind: String
+        package let code: String?
+        package let message: String?
+        package let at: Int64
+        package init(job: String, kind: String, code: String?, message: String?, at: Int64) {
+            (self.job, self.kind, self.code, self.message, self.at) = (job, kind, code, message, at)
+        }
+    }
+
+    package struct Waiting: Sendable {
+        package let job: String
+        package let topic: String
+        package let code: String?
+        package let message: String?
+        package let since: Int64
+        /// Milliseconds since 1970, before which it is not begun.
+        package let notBefore: Int64?
+        package init(job: String, topic: String, code: String?, message: String?, since: Int64, notBefore: Int64?) {
+            (self.job, self.topic, self.code, self.message) = (job, topic, code, message)
+            (self.since, self.notBefore) = (since, notBefore)
+        }
+    }
+
+    package init(url: String, key: String, partition: Int) {
+        (self.url, self.key, self.partition) = (url, key, partition)
+    }
+}
+
+extension SourceReport {
+    /// What is wrong with a URL, as a page.
+    package static func refusal(_ message: String) -> [UInt8] {
+        PageFrame.page("No source - mezzotint", isLive: false, at: "now") { html in
+            html.raw("<h1>No source</h1><p>")
+            html.put(Words.cut(message, 1_024))
+            html.raw("</p>")
+        }
+    }
+
+    package func page(at now: Int64) -> [UInt8] {
+        PageFrame.page("Source - mezzotint", isLive: false, at: Words.clock(now)) { html in
+            html.raw("<h1>")
+            html.put(Words.cut(url, 2_048))
+            html.raw("</h1><p>")
+            html.put(why(at: now))
+            html.raw("</p><dl>")
+            html.pair("Source key", key)
+            html.pair("Partition", "\(partition)")
+            html.fetch(source, at: now)
+            html.raw("</dl>")
+            html.lineage(self, at: now)
+            html.jobs(self, at: now)
+            for note in notes {
+                html.raw("<p class=dim>")
+                html.put(Words.cut(note, 600))
+                html.raw("</p>")
+            }
+        }
+    }
+
+    /// The one sentence: what there is, and what the next job will do.
+    private func why(at now: Int64) -> String {
+        if let wait = waiting.first {
+            let cause = wait.code.map { " after \($0)" } ?? ""
+            let due = wait.notBefore.map { $0 > now ? ", due at \(Words.clock($0))" : ", due" } ?? ""
+            return "A job of this source waits in \(wait.topic)\(cause)\(due)."
+        }
+        if let last = ends.first, let code = last.code { return "Its last job ended as \(last.kind): \(code)." }
+        if variants.isEmpty && source == nil { return "Nothing is stored for it, and no job of it was found." }
+        let stale = variants.count { $0.expires <= now }
+        return
+            "\(variants.count) variants are stored\(stale > 0 ? ", \(stale) of them stale: the next job fetches the source again" : ", all fresh: the next job for one of them does nothing")."
+    }
+}
+
+extension HTML {
+    fileprivate mutating func pair(_ name: StaticString, _ value: String) {
+        raw("<dt>")
+        raw(name)
+        raw("</dt><dd>")
+        put(Words.cut(value, 2_048))
+        raw("</dd>")
+    }
+
+    fileprivate mutating func fetch(_ source: SourceRow?, at now: Int64) {
+        guard let source else { return pair("Last fetch", "unknown: no row of the source is in the log") }
+        pair("Last fetch", "\(Timestamp.text(source.fetchedAt)), \(Words.span(now - source.fetchedAt)) ago")
+        pair("Fresh until", "\(Timestamp.text(source.expires))\(source.expires > now ? "" : ", which is over")")
+        pair(
+            "What it is",
+            "\(source.format.rawValue), \(source.size), \(Words.count(source.bytes)) bytes, \(source.frames) frames")
+        pair("Version", "\(source.version)")
+        let validators = source.policy.conditions.map { "\($0.name): \($0.value)" }
+        pair(
+            "Asked again with",
+            validators.isEmpty ? "nothing: its origin gave no validator" : validators.joined(separator: ", "))
+        pair("Original", source.original ?? "not kept")
+    }
+
+    fileprivate mutating func lineage(_ report: SourceReport, at now: Int64) {
+        raw("<h2>Lineage</h2>")
+        guard !report.variants.isEmpty else {
+            raw("<p class=dim>No variant is stored.</p>")
+            return
+        }
+        table(
+            "Lineage",
+            [
+                ("Variant", .word), ("Made from", .word), ("Size", .word), ("Bytes", .number), ("Stored", .word),
+                ("Version", .word), ("Location", .text),
+            ]
+        ) { html in
+            for row in report.variants.prefix(200) {
+                html.raw("<tr>")
+                html.cell("\(row.spec)")
+                html.cell(row.madeFrom.name)
+                html.cell("\(row.size)")
+                html.cell(Words.count(row.bytes), .number)
+                html.cell("\(Words.span(now - row.storedAt)) ago\(row.expires > now ? "" : ", stale")")
+                html.cell(
+                    "\(row.version)\(report.source.map { $0.version == row.version ? "" : ", not the newest" } ?? "")")
+                html.cell(row.location)
+                html.raw("</tr>")
+            }
+        }
+    }
+
+    fileprivate mutating func jobs(_ report: SourceReport, at now: Int64) {
+        raw("<h2>Jobs</h2>")
+        guard !report.ends.isEmpty || !report.waiting.isEmpty else {
+            raw("<p class=dim>None was found in what was read.</p>")
+            return
+        }
+        table("Jobs", [("Job", .word), ("State", .word), ("When", .word), ("Why", .text)]) { html in
+            for wait in report.waiting.prefix(100) {
+                html.row(
+                    wait.job, "waits in \(wait.topic)", "since \(Timestamp.text(wait.since))",
+                    [wait.code, wait.message].compactMap { $0 }.joined(separator: ": "))
+            }
+            for end in report.ends.prefix(100) {
+                html.row(
+                    end.job, end.kind, Timestamp.text(end.at),
+                    [end.code, end.message].compactMap { $0 }.joined(separator: ": "))
+            }
+        }
+    }
+
+    private mutating func row(_ cells: String...) {
+        raw("<tr>")
+        for text in cells { cell(Words.cut(text, 600)) }
+        raw("</tr>")
+    }
+}
+
+extension Provenance {
+    fileprivate var name: String {
+        switch self {
+        case .origin: "origin"
+        case .donor(let spec): spec.description
+        }
+    }
+}

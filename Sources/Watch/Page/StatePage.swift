@@ -1,0 +1,293 @@
+internal import ImageModel
+internal import Ports
+internal import Records
+
+extension WatchReport {
+    /// The page, top to bottom as a person looks for a cause.
+    package var page: [UInt8] {
+        let title = "\(diagnosis.cause.rawValue) - mezzotint"
+        return PageFrame.page(title, isLive: true, at: answeredAt.map(Words.clock) ?? "never") { html in
+            html.verdict(self)
+            html.lanes(self)
+            html.waits(self)
+            html.hosts(self)
+            html.failures(self)
+            html.partitions(self)
+            html.workers(self)
+        }
+    }
+}
+
+extension HTML {
+    /// The rows of a table that people can take in; the JSON has all.
+    private static let rows = 50
+
+    fileprivate mutating func verdict(_ report: WatchReport) {
+        raw("<section class=\"verdict ")
+        put(report.diagnosis.cause.rawValue)
+        raw("\"><h1>")
+        put(report.diagnosis.sentence)
+        raw("</h1><p>")
+        put(report.diagnosis.action)
+        raw("</p></section>")
+    }
+
+    fileprivate mutating func lanes(_ report: WatchReport) {
+        raw("<h2>Lanes</h2><div class=lanes>")
+        for lane in report.lanes {
+            raw("<section><h3>")
+            put(Words.title(lane.lane.rawValue))
+            raw("</h3>")
+            chart(lane, at: report.at, marks: report.marks)
+            note("Its oldest job over the last hour, \(lane.atMost); the dashed line is the target.")
+            raw("<dl><dt>Oldest</dt>")
+            if lane.isLate(at: report.at) { raw("<dd class=late>") } else { raw("<dd>") }
+            put(lane.lag.records == 0 ? "none" : lane.lag.age(at: report.at).map(Words.span) ?? "unknown")
+            put(" (target \(Words.span(lane.target))\(lane.isLate(at: report.at) ? ", late" : ""))")
+            raw("</dd>")
+            entry("Waiting", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
+            if lane.lag.unknown > 0 { entry("Left out", "\(Words.counted(lane.lag.unknown, "partition")) not known") }
+            entry("In, done", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
+            entry("Drained in", drained(lane))
+            raw("</dl></section>")
+        }
+        raw("</div>")
+        guard !report.marks.isEmpty else { return }
+        raw("<details id=marks><summary>What changed in the last hour</summary><ul>")
+        for mark in report.marks.reversed() {
+            raw("<li>")
+            put("\(Words.clock(mark.at)): \(mark.text)")
+            raw("</li>")
+        }
+        raw("</ul></details>")
+    }
+
+    private func drained(_ lane: WatchReport.LaneReport) -> String {
+        if lane.lag.records == 0 { return "nothing waits" }
+        guard lane.rates != nil else { return "unknown" }
+        return lane.drainMilliseconds.map(Words.span) ?? "never at this rate"
+    }
+
+    private mutating func entry(_ name: StaticString, _ value: String) {
+        raw("<dt>")
+        raw(name)
+        raw("</dt><dd>")
+        put(value)
+        raw("</dd>")
+    }
+
+    fileprivate mutating func waits(_ report: WatchReport) {
+        raw("<h2>What waits</h2>")
+        note(
+            report.sampled.of == 0
+                ? "Nothing waits."
+                : "From samples of at most \(PlaceSample.most) records: \(report.sampled.places) of \(report.sampled.of) partitions' topics with something to do were looked at. Numbers with ~ are estimates."
+        )
+        guard !report.waits.isEmpty else { return }
+        table(
+            "What waits",
+            [("Jobs", .number), ("For", .text), ("Host", .word), ("Lane", .word), ("Since", .word), ("Action", .text)]
+        ) { html in
+            for wait in report.waits.prefix(Self.rows) {
+                html.raw("<tr>")
+                html.cell((wait.isEstimate ? "~" : "") + Words.count(Int(wait.jobs.rounded())), .number)
+                html.cell(wait.reason.meaning + (wait.code.map { " (\(Words.cut($0, 60)))" } ?? ""), .text)
+                html.cell(Words.cut(wait.host, 120))
+                html.cell(wait.lane)
+                html.cell("\(Words.span(report.at - wait.since)) ago")
+                html.cell(wait.reason.action, .text)
+                html.raw("</tr>")
+            }
+        }
+        rest(report.waits.count, Int(report.waits.dropFirst(Self.rows).reduce(0) { $0 + $1.jobs }), "jobs")
+    }
+
+    /// Blocked ones first, those for which most waits.
+    fileprivate mutating func hosts(_ report: WatchReport) {
+        guard let troubled = report.troubledHosts else {
+            return note("Which hosts workers leave alone is unknown: the topic origins was not read.")
+        }
+        guard !troubled.isEmpty else { return }
+        let shown = troubled.sorted {
+            ($0.state == .blocked ? 1 : 0, $0.waiting, $1.host) > ($1.state == .blocked ? 1 : 0, $1.waiting, $0.host)
+        }
+        raw("<h3>Hosts that workers spare</h3>")
+        table(
+            "Hosts that workers spare",
+            [
+                ("Host", .word), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
+                ("Fast", .number), ("Slow", .number),
+            ]
+        ) { html in
+            for host in shown.prefix(Self.rows) {
+                html.raw("<tr>")
+                html.cell(Words.cut(host.host, 120))
+                html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0))" } ?? ""))
+                html.cell(host.until.map(Words.clock) ?? "")
+                html.cell(Words.cut(host.code ?? "", 60))
+                html.cell("\(host.inFlight) of \(host.limit)", .number)
+                html.cell(Words.count(host.waitingFast), .number)
+                html.cell(Words.count(host.waitingSlow), .number)
+                html.raw("</tr>")
+            }
+        }
+        rest(shown.count, shown.dropFirst(Self.rows).reduce(0) { $0 + $1.waiting }, "jobs")
+    }
+
+    fileprivate mutating func failures(_ report: WatchReport) {
+        raw("<h2>Failures</h2>")
+        let letters =
+            report.letters.map { count in
+                let number = "\(report.hasMoreLetters ? "at least " : "")\(Words.count(count))"
+                return "\(number) dead letter\(count == 1 ? " stands" : "s stand")"
+            } ?? "how many dead letters stand is unknown"
+        note("Of the outcomes and dead letters that were read since lagwatch was started; \(letters).")
+        guard !report.failures.isEmpty else { return }
+        table(
+            "Failures",
+            [
+                ("Jobs", .number), ("Code", .word), ("Host", .word), ("Dead letters", .number), ("First, last", .word),
+                ("Newest", .text),
+            ]
+        ) { html in
+            for failure in report.failures.prefix(Self.rows) {
+                html.raw("<tr>")
+                html.cell(Words.count(failure.count), .number)
+                html.cell(Words.cut(failure.code, 60))
+                html.cell(Words.cut(failure.host, 120))
+                html.cell(failure.standing.map { Words.count($0) } ?? "unknown", .number)
+                html.cell(
+                    [failure.first, failure.last].map { $0.map(Words.clock) ?? "unknown" }.joined(separator: ", "))
+                html.open("td", .text)
+                html.put(Words.cut(failure.message))
+                if !failure.job.isEmpty {
+                    html.raw(" <span class=dim>")
+                    html.put(Words.cut(failure.job, 80))
+                    html.raw("</span>")
+                }
+                html.link(toSource: failure.url)
+                html.raw("</td></tr>")
+            }
+        }
+        rest(report.failures.count, report.failures.dropFirst(Self.rows).reduce(0) { $0 + $1.count }, "jobs")
+    }
+
+    fileprivate mutating func partitions(_ report: WatchReport) {
+        raw("<h2>Partitions</h2>")
+        strip(report)
+        let age = { (partition: PartitionReport) in
+            (partition.lanes.compactMap(\.oldest).min() ?? .max, partition.number)
+        }
+        let shown = report.partitions.sorted {
+            ($0.state.rank, age($0).0, age($0).1) < ($1.state.rank, age($1).0, age($1).1)
+        }
+        table(
+            "Partitions",
+            [
+                ("Partition", .number), ("State", .word), ("Owner", .word), ("Epoch", .number), ("Fast", .number),
+                ("Slow", .number),
+                ("Retry", .number), ("Held by", .word),
+            ]
+        ) { html in
+            for partition in shown.prefix(Self.rows) {
+                html.raw("<tr>")
+                html.cell("\(partition.number)", .number)
+                html.cell(partition.state.rawValue)
+                html.cell(Words.cut(partition.owner ?? (partition.state == .unowned ? "nobody" : "unknown"), 80))
+                html.cell(partition.epoch.map { "\($0)" } ?? "unknown", .number)
+                for lag in partition.lanes + [partition.retries] { html.lag(lag, at: report.at) }
+                html.cell(partition.pinned?.description ?? partition.message.map { Words.cut($0) } ?? "")
+                html.raw("</tr>")
+            }
+        }
+        if shown.count > Self.rows { note("And \(shown.count - Self.rows) partitions more, which wait less.") }
+    }
+
+    private typealias PartitionReport = WatchReport.PartitionReport
+
+    private mutating func lag(_ lag: Lag, at now: Int64) {
+        guard let records = lag.records else { return cell("unknown", .number) }
+        let age = lag.oldest.map { ", \(Words.span(now - $0))" } ?? (records > 0 ? ", age unknown" : "")
+        cell(Words.count(Int(records)) + age, .number)
+    }
+
+    fileprivate mutating func workers(_ report: WatchReport) {
+        raw("<h2>Workers</h2>")
+        let owners =
+            report.owners.map { "\(Words.counted($0, "worker")) \($0 == 1 ? "owns" : "own") partitions. " }
+            ?? "How many workers own partitions is unknown. "
+        note(
+            owners
+                + (report.workers.isEmpty ? "None is asked for its metrics: watch.workers names none." : ""))
+        guard !report.workers.isEmpty else { return }
+        table(
+            "Workers",
+            [
+                ("Worker", .word), ("Version", .word), ("Partitions", .number), ("Restoring", .number),
+                ("Fetches", .number),
+                ("Renders", .number), ("Renderers lost", .number), ("Memory", .number), ("Answered", .word),
+            ]
+        ) { html in
+            for worker in report.workers.prefix(200) {
+                let figures = worker.figures
+                html.raw("<tr>")
+                html.cell(Words.cut(worker.address, 80))
+                html.cell(Words.cut(figures?.version ?? "unknown", 40))
+                html.cell(figures?.owned.map { "\($0)" } ?? "unknown", .number)
+                html.cell(figures?.restoring.map { "\($0)" } ?? "unknown", .number)
+                html.cell(Self.use(figures?.fetchPermits), .number)
+                html.cell(Self.use(figures?.renderPermits), .number)
+                html.cell(figures?.rendererLosses.map { "\($0)" } ?? "unknown", .number)
+                html.cell(figures?.memory.map { Words.bytes($0) } ?? "unknown", .number)
+                html.cell(
+                    worker.silence.map { "not since \(Words.clock($0.since)): \(Words.cut($0.reason, 80))" }
+                        ?? worker.answeredAt.map { Words.clock($0) } ?? "never")
+                html.raw("</tr>")
+            }
+        }
+    }
+
+    private static func use(_ use: WorkerFigures.Use?) -> String {
+        guard let used = use?.used, let all = use?.all else { return "unknown" }
+        return "\(used) of \(all)"
+    }
+
+    private mutating func note(_ text: String) {
+        raw("<p class=dim>")
+        put(text)
+        raw("</p>")
+    }
+
+    private mutating func rest(_ rows: Int, _ number: Int, _ what: String) {
+        if rows > Self.rows {
+            note("And \(Words.count(rows - Self.rows)) rows more, with \(Words.count(number)) \(what).")
+        }
+    }
+
+    /// A link to the source's own page; nothing where there is no URL.
+    mutating func link(toSource url: String) {
+        guard !url.isEmpty else { return }
+        raw(" <a href=\"/source?url=")
+        put(Query.escaped(url))
+        raw("\">")
+        put(Words.cut(url, 120))
+        raw("</a>")
+    }
+}
+
+extension OriginSummary {
+    fileprivate var waiting: Int { waitingFast + waitingSlow }
+}
+
+extension WatchReport.PartitionReport.State {
+    /// The worst first.
+    fileprivate var rank: Int {
+        switch self {
+        case .unreadable: 0
+        case .unowned: 1
+        case .restoring: 2
+        case .unknown: 3
+        case .owned: 4
+        }
+    }
+}

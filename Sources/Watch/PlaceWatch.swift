@@ -1,0 +1,95 @@
+internal import Ports
+internal import Records
+
+/// One partition of one topic whose records are finished.
+struct PlaceWatch: Sendable {
+    /// The first record that may be unfinished, and the offset that the next one gets; nil: never read.
+    private(set) var start: Int64?
+    private(set) var end: Int64?
+    /// Why it cannot be read, and since when, milliseconds since 1970.
+    var failure: (since: Int64, reason: String)?
+    /// When it was seen to come on, or to have nothing to do.
+    private(set) var movedAt: Int64?
+    /// When the record at an offset was appended: later offsets are younger.
+    var head: (offset: Int64, appended: Int64?)?
+    /// When that was asked.
+    var headAt: Int64?
+    var sample: PlaceSample?
+    var sampledAt: Int64?
+
+    /// nil: not known.
+    var unfinished: Int64? {
+        guard let start, let end else { return nil }
+        // What is left may be gaps only.
+        if let head, head.offset == start, head.appended == nil { return 0 }
+        return Self.bounded(end - start)
+    }
+
+    /// When the oldest unfinished record was appended, or before that; nil if it is not known, or there is none.
+    var oldest: Int64? { unfinished ?? 0 > 0 ? head?.appended : nil }
+    /// Whether `oldest` is of the very record.
+    var isHeadExact: Bool { head?.offset == start }
+
+    /// Offsets that no log reaches are damage; sums over all places must not overflow.
+    private static func bounded(_ count: Int64) -> Int64 { min(max(0, count), 1 << 40) }
+
+    /// How many records came and went since the last look.
+    mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64) {
+        let (oldStart, oldEnd) = (start, end)
+        (start, end, failure) = (offsets.start, offsets.bounds.upperBound, nil)
+        // A log that was recreated begins below: its records before this look are not counted.
+        let came = oldEnd.map { Self.bounded(offsets.bounds.upperBound - $0) } ?? 0
+        let went = oldStart.map { Self.bounded(offsets.start - $0) } ?? 0
+        if oldStart != offsets.start || offsets.unfinished == 0 { movedAt = now }
+        if let head, head.offset > offsets.start { self.head = nil }
+        if offsets.unfinished == 0 { (head, sample) = (nil, nil) }
+        return (came, went)
+    }
+}
+
+/// One partition: who owns it, and what its changelog says of that.
+struct PartitionWatch: Sendable {
+    var owner: String?
+    /// When it was first seen without one, or with this one, milliseconds since 1970.
+    var unownedSince: Int64?
+    var ownerSince: Int64?
+    var epoch: EpochRow?
+    var progress: ProgressRow?
+
+    /// An owner that came while we looked has not said its epoch yet: it restores, and its jobs wait.
+    var isRestoring: Bool {
+        guard owner != nil, let ownerSince, let epoch else { return false }
+        // Clocks differ, and it may have come just before we saw it.
+        return epoch.at < ownerSince - 10_000
+    }
+}
+
+/// A worker that was asked for its metrics.
+struct WorkerWatch: Sendable {
+    var figures: WorkerFigures?
+    /// When it last answered; why it does not, and since when.
+    var answeredAt: Int64?
+    var silence: (since: Int64, reason: String)?
+    /// When a stage was last seen to have failed with this code.
+    var failedAt: [String: Int64] = [:]
+    /// When its restore was last seen to come on.
+    var restoredAt: Int64?
+
+    mutating func take(_ answer: WorkerSight.Answer, at now: Int64) {
+        switch answer {
+        case .silent(let reason): silence = (silence?.since ?? now, reason)
+        case .figures(let new):
+            // What happened before the first look is not news. A worker that was started again counts from nought.
+            if let old = figures {
+                let isSame = old.started == new.started
+                for (code, count) in new.failures where count > (isSame ? old.failures[code] ?? 0 : 0) {
+                    failedAt[code] = now
+                }
+                if let before = old.rowsLeft, let left = new.rowsLeft, left < before { restoredAt = now }
+            }
+            if new.restoring ?? 0 == 0 { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
+            failedAt = failedAt.filter { new.failures[$0.key] != nil }
+            (figures, answeredAt, silence) = (new, now, nil)
+        }
+    }
+}

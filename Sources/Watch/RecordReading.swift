@@ -1,0 +1,105 @@
+package import Canonical
+internal import Failures
+internal import ImageModel
+package import Records
+
+/// What the watch takes from records that anybody may have written: nothing of a job that people must not see.
+package struct RecordReading: Sendable {
+    private let rules: CanonicalRules
+    private let intake: Intake
+    private let groups: [OriginGroup]
+
+    package init(rules: CanonicalRules, groups: [OriginGroup] = []) {
+        (self.rules, intake, self.groups) = (rules, Intake(rules: rules), groups)
+    }
+
+    /// The unfinished records of a place, from its first on.
+    package func sample(_ records: [Record], of topic: Topic, _ partition: PartitionID) -> PlaceSample {
+        var sample = PlaceSample(topic, partition)
+        for record in records.prefix(PlaceSample.most) {
+            let host = intake.url(ofRefused: record).map { groups.origin(of: $0.fetched).description } ?? ""
+            if let note = try? RetryNote(record) {
+                sample.count(
+                    .init(lane: note.lane.rawValue, host: host, code: Words.cut(note.cause.code, 60)),
+                    since: note.firstSeen, message: shown(note.cause.message))
+            } else {
+                sample.count(
+                    .init(
+                        lane: topic.lane?.rawValue ?? "unknown", host: host, code: topic.lane == nil ? "unknown" : nil),
+                    since: record.timestamp)
+            }
+        }
+        return sample
+    }
+
+    /// Jobs that failed or are dead, of records of `outcomes`. What is no outcome of ours is passed over.
+    package func ends(_ records: [Record]) -> [JobEnd] {
+        records.compactMap { record in
+            guard let report = try? OutcomeReport(record), !report.kind.isSuccess, let failure = report.failure else {
+                return nil
+            }
+            let url = ShownURL(report.url, hiding: rules.hidden).description
+            return JobEnd(
+                code: Words.cut(failure.code, 60), host: groups.origin(of: report.url).description,
+                message: shown(failure.message), job: Words.cut(report.job), url: Words.cut(url, 2_048), at: report.at)
+        }
+    }
+
+    /// Every outcome, as a source's own page tells them.
+    package func allEnds(_ records: [Record]) -> [SourceReport.End] {
+        records.compactMap { record in
+            guard let report = try? OutcomeReport(record) else { return nil }
+            return SourceReport.End(
+                job: report.job, kind: report.kind.rawValue, code: report.failure?.code,
+                message: report.failure.map { shown($0.message) }, at: report.at)
+        }
+    }
+
+    /// Jobs that wait, as a source's own page tells them.
+    package func waiting(_ records: [Record]) -> [SourceReport.Waiting] {
+        records.map { record in
+            let note = try? RetryNote(record)
+            return SourceReport.Waiting(
+                job: note?.job ?? intake.id(ofRefused: record), topic: record.topic.rawValue, code: note?.cause.code,
+                message: note.map { shown($0.cause.message) }, since: note?.firstSeen ?? record.timestamp,
+                notBefore: note?.notBefore)
+        }
+    }
+
+    package func letters(_ records: [Record], of partition: PartitionID, isWhole: Bool) -> LetterChange {
+        var change = LetterChange(partition, isWhole: isWhole)
+        for record in records {
+            if record.value == nil {
+                guard let id = record.header(EventHeader.discards) else { continue }
+                // What came and went within these records never stood.
+                change.added.removeAll { $0.id == id }
+                change.discarded.append(id)
+            } else if let letter = try? DeadLetter(record) {
+                change.added.append(
+                    .init(
+                        id: letter.id, code: Words.cut(letter.cause.code, 60),
+                        host: letter.url.map { groups.origin(of: $0.description).description } ?? "", at: letter.at))
+            }
+        }
+        return change
+    }
+
+    /// What is told of hosts, of records of `origins`.
+    package func hosts(_ records: [Record]) -> [OriginRow] { records.compactMap { OriginRow($0) } }
+
+    /// Who owned the partition and how far its owners came, of records of `variants`: the newest of each.
+    package func ownership(_ records: [Record]) -> [WatchEvent] {
+        var (epoch, progress): (EpochRow?, ProgressRow?)
+        for record in records where record.key.first == UInt8(ascii: "@") {
+            switch try? ChangelogEntry(record) {
+            case .epoch(let row): epoch = row
+            case .progress(let row): progress = row
+            case .change, nil: continue
+            }
+        }
+        return (epoch.map { [.epoch($0)] } ?? []) + (progress.map { [.progress($0)] } ?? [])
+    }
+
+    /// Outcomes and letters of older workers have texts as they came.
+    private func shown(_ message: String) -> String { Words.cut(rules.hidden.hide(in: message), 1_024) }
+}

@@ -1,0 +1,113 @@
+package import Ports
+package import Records
+
+/// What one question from outside was answered.
+package enum WatchEvent: Sendable {
+    /// Bounds and committed offsets; each place has a result of its own.
+    case offsets([Result<PartitionOffsets, LogFailure>], of: [LogPoint])
+    /// The log as a whole did not answer.
+    case silence(String)
+    /// Who holds which partition. A partition that is not there is nobody's.
+    case owners([PartitionID: String])
+    /// When the first record at or after the offset was appended, milliseconds since 1970; nil where there is none.
+    case head(LogPoint, appended: Int64?)
+    case sample(PlaceSample)
+    /// Records of `outcomes` and `dead`, in their order.
+    case ended([JobEnd])
+    case letters(LetterChange)
+    case epoch(EpochRow)
+    case progress(ProgressRow)
+    case workers([WorkerSight])
+    /// Rows of `origins` in their order: what workers tell of hosts.
+    case hosts([OriginRow])
+    /// Lanes that a person has paused. Nobody can yet.
+    case paused([Pause])
+}
+
+/// What a person has stopped for a while.
+package struct Pause: Sendable, Hashable {
+    /// A lane's name, or a host.
+    package let subject: String
+    package let who: String
+    /// Milliseconds since 1970.
+    package let until: Int64
+    package init(subject: String, who: String, until: Int64) {
+        (self.subject, self.who, self.until) = (subject, who, until)
+    }
+}
+
+/// A job's end as its outcome or its dead letter tells it.
+package struct JobEnd: Sendable, Hashable {
+    package let code: String
+    package let host: String
+    package let message: String
+    package let job: String
+    package let url: String
+    /// Milliseconds since 1970.
+    package let at: Int64
+    package init(code: String, host: String, message: String, job: String, url: String, at: Int64) {
+        (self.code, self.host, self.message, self.job, self.url, self.at) = (code, host, message, job, url, at)
+    }
+}
+
+/// Dead letters that came to a partition's topic, and ids that were taken back there.
+package struct LetterChange: Sendable {
+    package let partition: PartitionID
+    package var added: [Letter] = []
+    package var discarded: [String] = []
+    /// Whether the topic was read to its end.
+    package var isWhole: Bool
+
+    package struct Letter: Sendable, Hashable {
+        package let id: String
+        package let code: String
+        package let host: String
+        package let at: Int64
+        package init(id: String, code: String, host: String, at: Int64) {
+            (self.id, self.code, self.host, self.at) = (id, code, host, at)
+        }
+    }
+
+    package init(_ partition: PartitionID, isWhole: Bool) { (self.partition, self.isWhole) = (partition, isWhole) }
+}
+
+/// What the unfinished records of one place are, by a sample of its beginning.
+package struct PlaceSample: Sendable {
+    package let topic: Topic
+    package let partition: PartitionID
+    /// Records that were looked at.
+    package private(set) var seen = 0
+    package private(set) var groups: [Group: Figures] = [:]
+
+    /// The most records of one place that are looked at.
+    package static let most = 500
+
+    package struct Group: Sendable, Hashable {
+        package let lane: String
+        /// Scheme, name and port, or the name of its group; empty where the record names none.
+        package let host: String
+        /// Why it waits; nil in a lane's own topic.
+        package let code: String?
+        package init(lane: String, host: String, code: String?) {
+            (self.lane, self.host, self.code) = (lane, host, code)
+        }
+    }
+
+    package struct Figures: Sendable, Hashable {
+        package var count = 0
+        /// When the first of them came, milliseconds since 1970.
+        package var since = Int64.max
+        package var message = ""
+    }
+
+    package init(_ topic: Topic, _ partition: PartitionID) { (self.topic, self.partition) = (topic, partition) }
+
+    package mutating func count(_ group: Group, since: Int64, message: String = "") {
+        seen += 1
+        var figures = groups[group, default: Figures()]
+        figures.count += 1
+        figures.since = min(figures.since, since)
+        if !message.isEmpty { figures.message = message }
+        groups[group] = figures
+    }
+}

@@ -1,0 +1,107 @@
+internal import ImageModel
+internal import Records
+package import Telemetry
+
+/// Every family of metrics that `mezzotint-lagwatch` serves.
+///
+/// They survive the worker that held a backlog. What is not known has no sample, rather than 0. What workers tell, too, has
+/// the same name, so that one rule reads both.
+package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
+    case lagRecords = "mezzotint_consumer_lag_records"
+    case lagSeconds = "mezzotint_consumer_lag_seconds"
+    case oldest = "mezzotint_watch_oldest_job_seconds"
+    case target = "mezzotint_lane_target_seconds"
+    case partitions = "mezzotint_partitions"
+    case partitionsOwned = "mezzotint_watch_partitions_owned"
+    case partitionsUnreadable = "mezzotint_watch_partitions_unreadable"
+    case owners = "mezzotint_watch_workers_live"
+    case workersAsked = "mezzotint_watch_workers_asked"
+    case workersSilent = "mezzotint_watch_workers_silent"
+    case letters = "mezzotint_dead_letters"
+    case blockedHosts = "mezzotint_watch_blocked_hosts"
+    case connected = "mezzotint_watch_log_connected"
+    case staleness = "mezzotint_watch_staleness_seconds"
+    case cause = "mezzotint_watch_cause"
+
+    package var type: String { "gauge" }
+
+    package var labels: [String] {
+        switch self {
+        case .lagRecords, .lagSeconds: ["topic", "partition"]
+        case .letters: ["partition"]
+        case .oldest, .target: ["lane"]
+        case .cause: ["cause"]
+        case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent,
+            .blockedHosts,
+            .connected, .staleness:
+            []
+        }
+    }
+
+    package var meaning: String {
+        switch self {
+        case .lagRecords:
+            "Unfinished records of every partition, whoever owns it: a worker tells the same of its own."
+        case .lagSeconds: "Age of the oldest of them, or a little more; 0 where there is none."
+        case .oldest: "Age of the oldest unfinished record of a lane, 0 where there is none."
+        case .target: "The age within which a job of the lane should be begun (lanes.fast.target, lanes.slow.target)."
+        case .partitions: "Partitions of each topic."
+        case .partitionsOwned: "Partitions that have an owner."
+        case .partitionsUnreadable: "Partitions that cannot be read now, whole or in part."
+        case .owners: "Workers that own partitions."
+        case .workersAsked: "Workers whose metrics are asked for (watch.workers)."
+        case .workersSilent: "Those of them that do not answer."
+        case .letters:
+            "Dead letters that stand, those that were discarded left out. No sample of a partition until all of it were read."
+        case .blockedHosts: "Hosts that workers leave alone now. No sample until what they tell of hosts was read."
+        case .connected: "1 while the log answers lagwatch, else 0."
+        case .staleness: "Seconds since the log last answered: as old is all that is told here."
+        case .cause: "1 for the cause that the page's sentence names, 0 for all others."
+        }
+    }
+}
+
+extension WatchReport {
+    package var metrics: MetricsPage {
+        var page = MetricsPage()
+        for metric in WatchMetric.allCases { page.add(metric, samples(of: metric)) }
+        return page
+    }
+
+    private func samples(of metric: WatchMetric) -> [MetricsPage.Sample] {
+        typealias Sample = MetricsPage.Sample
+        func one(_ value: Int?) -> [Sample] { value.map { [Sample($0)] } ?? [] }
+        // As a worker's: left out while the log does not answer.
+        let isLag = [.lagRecords, .lagSeconds, .oldest].contains(metric)
+        if isLag, diagnosis.cause == .logUnreachable { return [] }
+        switch metric {
+        case .lagRecords: return byPartition { $0.records.map { Double($0) } }
+        case .lagSeconds: return byPartition { lag in lag.age(at: at).map { Double($0) / 1000 } }
+        case .oldest:
+            return lanes.compactMap { lane in
+                lane.lag.age(at: at).map { Sample(Double($0) / 1000, lane.lane.rawValue) }
+            }
+        case .target: return lanes.map { Sample(Double($0.target) / 1000, $0.lane.rawValue) }
+        case .partitions: return one(partitions.count)
+        case .partitionsOwned: return one(owners == nil ? nil : partitions.count { $0.owner != nil })
+        case .partitionsUnreadable: return one(partitions.count { $0.state == .unreadable })
+        case .owners: return one(owners)
+        case .workersAsked: return one(workers.count)
+        case .workersSilent: return one(workers.count { $0.silence != nil })
+        case .letters:
+            return lettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
+        case .blockedHosts: return one(blockedHosts?.count)
+        case .connected: return one(diagnosis.cause == .logUnreachable || answeredAt == nil ? 0 : 1)
+        case .staleness: return answeredAt.map { [Sample(Double(max(0, at - $0)) / 1000)] } ?? []
+        case .cause: return Cause.allCases.map { Sample($0 == diagnosis.cause ? 1 : 0, $0.rawValue) }
+        }
+    }
+
+    private func byPartition(_ value: (Lag) -> Double?) -> [MetricsPage.Sample] {
+        partitions.flatMap { partition in
+            partition.topics.compactMap { topic, lag in
+                value(lag).map { MetricsPage.Sample($0, topic.rawValue, "\(partition.number)") }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+internal import ImageModel
+internal import JSONText
+internal import Ports
+internal import Records
+
+extension WatchReport {
+    /// `/api/v1/state`: what scripts rely on; config/lagwatch.md says what each field is. What is not known is null.
+    package var json: [UInt8] {
+        var json = JSONWriter(reserving: 1 << 16)
+        json.beginObject()
+        json.field("sentence", diagnosis.sentence)
+        json.field("cause", diagnosis.cause.rawValue)
+        json.field("action", diagnosis.action)
+        json.array("lanes", lanes) { $0.write($1, at: at, marks) }
+        json.array("waits", waits) { $0.write($1) }
+        json.array("failures", failures) { $0.write($1) }
+        json.array("partitions", partitions) { $0.write($1, at: at) }
+        json.array("workers", workers) { $0.write($1) }
+        if let troubledHosts {
+            json.array("hosts", troubledHosts) { $0.write($1) }
+        } else {
+            json.key("hosts")
+            json.null()
+        }
+        json.endObject()
+        json.endLine()
+        // Read on a terminal, too: see `PlainText`.
+        return Array(PlainText.of(json.withBytes { String(decoding: $0, as: UTF8.self) }, keepingLines: true).utf8)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func array<Element>(
+        _ name: StaticString, _ elements: [Element], _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        beginArray()
+        for element in elements {
+            beginObject()
+            write(&self, element)
+            endObject()
+        }
+        endArray()
+    }
+
+    fileprivate mutating func optional(_ name: StaticString, _ value: (some BinaryInteger)?) {
+        key(name)
+        if let value { integer(value) } else { null() }
+    }
+
+    fileprivate mutating func optional(_ name: StaticString, _ value: Double?) {
+        key(name)
+        // Three digits tell all that is known.
+        if let value { number((value * 1000).rounded() / 1000) } else { null() }
+    }
+
+    fileprivate mutating func optional(_ name: StaticString, _ value: String?) {
+        key(name)
+        if let value { string(value) } else { null() }
+    }
+
+    fileprivate mutating func optional(_ name: StaticString, time value: Int64?) {
+        key(name)
+        if let value { time(value) } else { null() }
+    }
+
+    fileprivate mutating func seconds(_ name: StaticString, _ milliseconds: Int64?) {
+        optional(name, milliseconds.map { Double($0) / 1000 })
+    }
+
+    fileprivate mutating func write(
+        _ lane: WatchReport.LaneReport, at now: Int64, _ marks: [(at: Int64, text: String)]
+    ) {
+        field("lane", lane.lane.rawValue)
+        seconds("oldestSeconds", lane.lag.age(at: now))
+        seconds("targetSeconds", lane.target)
+        field("late", lane.isLate(at: now))
+        optional("waiting", lane.lag.records)
+        optional("inPerSecond", lane.rates?.in)
+        optional("donePerSecond", lane.rates?.out)
+        optional("drainSeconds", lane.drainSeconds)
+        field("unknownPartitions", lane.lag.unknown)
+        array("history", lane.minutes) { json, point in
+            json.optional("at", time: point.at)
+            json.seconds("oldestSeconds", point.oldest)
+            json.optional("waiting", point.waiting)
+            json.field("in", point.published)
+            json.field("done", point.finished)
+        }
+        array("marks", marks) { json, mark in
+            json.optional("at", time: mark.at)
+            json.field("text", mark.text)
+        }
+    }
+
+    fileprivate mutating func write(_ wait: WatchReport.WaitReport) {
+        field("reason", wait.reason.rawValue)
+        field("lane", wait.lane)
+        optional("host", wait.host.isEmpty ? nil : wait.host)
+        optional("code", wait.code)
+        field("jobs", Int(wait.jobs.rounded()))
+        field("estimated", wait.isEstimate)
+        optional("since", time: wait.since)
+        optional("message", wait.message.isEmpty ? nil : wait.message)
+        field("action", wait.reason.action)
+    }
+
+    fileprivate mutating func write(_ host: OriginSummary) {
+        field("host", host.host)
+        field("state", host.state.rawValue)
+        optional("code", host.code)
+        optional("since", time: host.since)
+        optional("until", time: host.until)
+        field("limit", host.limit)
+        field("inFlight", host.inFlight)
+        field("waitingFast", host.waitingFast)
+        field("waitingSlow", host.waitingSlow)
+    }
+
+    fileprivate mutating func write(_ failure: WatchReport.FailureReport) {
+        field("code", failure.code)
+        optional("host", failure.host.isEmpty ? nil : failure.host)
+        field("count", failure.count)
+        optional("firstSeen", time: failure.first)
+        optional("lastSeen", time: failure.last)
+        field("message", failure.message)
+        field("job", failure.job)
+        field("url", failure.url)
+        optional("deadLetters", failure.standing)
+    }
+
+    fileprivate mutating func write(_ partition: WatchReport.PartitionReport, at now: Int64) {
+        field("partition", partition.number)
+        field("state", partition.state.rawValue)
+        optional("owner", partition.owner)
+        optional("epoch", partition.epoch)
+        for (lane, lag) in zip(Lane.allCases, partition.lanes) {
+            key(named: lane.rawValue)
+            self.lag(lag, at: now)
+        }
+        key("retry")
+        lag(partition.retries, at: now)
+        optional("pinnedBy", partition.pinned?.description)
+        optional("message", partition.message)
+    }
+
+    private mutating func lag(_ lag: Lag, at now: Int64) {
+        beginObject()
+        optional("records", lag.records)
+        seconds("seconds", lag.age(at: now))
+        endObject()
+    }
+
+    fileprivate mutating func write(_ worker: WatchReport.WorkerReport) {
+        let figures = worker.figures
+        field("address", worker.address)
+        field("answers", worker.silence == nil)
+        optional("answeredAt", time: worker.answeredAt)
+        optional("message", worker.silence?.reason)
+        optional("version", figures?.version)
+        optional("client", figures?.client)
+        optional("partitions", figures?.owned)
+        optional("restoring", figures?.restoring)
+        optional("rowsLeft", figures?.rowsLeft)
+        optional("fetchPermits", figures?.fetchPermits.all)
+        optional("fetchPermitsInUse", figures?.fetchPermits.used)
+        optional("renderPermits", figures?.renderPermits.all)
+        optional("renderPermitsInUse", figures?.renderPermits.used)
+        optional("rendererLosses", figures?.rendererLosses)
+        optional("memoryBytes", figures?.memory)
+        optional("rendererMemoryBytes", figures?.rendererMemory)
+    }
+}
+
+extension WatchReport.WaitReport.Reason {
+    /// What the jobs wait for, in words.
+    package var meaning: String {
+        switch self {
+        case .turn: "their turn"
+        case .owner: "an owner of their partition"
+        case .restore: "the restore of their partition"
+        case .store: "the store"
+        case .renderer: "renderers"
+        case .host: "a host that refuses or does not answer"
+        case .hostSlow: "a host that answers too slowly"
+        case .retry: "another try"
+        }
+    }
+
+    package var action: String {
+        switch self {
+        case .turn: Cause.saturated.action
+        case .owner: Cause.noOwner.action
+        case .restore: Cause.restoring.action
+        case .store: Cause.storeHalted.action
+        case .renderer: Cause.rendererHalted.action
+        case .host: Cause.hostBlocked.action
+        case .hostSlow: Cause.hostSlow.action
+        case .retry: "They are tried again by themselves."
+        }
+    }
+}

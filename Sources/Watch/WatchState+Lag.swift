@@ -1,0 +1,79 @@
+internal import ImageModel
+package import Ports
+internal import Records
+
+/// What waits somewhere; nil where it is not known.
+package struct Lag: Sendable, Hashable {
+    package var records: Int64?
+    /// When the oldest was appended, at the latest, milliseconds since 1970; nil where none waits, too.
+    package var oldest: Int64?
+    /// Partitions that are not counted in.
+    package var unknown = 0
+
+    /// 0 where nothing waits; nil where it is not known.
+    package func age(at now: Int64) -> Int64? { oldest.map { max(0, now - $0) } ?? (records == 0 ? 0 : nil) }
+
+    mutating func add(_ place: PlaceWatch) {
+        guard let unfinished = place.unfinished, place.failure == nil else {
+            unknown += 1
+            return
+        }
+        records = (records ?? 0) + unfinished
+        if let appended = place.oldest { oldest = min(oldest ?? appended, appended) }
+    }
+}
+
+extension WatchState {
+    func lag(of lane: Lane, at now: Int64) -> Lag { lag(of: [.jobs(lane)]) }
+
+    func lag(of topics: [Topic]) -> Lag {
+        var lag = Lag()
+        for topic in topics {
+            for partition in 0..<partitionCount { lag.add(place(topic, partition)) }
+        }
+        return lag
+    }
+
+    func lag(of topics: [Topic], in partition: Int) -> Lag {
+        var lag = Lag()
+        for topic in topics { lag.add(place(topic, partition)) }
+        return lag
+    }
+
+    func place(_ topic: Topic, _ partition: Int) -> PlaceWatch {
+        index(topic, PartitionID(Int32(partition))).map { places[$0] } ?? PlaceWatch()
+    }
+}
+
+extension WatchState {
+    /// Where to look next for when the oldest record came, the most urgent first: unknown ones, then those whose age is only
+    /// bounded from above.
+    package func headsToRead(_ limit: Int) -> [LogPoint] {
+        let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil && !$0.isHeadExact }
+        return places.sorted { ($0.place.headAt ?? .min) < ($1.place.headAt ?? .min) }.prefix(limit).map {
+            LogPoint($0.topic, $0.partition, $0.place.start)
+        }
+    }
+
+    /// Where to take a sample next: what was not looked at yet, then what was longest ago.
+    package func placesToSample(_ limit: Int) -> [LogPoint] {
+        let places = worked { $0.unfinished ?? 0 > 0 && $0.failure == nil }
+        return places.sorted { ($0.place.sampledAt ?? .min) < ($1.place.sampledAt ?? .min) }.prefix(limit).map {
+            LogPoint($0.topic, $0.partition, $0.place.start)
+        }
+    }
+
+    /// Retries first: they say why they wait. Then by lane and partition.
+    private func worked(
+        where isWanted: (PlaceWatch) -> Bool
+    ) -> [(topic: Topic, partition: PartitionID, place: PlaceWatch)] {
+        var found: [(topic: Topic, partition: PartitionID, place: PlaceWatch)] = []
+        for topic in Topic.retries + Topic.lanes {
+            for partition in 0..<partitionCount {
+                let place = place(topic, partition)
+                if isWanted(place) { found.append((topic, PartitionID(Int32(partition)), place)) }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,164 @@
+package import ImageModel
+internal import Ports
+internal import Records
+
+/// What is known of a log, its group and its workers from outside, folded from what questions were answered.
+///
+/// Bounded by the number of partitions, whatever comes: samples, failures, letters and workers have limits of their own.
+/// What nobody has told is nil.
+package struct WatchState: Sendable {
+    package let partitionCount: Int
+    package let targets: [Lane: Duration]
+    /// Whether several workers can own partitions at once.
+    package let isShared: Bool
+    var places: [PlaceWatch]
+    var partitions: [PartitionWatch]
+    var lanes: [LaneHistory]
+    var failures = FailureTable()
+    var letters: LetterTable
+    var workers: [String: WorkerWatch] = [:]
+    var marks: [Mark] = []
+    /// Whether anybody has told who owns what.
+    var areOwnersKnown = false
+    /// nil until the topic was read.
+    var hosts: HostTable?
+    var pauses: [Pause]?
+    /// When the log last answered, milliseconds since 1970.
+    package private(set) var answeredAt: Int64?
+    /// Since when, and why it does not.
+    var silence: (since: Int64, reason: String)?
+    package var isSilent: Bool { silence != nil }
+
+    /// What is worth a mark in the last hour's charts.
+    struct Mark: Sendable, Hashable {
+        let at: Int64
+        let text: String
+    }
+
+    /// Places that have a sample, in the order in which they were looked at.
+    private var sampled: [Int] = []
+
+    private static let markLimit = 20
+    private static let sampleLimit = 100
+    private static let workerLimit = 1_000
+
+    package init(partitions count: Int, targets: [Lane: Duration], isShared: Bool) {
+        (partitionCount, self.targets, self.isShared) = (count, targets, isShared)
+        places = Array(repeating: PlaceWatch(), count: Topic.worked.count * count)
+        partitions = Array(repeating: PartitionWatch(), count: count)
+        lanes = Lane.allCases.map { _ in LaneHistory() }
+        letters = LetterTable(partitions: count)
+    }
+
+    package mutating func apply(_ event: WatchEvent, at now: Int64) {
+        switch event {
+        case .offsets(let results, let points): take(results, of: points, at: now)
+        case .silence(let reason): silence = (silence?.since ?? now, reason)
+        case .owners(let owners): take(owners, at: now)
+        case .head(let point, let appended): take(head: point, appended, at: now)
+        case .sample(let sample):
+            take(sample, at: now)
+        case .ended(let ends): for end in ends { failures.count(end) }
+        case .letters(let change): letters.take(change)
+        case .epoch(let row):
+            guard isHere(row.partition) else { return }
+            let known = partitions[Int(row.partition.number)].epoch
+            if known.map({ $0.epoch <= row.epoch }) ?? true { partitions[Int(row.partition.number)].epoch = row }
+        case .progress(let row):
+            guard isHere(row.partition) else { return }
+            partitions[Int(row.partition.number)].progress = row
+        case .workers(let sights): take(sights, at: now)
+        case .hosts(let rows):
+            if hosts == nil { hosts = HostTable() }
+            hosts?.take(rows)
+        case .paused(let pauses): self.pauses = pauses
+        }
+    }
+
+    /// Where nothing at all was answered, what was known stays, as old as it is.
+    private mutating func take(
+        _ results: [Result<PartitionOffsets, LogFailure>], of points: [LogPoint], at now: Int64
+    ) {
+        let failures = results.lazy.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
+        if let first = failures.first, failures.count == results.count {
+            silence = (silence?.since ?? now, first.description)
+            return
+        }
+        (silence, answeredAt) = (nil, now)
+        for (result, point) in zip(results, points) {
+            guard let place = index(point.topic, point.partition) else { continue }
+            switch result {
+            case .failure(let failure):
+                places[place].failure = (places[place].failure?.since ?? now, failure.description)
+            case .success(let offsets):
+                let moved = places[place].take(offsets, at: now)
+                if let lane = point.topic.lane { lanes[lane.ordinal].count(published: moved.in, finished: moved.out) }
+            }
+        }
+        for lane in Lane.allCases {
+            let sum = lag(of: lane, at: now)
+            lanes[lane.ordinal].look(at: now, oldest: sum.oldest, waiting: sum.records)
+        }
+    }
+
+    /// The newest are kept: each may name five hundred hosts.
+    private mutating func take(_ sample: PlaceSample, at now: Int64) {
+        guard let place = index(sample.topic, sample.partition) else { return }
+        places[place].sample = sample
+        places[place].sampledAt = now
+        sampled.removeAll { $0 == place }
+        sampled.append(place)
+        if sampled.count > Self.sampleLimit { places[sampled.removeFirst()].sample = nil }
+    }
+
+    private mutating func take(_ owners: [PartitionID: String], at now: Int64) {
+        var (came, went) = (0, 0)
+        for number in partitions.indices {
+            let owner = owners[PartitionID(Int32(number))]
+            guard !areOwnersKnown || partitions[number].owner != owner else { continue }
+            if areOwnersKnown { if owner == nil { went += 1 } else { came += 1 } }
+            partitions[number].owner = owner
+            partitions[number].unownedSince = owner == nil ? now : nil
+            partitions[number].ownerSince = areOwnersKnown ? now : nil
+        }
+        areOwnersKnown = true
+        if came > 0 { mark("\(came) partitions got an owner", at: now) }
+        if went > 0 { mark("\(went) partitions lost their owner", at: now) }
+    }
+
+    private mutating func take(head point: LogPoint, _ appended: Int64?, at now: Int64) {
+        guard let place = index(point.topic, point.partition), let offset = point.offset else { return }
+        places[place].head = (offset, appended)
+        places[place].headAt = now
+    }
+
+    private mutating func take(_ sights: [WorkerSight], at now: Int64) {
+        let addresses = Set(sights.map(\.address))
+        for gone in workers.keys where !addresses.contains(gone) { workers[gone] = nil }
+        for sight in sights.prefix(Self.workerLimit) {
+            let before = workers[sight.address]
+            var worker = before ?? WorkerWatch()
+            worker.take(sight.answer, at: now)
+            workers[sight.address] = worker
+            if let started = worker.figures?.started, let last = before?.figures?.started, started > last {
+                mark("\(sight.address) was started", at: now)
+            }
+        }
+    }
+
+    private mutating func mark(_ text: String, at now: Int64) {
+        marks.append(Mark(at: now, text: text))
+        marks.removeAll { $0.at < now - LaneHistory.milliseconds }
+        if marks.count > Self.markLimit { marks.removeFirst(marks.count - Self.markLimit) }
+    }
+
+    private func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
+
+    /// Where the place stands; nil if it is none whose records are finished.
+    func index(_ topic: Topic, _ partition: PartitionID) -> Int? {
+        guard isHere(partition), let row = Self.rows[topic] else { return nil }
+        return row * partitionCount + Int(partition.number)
+    }
+
+    private static let rows = Dictionary(uniqueKeysWithValues: Topic.worked.enumerated().map { ($1, $0) })
+}

@@ -1,0 +1,58 @@
+internal import JSONText
+internal import Telemetry
+
+/// Times, numbers and strangers' texts as sentences have them.
+package enum Words {
+    /// `14:02:11 UTC`.
+    package static func clock(_ milliseconds: Int64) -> String {
+        "\(Timestamp.text(milliseconds).dropFirst(11).prefix(8)) UTC"
+    }
+
+    /// `250 ms`, `38 s`, `4 min 12 s`, `2 h 5 min`, `3 d 4 h`.
+    package static func span(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1000
+        return switch milliseconds {
+        case ..<1_000: "\(max(0, milliseconds)) ms"
+        case ..<60_000: "\(seconds) s"
+        case ..<3_600_000: "\(seconds / 60) min\(seconds % 60 == 0 ? "" : " \(seconds % 60) s")"
+        case ..<86_400_000: "\(seconds / 3_600) h\(seconds / 60 % 60 == 0 ? "" : " \(seconds / 60 % 60) min")"
+        default: "\(seconds / 86_400) d\(seconds / 3_600 % 24 == 0 ? "" : " \(seconds / 3_600 % 24) h")"
+        }
+    }
+
+    /// `12,345`.
+    package static func count(_ number: Int) -> String {
+        var digits = "\(number.magnitude)"
+        var text = ""
+        while digits.count > 3 {
+            text = ",\(digits.suffix(3))\(text)"
+            digits.removeLast(3)
+        }
+        return (number < 0 ? "-" : "") + digits + text
+    }
+
+    /// `1 partition`, `12 partitions`.
+    static func counted(_ number: Int, _ noun: String) -> String { "\(count(number)) \(noun)\(number == 1 ? "" : "s")" }
+
+    package static func rate(_ perSecond: Double) -> String {
+        Figure.text(perSecond, digits: abs(perSecond) < 10 ? 1 : 0)
+    }
+
+    package static func bytes(_ count: Int) -> String {
+        count < 10 << 20 ? "\(Words.count(count >> 10)) KiB" : "\(Words.count(count >> 20)) MiB"
+    }
+
+    static func title(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
+
+    /// What somebody else wrote, on one line, and short.
+    package static func cut(_ text: String, _ limit: Int = 240) -> String {
+        let plain = PlainText.of(text)
+        return plain.count > limit ? plain.prefix(limit) + "…" : plain
+    }
+
+    /// A message behind what it is about.
+    static func detail(_ message: String?) -> String {
+        guard let message, !message.isEmpty else { return "." }
+        return ": " + cut(message)
+    }
+}

@@ -1,0 +1,125 @@
+/// One worker, as its metrics tell it, or as it does not answer.
+package struct WorkerSight: Sendable {
+    /// Where it was asked.
+    package let address: String
+    package let answer: Answer
+
+    package enum Answer: Sendable {
+        case figures(WorkerFigures)
+        case silent(String)
+    }
+
+    package init(_ address: String, _ answer: Answer) { (self.address, self.answer) = (address, answer) }
+}
+
+/// What is taken from a worker's metrics. What a version does not tell is nil, never 0.
+package struct WorkerFigures: Sendable, Equatable {
+    package struct Use: Sendable, Equatable {
+        package var used: Int?
+        package var all: Int?
+    }
+
+    package var version: String?
+    package var client: String?
+    package var owned: Int?
+    package var restoring: Int?
+    package var rowsLeft: Int?
+    package var fetchPermits = Use()
+    package var renderPermits = Use()
+    package var rendererLosses: Int?
+    package var memory: Int?
+    package var rendererMemory: Int?
+    /// Seconds since 1970.
+    package var started: Double?
+    /// Stages that failed since its start, by code.
+    package var failures: [String: Double] = [:]
+
+    /// Of a page in Prometheus's text format; nil if it is no worker's.
+    ///
+    /// Families that are not known are passed over, so that a worker of another version is shown by what it tells.
+    package init?(_ page: some StringProtocol) {
+        var isWorker = false
+        for line in page.split(separator: "\n") where line.hasPrefix("mezzotint_") || line.hasPrefix("process_") {
+            guard let sample = MetricSample(line) else { continue }
+            if sample.name == "mezzotint_partitions_owned" { isWorker = true }
+            take(sample)
+        }
+        if !isWorker { return nil }
+    }
+
+    package init() {}
+
+    /// More codes than any version has: a page that makes them up costs no memory.
+    private static let codes = 500
+
+    private mutating func take(_ sample: MetricSample) {
+        // Beyond it is nonsense, and sums of it would overflow.
+        let whole = abs(sample.value) <= 1e15 ? Int(sample.value.rounded()) : nil
+        switch sample.name {
+        case "mezzotint_partitions_owned": owned = whole
+        case "mezzotint_partitions_restoring": restoring = whole
+        case "mezzotint_restore_rows_left": rowsLeft = whole
+        case "mezzotint_permits" where sample.labels["kind"] == "fetch": fetchPermits.all = whole
+        case "mezzotint_permits" where sample.labels["kind"] == "render": renderPermits.all = whole
+        case "mezzotint_permits_in_use" where sample.labels["kind"] == "fetch": fetchPermits.used = whole
+        case "mezzotint_permits_in_use" where sample.labels["kind"] == "render": renderPermits.used = whole
+        case "mezzotint_renderer_losses_total": rendererLosses = whole
+        case "mezzotint_renderer_resident_memory_bytes": rendererMemory = whole
+        case "process_resident_memory_bytes": memory = whole
+        case "process_start_time_seconds": started = sample.value
+        case "mezzotint_build_info":
+            version = sample.labels["version"]
+            client = sample.labels["client"] ?? sample.labels["client_id"]
+        case "mezzotint_failures_total":
+            guard let code = sample.labels["code"], failures[code] != nil || failures.count < Self.codes else { return }
+            failures[code] = sample.value
+        default: break
+        }
+    }
+}
+
+/// One line of a page in Prometheus's text format 0.0.4.
+struct MetricSample {
+    let name: String
+    let labels: [String: String]
+    let value: Double
+
+    /// nil where it is no sample, or one of no finite value.
+    init?(_ line: some StringProtocol) {
+        var rest = Substring(line)
+        let name = rest.prefix { $0 != "{" && $0 != " " }
+        rest = rest.dropFirst(name.count)
+        var labels: [String: String] = [:]
+        if rest.first == "{" {
+            rest = rest.dropFirst()
+            while let next = rest.first, next != "}" {
+                let label = rest.prefix { $0 != "=" }
+                rest = rest.dropFirst(label.count)
+                guard rest.hasPrefix("=\"") else { return nil }
+                rest = rest.dropFirst(2)
+                guard let value = Self.quoted(&rest) else { return nil }
+                labels[String(label)] = value
+                if rest.first == "," { rest = rest.dropFirst() }
+            }
+            guard rest.popFirst() == "}" else { return nil }
+        }
+        // A timestamp may come after the value.
+        guard let text = rest.split(separator: " ").first, let value = Double(text), value.isFinite else { return nil }
+        (self.name, self.labels, self.value) = (String(name), labels, value)
+    }
+
+    /// Up to the closing quote, which is taken too.
+    private static func quoted(_ rest: inout Substring) -> String? {
+        var value = ""
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"": return value
+            case "\\":
+                guard let escaped = rest.popFirst() else { return nil }
+                value.append(escaped == "n" ? "\n" : escaped)
+            default: value.append(character)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,33 @@
+package import ImageModel
+internal import Partition
+internal import Records
+
+/// What a lane's jobs in this worker are doing at one moment.
+package struct LaneStatus: Sendable, Hashable {
+    /// When the oldest unfinished job was appended, milliseconds since 1970; nil if there is none.
+    package let oldest: Int64?
+    /// Jobs of the lane's own topic that were taken up and are not finished.
+    package let unfinished: Int
+    /// Those that are tried again within seconds.
+    package let retries: Int
+    /// Sources that wait for a permit.
+    package let fetches: Int
+    package let renders: Int
+
+    package init(oldest: Int64?, unfinished: Int, retries: Int, fetches: Int, renders: Int) {
+        (self.oldest, self.unfinished, self.retries) = (oldest, unfinished, retries)
+        (self.fetches, self.renders) = (fetches, renders)
+    }
+}
+
+extension Worker {
+    package func laneStatus(_ lane: Lane) -> LaneStatus {
+        let topic = Topic.jobs(lane)
+        let states = partitions.values.map(\.state)
+        return LaneStatus(
+            oldest: states.compactMap { $0.oldestTime(topic) }.min(),
+            unfinished: states.reduce(0) { $0 + $1.unfinished(topic) },
+            retries: states.reduce(0) { $0 + $1.waiting(topic) }, fetches: scheduler.waiting(.fetch, on: lane),
+            renders: scheduler.waiting(.render, on: lane))
+    }
+}

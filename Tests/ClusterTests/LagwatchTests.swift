@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import ImageModel
+import KafkaLog
+import KafkaSetup
+import Records
+import TestSupport
+import TestWorkplace
+import Testing
+
+extension ClusterTests {
+    @Suite("Lagwatch beside a cluster")
+    struct Watching {
+        @Test("It names a cluster without workers, one with them, and one of two that was stopped; no group sees it")
+        func workers() async throws {
+            let cluster = try await Cluster("lanes.fast.target=1s")
+            let urls = cluster.place.draw(12)
+            try cluster.place.publish(urls.map { ($0, ["16x16.png"], .fast) })
+            let watch = try await cluster.place.lagwatch()
+            defer { watch.program.signal(SIGKILL) }
+            let dead = try await watch.tells("no-worker")
+            #expect(dead.rows("partitions").count == Cluster.partitions)
+            try await eventually {
+                try await watch.state().sentence.contains("Fast is late: 12 wait, the oldest waits ")
+            }
+            try await eventually {
+                try await watch.state().rows("waits").reduce(0) { $0 + ($1["jobs"] as? Int ?? 0) } == 12
+            }
+            let (first, second) = (try cluster.worker(named: "first"), try cluster.worker(named: "second"))
+            try await cluster.owned(by: ["first", "second"])
+            try await watch.tells("fine")
+            let owners = Set(try await watch.state().rows("partitions").compactMap { $0["owner"] as? String })
+            #expect(Set(owners.map { $0.prefix { $0 != "@" } }) == ["first", "second"])
+            first.signal(SIGKILL)
+            second.signal(SIGKILL)
+            try await watch.tells("no-worker")
+            let groups = try await cluster.broker.tool("groups", "--list")
+            #expect(groups.split(separator: "\n").filter { $0.hasPrefix(cluster.configuration.prefix) }.count == 1)
+        }
+    }
+}
+
+@Suite(
+    "Lagwatch and its brokers", .serialized, .timeLimit(.minutes(4)),
+    .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
+struct LagwatchBrokerTests {
+    @Test("A broker that goes takes only its own partitions along, and all of them are called what they are")
+    func brokers() async throws {
+        let broker = try await KafkaBroker.start(brokers: 3)
+        let place = try await Workplace.onKafka(broker, partitions: 6, replication: 1)
+        try place.publish(place.draw(12).map { ($0, ["16x16.png"], .slow) })
+        let watch = try await place.lagwatch()
+        defer { watch.program.signal(SIGKILL) }
+        try await watch.tells("no-worker")
+        try await broker.run("kill", "2")
+        // It led two partitions of each topic, and of each topic others.
+        try await eventually {
+            let state = try await watch.state()
+            return state.rows("lanes").allSatisfy { $0["unknownPartitions"] as? Int == 2 && $0["waiting"] is Int }
+                && state.rows("partitions").contains { $0["state"] as? String == "unreadable" }
+        }
+        try await watch.tells("no-worker")
+        try await broker.run("kill", "1")
+        try await broker.run("kill", "3")
+        let gone = try await watch.tells("log-unreachable")
+        #expect(gone.sentence.contains("What is shown is as old as that.") && gone.rows("partitions").count == 6)
+        #expect(try await watch.asked("/healthz").status == 200)
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+package import TestSupport
+internal import Testing
+
+/// A `mezzotint-lagwatch` that runs, and what it tells.
+package struct Lagwatch: Sendable {
+    package let program: RunningProgram
+    /// `http://127.0.0.1:port`.
+    package let address: String
+
+    package func asked(_ path: String, headers: [String] = []) async throws -> Asked {
+        try await Asked(address + path, headers: headers)
+    }
+
+    package func state() async throws -> State {
+        let asked = try await asked("/api/v1/state")
+        return try State(asked.text)
+    }
+
+    /// What it tells once it names this cause.
+    @discardableResult
+    package func tells(_ cause: String) async throws -> State {
+        var state = try await state()
+        while state.cause != cause {
+            try await Task.sleep(for: .milliseconds(100))
+            state = try await self.state()
+        }
+        return state
+    }
+
+    package struct State {
+        package let fields: [String: Any]
+        package init(_ json: String) throws {
+            // Before its first report it is starting.
+            fields = (try? JSONSerialization.jsonObject(with: Data(json.utf8))) as? [String: Any] ?? ["cause": json]
+        }
+        package var cause: String { fields["cause"] as? String ?? "" }
+        package var sentence: String { fields["sentence"] as? String ?? "" }
+        package func rows(_ name: String) -> [[String: Any]] { fields[name] as? [[String: Any]] ?? [] }
+    }
+}
+
+extension Workplace {
+    /// Starts it on a free port, with the settings that all programs here have.
+    package func lagwatch(_ more: String...) async throws -> Lagwatch {
+        let program = try RunningProgram(
+            "mezzotint-lagwatch", ["--listen", "127.0.0.1:0"] + programWords + more.flatMap { ["--set", $0] },
+            in: folder.url)
+        await program.says("The page is served")
+        let line = program.errors.split(separator: "\n").first { $0.contains("The page is served") } ?? ""
+        let start = try #require(line.range(of: "http://"), "\(program.errors)")
+        let address = line[start.lowerBound...].prefix { $0 != "\"" }
+        return Lagwatch(program: program, address: String(address.dropLast()))
+    }
+}

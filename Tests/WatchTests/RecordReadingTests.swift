@@ -1,0 +1,125 @@
+import Canonical
+import ImageModel
+import Records
+import Testing
+
+@testable import Watch
+
+@Suite("What the watch takes from records", .timeLimit(.minutes(1)))
+struct RecordReadingTests {
+    private let reading = RecordReading(rules: CanonicalRules())
+    private let partition = PartitionID(0)
+
+    private func record(_ topic: Topic, _ body: String?, _ headers: [(String, String)] = [], offset: Int64 = 0)
+        -> Record
+    {
+        Record(
+            topic: topic, partition: partition, offset: offset, timestamp: 1_790_000_000_000, key: [],
+            value: body.map { Array($0.utf8) }, headers: RecordHeaders(headers.map { RecordHeader($0.0, $0.1) }))
+    }
+
+    @Test("Jobs are told by host, retries by why they wait too, and what is no job by nothing")
+    func sample() {
+        let job = "{\"url\":\"https://A.example:443/x.jpg?sig=1\",\"variants\":[\"8x8.png\"]}"
+        let sample = reading.sample(
+            [
+                record(.jobsFast, job), record(.jobsFast, job), record(.jobsFast, "{"), record(.jobsFast, nil),
+                record(.jobsFast, job.replacing("A.", with: "me:secret@a.")),
+                record(.jobsFast, "{\"url\":\"https://b.example/\(String(repeating: "x", count: 70_000))\"}"),
+            ], of: .jobsFast, partition)
+        #expect(sample.seen == 6)
+        #expect(sample.groups[.init(lane: "fast", host: "https://a.example", code: nil)]?.count == 2)
+        #expect(sample.groups[.init(lane: "fast", host: "", code: nil)]?.count == 4)
+        let retry = record(
+            .retry1m, job,
+            [
+                ("ce_id", "a"), ("mz_lane", "slow"), ("mz_attempt", "1"), ("mz_not_before", "1"),
+                ("mz_first_seen", "77"),
+                ("mz_code", "fetch.server-error"), ("mz_message", "It answered 503."), ("mz_origin", "jobs.slow-0-3"),
+            ])
+        let retries = reading.sample([retry, record(.retry1m, job)], of: .retry1m, partition)
+        let group = PlaceSample.Group(lane: "slow", host: "https://a.example", code: "fetch.server-error")
+        #expect(retries.groups[group]?.since == 77 && retries.groups[group]?.message == "It answered 503.")
+        #expect(retries.groups[.init(lane: "unknown", host: "https://a.example", code: "unknown")]?.count == 1)
+        #expect(
+            reading.sample(Array(repeating: record(.jobsFast, job), count: 900), of: .jobsFast, partition).seen == 500)
+    }
+
+    @Test("Of outcomes those that failed, without what people must not see")
+    func ends() {
+        let body = """
+            {"job":"j","url":"https://a.example/x.jpg?X-Amz-Signature=77","lane":"fast","kind":"failed","attempts":1,"at":5,\
+            "variants":[],"failure":{"code":"fetch.not-found","message":"https://a.example/x.jpg?X-Amz-Signature=77 is gone."}}
+            """
+        let stored = body.replacing("failed", with: "stored")
+        let ends = reading.ends([
+            record(.outcomes, body), record(.outcomes, stored), record(.outcomes, "{}"), record(.outcomes, nil),
+        ])
+        #expect(ends.count == 1)
+        #expect(ends.first?.code == "fetch.not-found" && ends.first?.host == "https://a.example" && ends.first?.at == 5)
+        #expect(ends.first.map { !"\($0)".contains("77") } == true, "\(ends)")
+    }
+
+    @Test("Hosts of a group go by its name, as workers tell of them")
+    func grouped() throws {
+        let group = try OriginGroup(name: "cdn", hosts: ["*.cdn.example"])
+        let reading = RecordReading(rules: CanonicalRules(), groups: [group])
+        let job = record(.jobsFast, "{\"url\":\"https://a.cdn.example/x.jpg\",\"variants\":[\"8x8.png\"]}")
+        let sample = reading.sample([job], of: .jobsFast, partition)
+        #expect(sample.groups[.init(lane: "fast", host: "cdn", code: nil)]?.count == 1)
+        var row = OriginRow(host: "cdn", by: "w", at: 7)
+        row.state = .slowed
+        let told = row.newRecord()
+        let records = [
+            Record(
+                topic: .origins, partition: partition, offset: 0, timestamp: 0, key: told.key, value: told.value,
+                headers: told.headers), record(.origins, "{"), record(.origins, nil),
+        ]
+        #expect(reading.hosts(records) == [row])
+    }
+
+    @Test("Letters are folded as they came: what was taken back does not stand")
+    func letters() {
+        func letter(_ id: String) -> Record {
+            record(
+                .dead, "x",
+                [
+                    ("ce_id", id), ("mz_code", "job.not-json"), ("mz_message", "m"), ("mz_attempt", "0"),
+                    ("mz_origin", "jobs.fast-0-1"),
+                ])
+        }
+        let change = reading.letters(
+            [letter("a"), letter("b"), record(.dead, nil, [("mz_discards", "a")]), letter("c"), record(.dead, nil)],
+            of: partition, isWhole: true)
+        #expect(change.added.map(\.id) == ["b", "c"] && change.discarded == ["a"])
+        var table = LetterTable(partitions: 1)
+        table.take(change)
+        #expect(table.count == 2)
+        table.take(reading.letters([record(.dead, nil, [("mz_discards", "b")])], of: partition, isWhole: true))
+        #expect(table.count == 1 && table.newest?.id == "c")
+    }
+
+    @Test("Of the changelog the newest epoch and progress, and nothing of damaged rows")
+    func ownership() {
+        let (old, new) = [1, 2].map { (epoch: Int64) in
+            EpochRow(partition: partition, epoch: epoch, owner: "w", isClean: false, at: 9)
+        }.reduce(into: ([Record](), [Record]())) { rows, row in
+            let new = row.newRecord()
+            rows.0.append(
+                Record(
+                    topic: .variants, partition: partition, offset: row.epoch, timestamp: 0, key: new.key,
+                    value: new.value, headers: new.headers))
+        }
+        var records = old + new
+        records.append(
+            Record(
+                topic: .variants, partition: partition, offset: 9, timestamp: 0, key: Array("@epoch/0".utf8),
+                value: [1], headers: []))
+        let events = reading.ownership(records)
+        guard case .epoch(let row)? = events.first, events.count == 1 else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(row.epoch == 2)
+    }
+}

@@ -1,0 +1,103 @@
+import ImageModel
+import Ports
+import Records
+
+@testable import Watch
+
+/// A watch that is told what a test wants, look by look.
+struct Scene {
+    static let start: Int64 = 1_790_000_000_000
+    private(set) var state: WatchState
+    private(set) var now = Scene.start
+    let count: Int
+    private var ends: [Topic: [Int64]]
+    private var committed: [Topic: [Int64]]
+    var owners: [PartitionID: String]
+    var unreadable: Set<Int> = []
+    var workers: [WorkerSight] = []
+
+    init(partitions count: Int = 4, isShared: Bool = true, owner: String? = "w1@10.0.0.1") {
+        self.count = count
+        state = WatchState(partitions: count, targets: [.fast: .seconds(5), .slow: .seconds(3600)], isShared: isShared)
+        let noughts = Dictionary(
+            uniqueKeysWithValues: Topic.worked.map { ($0, Array(repeating: Int64(0), count: count)) })
+        (ends, committed) = (noughts, noughts)
+        owners = [:]
+        if let owner { for number in 0..<count { owners[PartitionID(Int32(number))] = owner } }
+        workers = owner.map { _ in [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: count)))] } ?? []
+    }
+
+    var report: WatchReport { WatchReport(state, at: now) }
+
+    static func figures(
+        owned: Int, restoring: Int = 0, rowsLeft: Int = 0, fetches: Int = 0, renders: Int = 0,
+        failures: [String: Double] = [:]
+    ) -> WorkerFigures {
+        var figures = WorkerFigures()
+        (figures.owned, figures.restoring, figures.rowsLeft) = (owned, restoring, rowsLeft)
+        (figures.fetchPermits, figures.renderPermits) = (.init(used: fetches, all: 32), .init(used: renders, all: 2))
+        (figures.failures, figures.started) = (failures, 1_789_999_000)
+        return figures
+    }
+
+    mutating func publish(_ records: Int64, to topic: Topic, _ partition: Int) { ends[topic]?[partition] += records }
+    mutating func finish(_ records: Int64, of topic: Topic, _ partition: Int) {
+        committed[topic]?[partition] += records
+    }
+    /// Two seconds without a look.
+    mutating func advance() { now += 2_000 }
+    mutating func apply(_ event: WatchEvent) { state.apply(event, at: now) }
+
+    /// Looks every two seconds for so long; `step` says what happens before each.
+    mutating func look(_ seconds: Int = 2, _ step: (inout Scene) -> Void = { _ in }) {
+        for _ in 0..<max(1, seconds / 2) {
+            now += 2_000
+            step(&self)
+            let points = Topic.worked.flatMap { topic in
+                (0..<count).map { LogPoint(topic, PartitionID(Int32($0)), nil) }
+            }
+            let results = points.map { point -> Result<PartitionOffsets, LogFailure> in
+                let number = Int(point.partition.number)
+                if unreadable.contains(number) { return .failure(.unavailable(reason: "its leader is away")) }
+                return .success(
+                    PartitionOffsets(
+                        topic: point.topic, partition: point.partition, bounds: 0..<(ends[point.topic]?[number] ?? 0),
+                        committed: committed[point.topic]?[number]))
+            }
+            apply(.offsets(results, of: points))
+            apply(.owners(owners))
+            apply(.workers(workers))
+        }
+    }
+
+    /// The oldest record of a place came so long ago.
+    mutating func head(_ topic: Topic, _ partition: Int, seconds: Int64) {
+        apply(
+            .head(
+                LogPoint(topic, PartitionID(Int32(partition)), committed[topic]?[partition]),
+                appended: now - seconds * 1000))
+    }
+
+    /// A worker tells this of a host.
+    mutating func tell(
+        _ host: String, _ state: OriginRow.State, code: String? = nil, inFlight: Int = 0, of limit: Int = 6
+    ) {
+        var row = OriginRow(host: host, by: "w1", at: now)
+        (row.state, row.code, row.since) = (state, code, state == .open ? nil : now)
+        (row.until, row.inFlight, row.limit) = (state == .blocked ? now + 600_000 : nil, inFlight, limit)
+        apply(.hosts([row]))
+    }
+
+    /// So many records of a place wait for this.
+    mutating func sample(
+        _ topic: Topic, _ partition: Int, _ jobs: Int, code: String?, host: String, message: String = ""
+    ) {
+        var sample = PlaceSample(topic, PartitionID(Int32(partition)))
+        for _ in 0..<jobs {
+            sample.count(
+                .init(lane: topic.lane?.rawValue ?? "fast", host: host, code: code), since: now - 20_000,
+                message: message)
+        }
+        apply(.sample(sample))
+    }
+}

@@ -1,0 +1,65 @@
+import ImageModel
+import Ports
+import Records
+import Telemetry
+import Testing
+
+@testable import WorkerRuntime
+
+@Suite("A line a minute for each lane", .timeLimit(.minutes(1)))
+struct LaneLinesTests {
+    private static let start: Int64 = 1_790_000_000_000
+
+    private static func offsets(_ end: Int64, _ topic: Topic = .jobsFast, _ partition: Int32 = 0) -> PartitionOffsets {
+        PartitionOffsets(topic: topic, partition: PartitionID(partition), bounds: 0..<end, committed: nil)
+    }
+
+    private static let busy = LaneStatus(oldest: start, unfinished: 12, retries: 2, fetches: 3, renders: 7)
+    private static let idle = LaneStatus(oldest: nil, unfinished: 0, retries: 0, fetches: 0, renders: 0)
+
+    @Test("It says how old the oldest job is, what came and went in the minute, and what the others wait for")
+    func line() {
+        var lines = LaneLines(targets: [.fast: .seconds(5), .slow: .seconds(3600)], at: Self.start)
+        let owned: Set = [PartitionID(0)]
+        lines.count([Self.offsets(100)], owned: owned)
+        lines.count([Self.offsets(130), Self.offsets(999, .jobsFast, 7)], owned: owned)
+        #expect(!lines.isDue(at: Self.start + 59_999) && lines.isDue(at: Self.start + 60_000))
+        let counters = Counters()
+        let told = lines.lines([.fast: Self.busy, .slow: Self.idle], counters, at: Self.start + 60_000)
+        #expect(
+            told.map(\.text) == [
+                "fast is late: the oldest job is 60.0 s old; 30 came, 0 were done, 0 failed in the last minute; 12 are unfinished (sources that wait for a fetch: 3, for a render: 7; jobs that are tried again: 2)."
+            ])
+        #expect(told.first?.fields.first { $0.key == "in" }?.value == .int(30))
+        #expect(told.first?.fields.first { $0.key == "late" }?.value == .bool(true))
+    }
+
+    @Test("One line says that a lane is late, and one that it is in time again, however long it is either")
+    func changes() {
+        var lines = LaneLines(targets: [.fast: .seconds(5), .slow: .seconds(3600)], at: Self.start)
+        func told(_ status: LaneStatus, after seconds: Int64) -> [String] {
+            lines.changes([.fast: status, .slow: status], at: Self.start + seconds * 1000).map(\.text)
+        }
+        #expect(told(Self.busy, after: 5) == [])
+        #expect(
+            told(Self.busy, after: 6) == [
+                "The fast lane is late: its oldest job is 6.0 s old, and should be begun within 5.0 s; 12 are unfinished (sources that wait for a fetch: 3, for a render: 7; jobs that are tried again: 2)."
+            ])
+        #expect(told(Self.busy, after: 7) == [] && told(Self.busy, after: 3) == [])
+        #expect(told(Self.idle, after: 40) == ["The fast lane is in time again: it was late for 34 s."])
+        #expect(told(Self.idle, after: 41) == [])
+    }
+
+    @Test("A lane that has nothing to do says nothing, and a partition that comes brings no jobs that came")
+    func quiet() {
+        var lines = LaneLines(targets: [:], at: Self.start)
+        lines.count([Self.offsets(500)], owned: [])
+        lines.count([Self.offsets(500)], owned: [PartitionID(0)])
+        #expect(lines.lines([.fast: Self.idle, .slow: Self.idle], Counters(), at: Self.start + 60_000).isEmpty)
+        // It went, and comes again: what came meanwhile came to somebody else.
+        lines.count([Self.offsets(600)], owned: [])
+        lines.count([Self.offsets(700)], owned: [PartitionID(0)])
+        #expect(lines.lines([.fast: Self.idle], Counters(), at: Self.start + 120_000).isEmpty)
+        #expect(!lines.isDue(at: Self.start + 121_000))
+    }
+}

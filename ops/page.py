@@ -1,0 +1,75 @@
+"""Looks at a page of mezzotint-lagwatch in a browser: see ops/page."""
+import pathlib
+import sys
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+URL, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+SIZES = {"wide": (1280, 900), "phone": (390, 800)}
+found = []
+
+
+def look(browser, size, scheme, scripts):
+    name = f"{size}-{scheme}{'' if scripts else '-plain'}"
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, java_script_enabled=scripts)
+    page = context.new_page()
+    page.on("console", lambda message: found.append(f"{name}: console: {message.text}") if message.type == "error" else None)
+    page.on("pageerror", lambda error: found.append(f"{name}: {error}"))
+    page.on("request", lambda request: None if request.url.startswith(URL.split("/", 3)[0] + "//" + URL.split("/")[2])
+            else found.append(f"{name}: asks {request.url}"))
+    page.goto(URL, wait_until="load")
+    page.screenshot(path=FOLDER / f"{name}.png", full_page=True)
+    if scripts:
+        # Axe is injected past the policy, which forbids what it does.
+        violations = Axe().run(page).response["violations"]
+        for fault in violations:
+            nodes = "; ".join(node["html"][:120] for node in fault["nodes"][:3])
+            found.append(f"{name}: axe {fault['id']} ({fault['impact']}): {nodes}")
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append(f"{name}: the page is wider than its window")
+        walk(page, name)
+    if not page.inner_text("h1").strip():
+        found.append(f"{name}: no sentence")
+    context.close()
+
+
+def walk(page, name):
+    """By keyboard alone: the first stop skips to the content, each stop is seen, and all that can be used is one."""
+    stops = []
+    for _ in range(500):
+        page.keyboard.press("Tab")
+        stop = page.evaluate("""() => {
+            const element = document.activeElement, style = getComputedStyle(element);
+            return element === document.body ? null : [element.className, element.outerHTML.slice(0, 80), style.outlineStyle];
+        }""")
+        if stop is None:
+            break
+        stops.append(stop)
+    if not stops or stops[0][0] != "skip":
+        found.append(f"{name}: the first stop of the keyboard is '{stops[:1]}', not the link to the content")
+    found.extend(f"{name}: no outline shows that the keyboard is at {html}" for _, html, outline in stops if outline == "none")
+    usable = page.locator("a, button, input, summary, [tabindex='0']").count()
+    if len(stops) < usable:
+        found.append(f"{name}: the keyboard reaches {len(stops)} of {usable}")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    if page.evaluate("document.activeElement.id") != "main":
+        found.append(f"{name}: the link to the content does not lead there")
+
+
+FOLDER.mkdir(parents=True, exist_ok=True)
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(
+        executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
+    for size in SIZES:
+        for scheme in ("light", "dark"):
+            look(browser, size, scheme, True)
+    look(browser, "wide", "light", False)
+    browser.close()
+for fault in found:
+    print(fault)
+print(f"{len(found)} found; screenshots are in {FOLDER}")
+sys.exit(1 if found else 0)

@@ -1,0 +1,50 @@
+internal import CommandLine
+internal import Glibc
+internal import LogChoice
+internal import Posix
+internal import Settings
+internal import Telemetry
+
+/// Looks at log, group and workers from outside, and shows what holds the work up.
+@main
+struct LagwatchProgram {
+    static let command = Command(
+        "mezzotint-lagwatch", abstract: "Show what waits, why, and what to do about it, on a page of its own.",
+        examples: ["mezzotint-lagwatch --config config/kafka.yaml --listen 127.0.0.1:9465"],
+        options: Option.configuration + [
+            Option(
+                "listen", value: "address:port",
+                help: "Where to serve /, /source, /api/v1/state, /metrics, /healthz (127.0.0.1:9465).")
+        ]
+    ) { try await run($0) }
+
+    static func main() async {
+        ProcessEnvironment.forgetLibraries()
+        await command.main()
+    }
+
+    private static let address = "127.0.0.1:9465"
+
+    private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let text = arguments.value("listen") ?? address
+        guard let listen = ListenAddress(text) else {
+            throw UsageError("'--listen' takes an address and a port, such as \(address) or [::1]:9465, not '\(text)'.")
+        }
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        OpenFileLimit.raise()
+        let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
+        signal(SIGPIPE, SIG_IGN)
+        // It holds nothing that had to be put back.
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
+        let observer = Observer(settings, logger: logger)
+        let server = try PageServer(listen, settings, observer)
+        logger.info("The page is served.", ["at": .string("\(server.address)/")])
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await observer.watchLog() }
+            group.addTask { await observer.watchWorkers() }
+            group.addTask { await server.keepFresh() }
+            await group.waitForAll()
+        }
+        return .success
+    }
+}

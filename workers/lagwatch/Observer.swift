@@ -1,0 +1,208 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import LogChoice
+internal import Ports
+internal import Posix
+internal import Records
+internal import Settings
+internal import Telemetry
+internal import Watch
+
+/// Asks the log and the workers, look by look, and folds what they answer.
+///
+/// - Concurrency: one look at the log at a time; while it waits for an answer, reports are made of what is known.
+/// - Failure: what is not answered is shown as such, and asked again at the next look.
+actor Observer {
+    private let settings: Settings
+    private let logger: Logger
+    let reading: RecordReading
+    let rules: CanonicalRules
+    private let pace: Pace
+    private let scraper = WorkerScraper()
+    private(set) var view: (any LogView)?
+    private var state: WatchState
+    private var tails: TailReading
+    /// Of `origins`, whose rows all stand in one partition.
+    private var hosts = TailReading(partitions: 1, topics: [.origins])
+    /// Looks so far.
+    private var turn = 0
+    private var lastCause = Cause.starting
+    /// When it was last said that something cannot be read.
+    private var toldAt: ContinuousClock.Instant?
+
+    init(_ settings: Settings, logger: Logger) {
+        (self.settings, self.logger) = (settings, logger)
+        rules = settings.canonicalRules
+        reading = RecordReading(rules: rules, groups: settings.originGroups)
+        pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
+        (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
+    }
+
+    private static func state(_ settings: Settings, partitions: Int) -> WatchState {
+        WatchState(
+            partitions: partitions, targets: [.fast: settings.lanes.fast.target, .slow: settings.lanes.slow.target],
+            isShared: settings.kafkaConfiguration != nil)
+    }
+
+    /// What there is to show now.
+    func report() -> WatchReport {
+        let report = WatchReport(state, at: SystemTime.wallMilliseconds)
+        if report.diagnosis.cause != lastCause {
+            lastCause = report.diagnosis.cause
+            logger.notice(
+                "\(report.diagnosis.sentence)",
+                ["cause": .string(report.diagnosis.cause.rawValue), "action": .string(report.diagnosis.action)])
+        }
+        return report
+    }
+
+    /// Until the task is cancelled.
+    func watchLog() async {
+        while !Task.isCancelled {
+            let begun = ContinuousClock.now
+            await look()
+            // From one beginning to the next; after a look that took long, as long again at least.
+            let took = ContinuousClock.now - begun
+            try? await Task.sleep(for: max(pace.interval - took, pace.interval / 4))
+        }
+    }
+
+    func watchWorkers() async {
+        while !Task.isCancelled, !settings.watch.workers.isEmpty {
+            let sights = await scraper.ask(settings.watch.workers.map(\.description))
+            apply(.workers(sights))
+            try? await Task.sleep(for: Pace.workers)
+        }
+    }
+
+    private func apply(_ event: WatchEvent) { state.apply(event, at: SystemTime.wallMilliseconds) }
+
+    private func opened() async -> (any LogView)? {
+        if let view { return view }
+        do throws(LogFailure) {
+            let opened = try await ChosenLog.view(settings)
+            (view, state) = (opened, Self.state(settings, partitions: opened.partitionCount))
+            tails = TailReading(
+                partitions: opened.partitionCount,
+                topics: [.dead, .outcomes] + (opened.isIndexed ? [] : [.variants]))
+            return opened
+        } catch {
+            apply(.silence(error.description))
+            return nil
+        }
+    }
+
+    private func look() async {
+        guard let view = await opened() else { return }
+        turn += 1
+        let partitions = (0..<Int32(view.partitionCount)).map { PartitionID($0) }
+        let points =
+            (Topic.worked + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
+            + [LogPoint(.origins, OriginRow.partition, nil)]
+        let results = await view.offsets(of: points)
+        apply(.offsets(results, of: points))
+        guard !state.isSilent else { return }
+        for (point, result) in zip(points, results) {
+            if case .success(let offsets) = result {
+                tails.learn(offsets)
+                hosts.learn(offsets)
+            } else {
+                tails.forget(point)
+                hosts.forget(point)
+            }
+        }
+        do throws(LogFailure) { apply(.owners(try await view.owners())) } catch { tell(error) }
+        let heads = state.headsToRead(pace.heads)
+        for (point, result) in zip(heads, await view.appendTimes(at: heads)) {
+            switch result {
+            case .success(let appended): apply(.head(point, appended: appended))
+            case .failure(let failure): tell(failure)
+            }
+        }
+        await readHosts(view)
+        await sample(view)
+        await readTails(view)
+        if view.isIndexed { await readOwnership(view, partitions) }
+    }
+
+    /// Workers tell again every few seconds what they know of hosts that are in trouble.
+    private func readHosts(_ view: any LogView) async {
+        guard let point = hosts.next(1, records: pace.hostRecords).first else {
+            if hosts.isWhole { apply(.hosts([])) }
+            return
+        }
+        guard let records = await read(point, of: view, limit: pace.hostRecords) else { return }
+        _ = hosts.read(point, records)
+        apply(.hosts(reading.hosts(records)))
+    }
+
+    /// nil where they cannot be read: what is known of the place stays.
+    private func read(_ point: LogPoint, of view: any LogView, limit: Int) async -> [Record]? {
+        do throws(LogFailure) {
+            return try await view.read(point.topic, point.partition, from: point.offset ?? 0, limit: limit)
+        } catch {
+            tell(error)
+            return nil
+        }
+    }
+
+    /// Once a minute at most: where one thing cannot be read, others cannot either.
+    private func tell(_ failure: LogFailure) {
+        let now = ContinuousClock.now
+        if let toldAt, now - toldAt < .seconds(60) { return }
+        toldAt = now
+        logger.warning("Not all of the log can be read: \(failure)", ["code": .string(failure.code)])
+    }
+
+    private func sample(_ view: any LogView) async {
+        for point in state.placesToSample(pace.samples) {
+            guard let records = await read(point, of: view, limit: pace.sampleRecords) else { continue }
+            apply(.sample(reading.sample(records, of: point.topic, point.partition)))
+        }
+    }
+
+    private func readTails(_ view: any LogView) async {
+        for point in tails.next(pace.tails, records: pace.tailRecords) {
+            guard let records = await read(point, of: view, limit: pace.tailRecords) else { continue }
+            let isWhole = tails.read(point, records)
+            switch point.topic {
+            case .outcomes: apply(.ended(reading.ends(records)))
+            case .dead: apply(.letters(reading.letters(records, of: point.partition, isWhole: isWhole)))
+            default: for event in reading.ownership(records) { apply(event) }
+            }
+        }
+        for partition in tails.emptyLetters() { apply(.letters(LetterChange(partition, isWhole: true))) }
+    }
+
+    /// Where the log finds these rows at once: some partitions a look, in turn.
+    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID]) async {
+        for step in 0..<min(pace.rows, partitions.count) {
+            let partition = partitions[(turn * pace.rows + step) % partitions.count]
+            guard let rows = try? await view.latest(.variants, partition, keyPrefix: Array("@".utf8)) else { continue }
+            for event in reading.ownership(rows) { apply(event) }
+        }
+    }
+}
+
+/// How much is asked in one look. On Kafka no broker gets more than five requests a second.
+struct Pace: Sendable {
+    let interval: Duration
+    /// Partitions' topics of which the first unfinished record is read.
+    let heads: Int
+    let samples: Int
+    let sampleRecords: Int
+    let tails: Int
+    let tailRecords: Int
+    let hostRecords: Int
+    let rows: Int
+
+    static let workers = Duration.seconds(2)
+    static let embedded = Pace(
+        interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
+        hostRecords: 5_000, rows: 16)
+    static let kafka = Pace(
+        interval: .seconds(3), heads: 32, samples: 2, sampleRecords: 250, tails: 2, tailRecords: 250,
+        hostRecords: 2_500,
+        rows: 0)
+}

@@ -1,0 +1,79 @@
+internal import Ports
+internal import Records
+
+/// How far the topics are read that tell what has ended, or is so: their newest records, and all of `dead`.
+///
+/// What comes faster than it is read is passed over, but for dead letters: those that stand are counted.
+struct TailReading {
+    let topics: [Topic]
+    private var bounds: [LogPoint: Range<Int64>] = [:]
+    private var cursors: [LogPoint: Int64] = [:]
+    /// Places in the order in which they are read.
+    private var order: [LogPoint]
+    /// Partitions whose `dead` was not found empty or read to its end yet.
+    private var unread: Set<PartitionID>
+
+    init(partitions: Int, topics: [Topic]) {
+        self.topics = topics
+        let numbers = (0..<Int32(partitions)).map { PartitionID($0) }
+        order = topics.flatMap { topic in numbers.map { LogPoint(topic, $0, nil) } }
+        unread = Set(numbers)
+    }
+
+    /// Not read until its bounds are known again: its broker may be away.
+    mutating func forget(_ point: LogPoint) { bounds[LogPoint(point.topic, point.partition, nil)] = nil }
+
+    mutating func learn(_ offsets: PartitionOffsets) {
+        guard topics.contains(offsets.topic) else { return }
+        let place = LogPoint(offsets.topic, offsets.partition, nil)
+        // Recreated: from its beginning.
+        if let cursor = cursors[place], cursor > offsets.bounds.upperBound { cursors[place] = nil }
+        bounds[place] = offsets.bounds
+    }
+
+    /// Where to read on, those first that were read longest ago.
+    mutating func next(_ limit: Int, records: Int) -> [LogPoint] {
+        var found: [LogPoint] = []
+        var kept: [LogPoint] = []
+        for place in order {
+            guard found.count < limit, let bounds = bounds[place] else {
+                kept.append(place)
+                continue
+            }
+            let newest =
+                place.topic == .dead ? bounds.lowerBound : max(bounds.lowerBound, bounds.upperBound - Int64(records))
+            let start = max(cursors[place] ?? newest, newest)
+            guard start < bounds.upperBound else {
+                kept.append(place)
+                continue
+            }
+            found.append(LogPoint(place.topic, place.partition, start))
+        }
+        order = kept + found.map { LogPoint($0.topic, $0.partition, nil) }
+        return found
+    }
+
+    /// Returns whether the place was read to its end.
+    mutating func read(_ point: LogPoint, _ records: [Record]) -> Bool {
+        let place = LogPoint(point.topic, point.partition, nil)
+        let end = bounds[place]?.upperBound ?? 0
+        // Compaction leaves gaps, at the end too.
+        let next = records.last.map { $0.offset + 1 } ?? end
+        cursors[place] = next
+        let isWhole = next >= end
+        if isWhole, point.topic == .dead { unread.remove(point.partition) }
+        return isWhole
+    }
+
+    /// Whether there is nothing left to read.
+    var isWhole: Bool {
+        !bounds.isEmpty && bounds.allSatisfy { place, bounds in bounds.isEmpty || cursors[place] == bounds.upperBound }
+    }
+
+    /// Partitions that were found to have no dead letter, each told once.
+    mutating func emptyLetters() -> [PartitionID] {
+        let empty = unread.filter { bounds[LogPoint(.dead, $0, nil)]?.isEmpty ?? false }
+        unread.subtract(empty)
+        return empty.sorted()
+    }
+}

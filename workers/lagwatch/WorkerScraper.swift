@@ -1,0 +1,66 @@
+internal import HTTP
+internal import Synchronization
+internal import Watch
+
+/// Asks workers for their metrics, a few at once: whatever answers is taken for what it is, and is bounded.
+final class WorkerScraper: Sendable {
+    private let client = HTTPClient(connectionsPerHost: 1)
+    private static let atOnce = 16
+    private static let byteLimit = 2 << 20
+
+    func ask(_ addresses: [String]) async -> [WorkerSight] {
+        await withTaskGroup(of: (Int, WorkerSight).self) { group in
+            var waiting = addresses.enumerated().makeIterator()
+            func start() {
+                guard let (number, address) = waiting.next() else { return }
+                group.addTask { (number, WorkerSight(address, await self.answer(of: address))) }
+            }
+            for _ in 0..<Self.atOnce { start() }
+            var sights: [(Int, WorkerSight)] = []
+            for await sight in group {
+                sights.append(sight)
+                start()
+            }
+            return sights.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func answer(of address: String) async -> WorkerSight.Answer {
+        var request = HTTPRequest("http://\(address)/metrics", userAgent: "mezzotint-lagwatch") { _ in true }
+        request.deadlines.resolve = .seconds(2)
+        request.deadlines.connect = .seconds(2)
+        request.deadlines.firstByte = .seconds(2)
+        request.deadlines.whole = .seconds(4)
+        let body = Body(limit: Self.byteLimit)
+        do throws(HTTPFailure) {
+            let status = try await client.execute(request, into: body).head.status
+            guard status == 200 else { return .silent("it answers with status \(status)") }
+            guard let figures = WorkerFigures(body.text) else { return .silent("what answers there is no worker") }
+            return .figures(figures)
+        } catch {
+            return .silent(
+                error == .ended ? "its answer is larger than \(Self.byteLimit >> 20) MiB" : error.description)
+        }
+    }
+
+    private final class Body: HTTPSink {
+        private let limit: Int
+        private let bytes = Mutex<[UInt8]>([])
+
+        init(limit: Int) { self.limit = limit }
+
+        var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+
+        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
+            head.status == 200 ? .take : .discard
+        }
+
+        func receive(_ part: UnsafeRawBufferPointer) -> SinkAnswer {
+            bytes.withLock { bytes in
+                guard bytes.count + part.count <= limit else { return .end }
+                bytes += part
+                return .take
+            }
+        }
+    }
+}
