@@ -89,13 +89,11 @@ final class PartitionQueue {
             case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place))
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = max(end, message.pointee.offset)
             case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-                // Nothing more would ever come of it: the worker ends, and the next one restores from what there is.
-                failure = .topics(
-                    problems: [
-                        "\(place.topic.rawValue), partition \(place.partition), no longer holds offset \(position), up to which "
-                            + "this worker has read: the topic was made anew, or lost records."
-                    ],
-                    remedy: "Start the worker again: it reads what is there.")
+                // Nothing more comes of it before reading begins at another offset. What the log shows says where.
+                failure = .unavailable(
+                    reason:
+                        "\(place.topic.rawValue), partition \(place.partition), no longer holds offset \(position), up to which this worker has read"
+                )
             // What is known of the log already says more.
             case _ where hasGoneBack: break
             default:

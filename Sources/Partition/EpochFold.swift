@@ -1,3 +1,5 @@
+internal import Ports
+
 /// Which rows of a changelog count: all but those that an owner wrote behind a later owner's first word.
 ///
 /// Compaction can take that first word away, once the same key has a newer one: an epoch row is a row as others are. So an
@@ -7,17 +9,40 @@
 package struct EpochFold: Sendable {
     /// The latest so far.
     package private(set) var epoch: Int64
+    /// Where it was told: an index that was told it before does not know where.
+    package private(set) var toldAt: Int64
 
-    package init(after epoch: Int64) { self.epoch = epoch }
+    /// - Parameter position: of an index, whose newest epoch so far this is.
+    package init(after epoch: Int64, upTo position: Int64) { (self.epoch, toldAt) = (epoch, position) }
 
     /// Whether the next row counts.
     ///
     /// - Parameters:
     ///   - written: the epoch of the owner who wrote it; nil of what no owner wrote.
     ///   - opened: the epoch that it opens, if it is an epoch row.
-    package mutating func counts(written: Int64?, opened: Int64? = nil) -> Bool {
-        if let written, written < epoch { return false }
-        epoch = max(epoch, written ?? 0, opened ?? 0)
+    ///   - offset: where it stands.
+    package mutating func counts(written: Int64?, opened: Int64? = nil, at offset: Int64) -> Bool {
+        if let written, GroupEpoch.isBefore(written, at: offset, epoch, at: toldAt) { return false }
+        for case let told? in [written, opened]
+        where GroupEpoch.isBefore(epoch, at: toldAt, told, at: offset) {
+            (epoch, toldAt) = (told, offset)
+        }
         return true
+    }
+
+    /// Who wrote in a later epoch than an owner's.
+    package enum Rival: Sendable, Equatable {
+        /// The partition's next owner.
+        case later
+        /// An owner of an earlier log of this name, whose epochs went further.
+        case ofAnotherLog
+    }
+
+    /// - Parameters:
+    ///   - own: the owner's epoch.
+    ///   - end: where the changelog ended when the owner came: what stands before it, no later one wrote.
+    package func rival(of own: Int64, since end: Int64) -> Rival? {
+        guard GroupEpoch.isBefore(own, at: max(toldAt, end), epoch, at: toldAt) else { return nil }
+        return toldAt < end && GroupEpoch.isOfAnotherLog(epoch, at: toldAt) ? .ofAnotherLog : .later
     }
 }
