@@ -110,23 +110,6 @@ struct SnapshotCacheTests {
         #expect(desk.asked == [Self.large, Self.small].map(\.description))
     }
 
-    @Test("Files are not looked at again as long as a look at them is good, though their rows are read again")
-    func files() throws {
-        var desk = Desk()
-        for time in [1_000, 1_500, 1_999] as [Int64] {
-            #expect(try desk.look(appended: 999, at: time).count == 2)
-            for number in 0..<600 { desk.other(number, at: time) }
-        }
-        #expect(desk.reads == 3 && desk.asked.count == 2)
-        desk.gone = [Self.small]
-        #expect(try desk.look(appended: 999, at: 2_000) == [Self.large], "the first look is a second old")
-        desk.gone = [Self.large]
-        #expect(try desk.look(appended: 2_000, at: 2_001) == [Self.small], "the job came with the look")
-        desk.gone = []
-        desk.cache.forget(Self.source)
-        #expect(try desk.look(appended: 2_000, at: 2_002).count == 2 && desk.asked.count == 8, "the rows have changed")
-    }
-
     @Test("Rows that change end the looks at their source")
     func folded() throws {
         var desk = Desk()
