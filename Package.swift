@@ -58,23 +58,29 @@ let package = Package(
         // The rules: values and reducers that never await.
         room("JSONText"),
         room("Failures"),
+        room("HTTPCache"),
         room("Access", needs: ["DomainNames", "Posix"]),
         room("VariantSpec", needs: ["Failures", "JSONText"]),
         room("Canonical", needs: ["Failures", "VariantSpec", "Digest", "DomainNames"]),
-        room("ImageModel", needs: ["VariantSpec", "Canonical", "Digest"]),
-        room("Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "JSONText"]),
+        room("ImageModel", needs: ["VariantSpec", "Canonical", "Digest", "HTTPCache"]),
+        room("Records", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "JSONText"]),
         room("Planning", needs: ["Digest", "VariantSpec", "Canonical", "ImageModel"]),
         room(
-            "Partition", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Planning", "Ports"]),
+            "Partition",
+            needs: ["Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Ports"]),
 
         // What the runtime needs of the world, and what fills it.
-        room("Ports", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Posix"]),
+        room(
+            "Ports", needs: ["Digest", "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Posix"]),
         room("EmbeddedLog", needs: ["Records", "Ports", "SQLite", "Posix"]),
         room("KafkaSetup"),
         room("KafkaLog", needs: ["Records", "Ports", "KafkaSetup", "CRdkafka", "Posix"]),
         room(
-            "Index", needs: ["Ports", "VariantSpec", "Canonical", "ImageModel", "Records", "SQLite", "Digest", "Posix"]),
-        room("Origin", needs: ["Access", "Canonical", "Ports", "HTTP", "Digest", "Posix"]),
+            "Index",
+            needs: [
+                "Ports", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "SQLite", "Digest", "Posix",
+            ]),
+        room("Origin", needs: ["Access", "Canonical", "HTTPCache", "Ports", "HTTP", "Digest", "Posix"]),
         room("RenderProtocol", needs: ["VariantSpec", "Ports"]),
         // Reads pictures' headers, in the inspector's process alone: no room of the worker's may see it.
         room("PictureHeaders", needs: ["VariantSpec", "Ports", "Posix", "RenderProtocol"]),
@@ -106,7 +112,7 @@ let package = Package(
         program(
             "mezzotint-worker", in: "worker",
             needs: [
-                "Access", "Failures", "Canonical", "ImageModel", "Records", "Planning", "Partition", "Ports",
+                "Access", "Failures", "Canonical", "HTTPCache", "ImageModel", "Records", "Planning", "Partition", "Ports",
                 "WorkerRuntime", "LogChoice", "Index", "Origin", "Store", "HTTP", "Telemetry", "CommandLine",
                 "Settings", "Posix",
                 "WebServer", "RenderProtocol", "RendererPool",
@@ -146,7 +152,7 @@ let package = Package(
             "mezzotint-campaign", in: "campaign",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "EmbeddedLog", "Ports", "WebServer", "CommandLine",
-                "Posix", "TestPixels", "TestSupport",
+                "Posix", "RenderProtocol", "TestPixels", "TestSupport",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
@@ -204,9 +210,12 @@ let package = Package(
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
+        tests("HTTPCache", needs: ["HTTPCache"]),
         tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
-        tests("Records", needs: ["Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Digest"]),
+        tests(
+            "Records",
+            needs: ["Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Digest"]),
         tests(
             "ImageModel", needs: ["Failures", "VariantSpec", "Canonical"],
             data: ["canonical-vectors.json", "spec-vectors.json"]),
@@ -214,7 +223,8 @@ let package = Package(
         tests(
             "Index",
             needs: [
-                "Digest", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records", "Index", "Ports", "SQLite",
+                "Digest", "VariantSpec", "Canonical", "Failures", "HTTPCache", "ImageModel", "Records", "Index", "Ports",
+                "SQLite",
             ]),
         tests("KafkaLog", needs: ["Failures", "Records", "KafkaLog", "KafkaSetup", "Ports", "Posix"]),
         tests("LogContract", needs: ["Records", "EmbeddedLog", "KafkaLog", "KafkaSetup", "Ports"]),
@@ -227,13 +237,14 @@ let package = Package(
             ]),
         tests(
             "Origin",
-            needs: ["Access", "Canonical", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix"]),
+            needs: [
+                "Access", "Canonical", "HTTPCache", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix",
+            ]),
         tests(
             "Partition",
             needs: [
-                "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Partition", "Planning", "Digest",
-                "Ports",
-                "Posix",
+                "Failures", "VariantSpec", "Canonical", "HTTPCache", "ImageModel", "Records", "Partition", "Planning",
+                "Digest", "Ports", "Posix",
             ]),
         tests(
             "Picture",
@@ -312,7 +323,11 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
     }
     package.targets.append(
         .executableTarget(
-            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "PictureHeaders", "RenderProtocol"], path: "workers/fuzz",
+            name: "mezzotint-fuzz",
+            dependencies: [
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "PictureHeaders", "Ports", "Posix",
+                "Records", "RenderProtocol", "VariantSpec",
+            ], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
                 .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),

@@ -1,5 +1,6 @@
 package import Canonical
 package import Digest
+package import HTTPCache
 package import VariantSpec
 
 /// What is known of a source since it was last fetched, and where its original is kept if it is.
@@ -18,14 +19,17 @@ package struct SourceRow: Sendable, Hashable {
     package var original: String?
     package var fetchedAt: Int64
     package var expires: Int64
+    /// What is kept of its answer's headers.
+    package var policy: CachePolicy
 
     package init(
         source: SourceKey, url: String, version: SourceVersion, size: PixelSize, format: ImageFormat, bytes: Int,
-        digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: Int64, expires: Int64
+        digest: SHA256Digest, hasAlpha: Bool, frames: Int = 1, original: String?, fetchedAt: Int64, expires: Int64,
+        policy: CachePolicy = CachePolicy()
     ) {
         self.frames = frames
         (self.source, self.url, self.version, self.size, self.format) = (source, url, version, size, format)
         (self.bytes, self.digest, self.hasAlpha, self.original) = (bytes, digest, hasAlpha, original)
-        (self.fetchedAt, self.expires) = (fetchedAt, expires)
+        (self.fetchedAt, self.expires, self.policy) = (fetchedAt, expires, policy)
     }
 }

@@ -1,5 +1,6 @@
 internal import Canonical
 internal import Digest
+internal import HTTPCache
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -12,6 +13,8 @@ enum RowCoding {
     enum Form: UInt64, CaseIterable {
         /// What follows from the key, the spec or the source's row is left out.
         case short = 0x6d7a_0003
+        /// The same, with what is kept of the source's answer.
+        case cached = 0x6d7a_0004
         /// Of files that 454fb1b left.
         case full = 0
     }
@@ -20,10 +23,14 @@ enum RowCoding {
         var bytes = RowBytes(capacity: 256 * (1 + snapshot.variants.count))
         bytes.put(source.digest)
         bytes.put(snapshot.source != nil)
-        if let row = snapshot.source { put(row, to: &bytes) }
+        let form: Form = snapshot.source.map { $0.policy == CachePolicy() } ?? true ? .short : .cached
+        if let row = snapshot.source {
+            put(row, to: &bytes)
+            if form == .cached { bytes.put(row.policy) }
+        }
         bytes.put(snapshot.variants.count)
         for row in snapshot.variants { put(row, beside: snapshot.source, to: &bytes) }
-        bytes.put(word: bytes.bytes.withUnsafeBytes { checkWord($0, .short) })
+        bytes.put(word: bytes.bytes.withUnsafeBytes { checkWord($0, form) })
         return bytes.bytes
     }
 
@@ -55,8 +62,8 @@ enum RowCoding {
         variants.reserveCapacity(min(max(0, count), 64))
         while variants.count < count, !parts.isBroken {
             variants.append(
-                form == .short
-                    ? variantRow(source, beside: row, from: &parts) : fullVariantRow(source, from: &parts))
+                form == .full
+                    ? fullVariantRow(source, from: &parts) : variantRow(source, beside: row, from: &parts))
         }
         return parts.isWhole ? .snapshot(SourceSnapshot(source: row, variants: variants)) : .damaged
     }
@@ -182,10 +189,11 @@ enum RowCoding {
         let (count, digest) = (parts.int(in: RowLimits.bytes), parts.digest())
         let (hasAlpha, frames) = (parts.flag(), parts.int(in: RowLimits.frames))
         var original = parts.flag() ? parts.text() : nil
-        if form == .short, original == "" { original = BlobName(original: source, version, format).location }
+        if form != .full, original == "" { original = BlobName(original: source, version, format).location }
         return SourceRow(
             source: source, url: url, version: version, size: size, format: format, bytes: count, digest: digest,
-            hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number())
+            hasAlpha: hasAlpha, frames: frames, original: original, fetchedAt: parts.number(), expires: parts.number(),
+            policy: form == .cached ? parts.policy() : CachePolicy())
     }
 
     /// A multiply and fold for each eight bytes: against damage, not against people.

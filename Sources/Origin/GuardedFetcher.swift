@@ -2,6 +2,7 @@ internal import Access
 internal import Canonical
 internal import Digest
 internal import HTTP
+internal import HTTPCache
 package import Ports
 internal import Posix
 
@@ -23,11 +24,13 @@ package final class GuardedFetcher: Fetcher {
         budget = BodyBudget(limit: configuration.memoryBudget)
     }
 
-    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+    package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         guard Self.isFetchable(request.url.fetched) else { throw .invalidURL(request.url) }
         var url = request.url.fetched
         var deadlines = configuration.deadlines
-        for hop in 0...configuration.redirects {
+        var known = request.known
+        var hop = 0
+        while hop <= configuration.redirects {
             let (server, host) = try permitted(url, for: request, hop: hop)
             // Each hop asks another host, perhaps, and counts as that one's.
             let share = min(BodyIntake.step, configuration.byteLimit)
@@ -36,18 +39,33 @@ package final class GuardedFetcher: Fetcher {
             do { intake = try BodyIntake(limit: configuration.byteLimit, lease: lease) } catch {
                 throw .noSpace(reason: error.description)
             }
-            let response = try await transfer(url, host, deadlines, into: intake, for: request, hop: hop)
+            let conditions = known?.conditions(at: url, hop: hop) ?? []
+            let response = try await transfer(
+                url, host, deadlines, conditions, into: intake, for: request, hop: hop)
             deadlines.whole -= response.elapsed
             switch response.head.status {
-            case 200: return try source(intake, request)
+            case 200: return .source(try source(intake, head(response, of: url, deadlines, hop == 0 ? nil : url), request))
+            case 304 where !conditions.isEmpty:
+                let head = head(response, of: url, deadlines, known?.location)
+                if known?.isConfirmed(by: head.fields) == true { return .notModified(head) }
+                // It confirms what is not known here: once more, for the whole of it.
+                known = nil
+            case 304: throw .notModified(url: request.url)
             case 301, 302, 303, 307, 308:
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
                 guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: SourceURL(next)) }
-                url = next
-            case let status: throw .status(url: request.url, status)
+                (url, hop) = (next, hop + 1)
+            case let status:
+                throw .status(url: request.url, status, retryAfter: retryAfter(response.head))
             }
         }
         throw .redirects(url: request.url, limit: configuration.redirects)
+    }
+
+    private func retryAfter(_ head: HTTPHead) -> Int64? {
+        head.header("retry-after").flatMap {
+            RetryAfter.wait($0, date: head.header("date"), now: SystemTime.wallMilliseconds / 1_000)
+        }
     }
 
     /// Whom the URL of a hop asks, if the rules have nothing against it.
@@ -67,13 +85,15 @@ package final class GuardedFetcher: Fetcher {
     }
 
     private func transfer(
-        _ url: String, _ host: RequestedHost, _ deadlines: HTTPDeadlines, into intake: BodyIntake,
+        _ url: String, _ host: RequestedHost, _ deadlines: HTTPDeadlines, _ conditions: [(name: String, value: String)],
+        into intake: BodyIntake,
         for request: FetchRequest, hop: Int
     ) async throws(FetchFailure) -> HTTPResponse {
         var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rules, own] address in
             address.map { rules.accepts($0, for: host, isOwn: own.contains) } ?? false
         }
         get.deadlines = deadlines
+        get.headers = (headers(for: url) + conditions).map { "\($0.name): \($0.value)" }
         do {
             return try await client.execute(get, into: intake)
         } catch {
@@ -81,9 +101,35 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    private func source(_ intake: BodyIntake, _ request: FetchRequest) throws(FetchFailure) -> FetchedSource {
+    /// Beside `User-Agent` and `Accept-Encoding: identity`, which the client sends. A group's take the place of ours.
+    private func headers(for url: String) -> [(name: String, value: String)] {
+        var own: [(name: String, value: String)] = []
+        if !configuration.headers.isEmpty {
+            let origin = OriginHost(of: url)
+            own = configuration.headers.first { $0.group.has(origin.name) }?.headers ?? []
+        }
+        return own.contains { $0.name.lowercased() == "accept" } ? own : [("Accept", "*/*")] + own
+    }
+
+    private func head(
+        _ response: HTTPResponse, of url: String, _ left: HTTPDeadlines, _ location: String?
+    ) -> AnswerHead {
+        var head = AnswerHead()
+        head.fields = AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
+        head.sent =
+            [("User-Agent", configuration.userAgent), ("Accept-Encoding", "identity")] + headers(for: url)
+        head.elapsed = Int64((configuration.deadlines.whole - left.whole).milliseconds)
+        head.location = location
+        return head
+    }
+
+    private func source(
+        _ intake: BodyIntake, _ head: AnswerHead, _ request: FetchRequest
+    ) throws(FetchFailure) -> FetchedSource {
         guard intake.length > 0 else { throw .empty(url: request.url) }
-        do throws(SystemFailure) { return FetchedSource(body: intake.file, digest: try intake.finish()) } catch {
+        do throws(SystemFailure) {
+            return FetchedSource(body: intake.file, digest: try intake.finish(), head: head)
+        } catch {
             throw .noSpace(reason: error.description)
         }
     }
@@ -121,5 +167,12 @@ package final class GuardedFetcher: Fetcher {
             return String(decoding: start, as: UTF8.self).lowercased() == scheme
                 && bytes.dropFirst(scheme.utf8.count).first.map { $0 != UInt8(ascii: "/") } ?? false
         }
+    }
+}
+
+extension CachePolicy {
+    /// Validators are of the URL that gave them: another hop is asked for the whole.
+    fileprivate func conditions(at url: String, hop: Int) -> [(name: String, value: String)] {
+        location == (hop == 0 ? nil : url) ? conditions : []
     }
 }

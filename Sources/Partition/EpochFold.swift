@@ -6,14 +6,32 @@ internal import Ports
 /// owner republishes the valid row of each key that was written too late, and the epoch row last (`PartitionLifecycle`);
 /// and `variants` compacts nothing that is younger than an hour (`min.compaction.lag.ms`), so that whoever owns the
 /// partition has that hour to fold, behind the epoch row that is still there, what came before it.
+///
+/// A row says nothing of an epoch above the reader's own: a later owner's mark is in the log first, and one row with a wrong
+/// number would end an ownership for good.
 package struct EpochFold: Sendable {
     /// The latest so far.
     package private(set) var epoch: Int64
     /// Where it was told: an index that was told it before does not know where.
     package private(set) var toldAt: Int64
+    private let own: Int64
+    /// What stands before it, no later owner than the reader wrote.
+    private let end: Int64
 
-    /// - Parameter position: of an index, whose newest epoch so far this is.
-    package init(after epoch: Int64, upTo position: Int64) { (self.epoch, toldAt) = (epoch, position) }
+    /// - Parameters:
+    ///   - position: of an index, whose newest epoch so far this is.
+    ///   - own: the reader's.
+    ///   - end: where the changelog ended when the reader came.
+    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64) {
+        (self.epoch, toldAt, self.own, self.end) = (epoch, position, own, end)
+    }
+
+    /// Whether a row is of an epoch that nobody has opened.
+    package func isUnopened(written: Int64?, opened: Int64?, at offset: Int64) -> Bool {
+        guard let written, opened == nil else { return false }
+        return GroupEpoch.isBefore(epoch, at: toldAt, written, at: offset)
+            && GroupEpoch.isBefore(own, at: max(offset, end), written, at: offset)
+    }
 
     /// Whether the next row counts.
     ///
@@ -23,6 +41,7 @@ package struct EpochFold: Sendable {
     ///   - offset: where it stands.
     package mutating func counts(written: Int64?, opened: Int64? = nil, at offset: Int64) -> Bool {
         if let written, GroupEpoch.isBefore(written, at: offset, epoch, at: toldAt) { return false }
+        if isUnopened(written: written, opened: opened, at: offset) { return false }
         for case let told? in [written, opened]
         where GroupEpoch.isBefore(epoch, at: toldAt, told, at: offset) {
             (epoch, toldAt) = (told, offset)
@@ -30,7 +49,7 @@ package struct EpochFold: Sendable {
         return true
     }
 
-    /// Who wrote in a later epoch than an owner's.
+    /// Who wrote in a later epoch than the reader's.
     package enum Rival: Sendable, Equatable {
         /// The partition's next owner.
         case later
@@ -38,10 +57,7 @@ package struct EpochFold: Sendable {
         case ofAnotherLog
     }
 
-    /// - Parameters:
-    ///   - own: the owner's epoch.
-    ///   - end: where the changelog ended when the owner came: what stands before it, no later one wrote.
-    package func rival(of own: Int64, since end: Int64) -> Rival? {
+    package var rival: Rival? {
         guard GroupEpoch.isBefore(own, at: max(toldAt, end), epoch, at: toldAt) else { return nil }
         return toldAt < end && GroupEpoch.isOfAnotherLog(epoch, at: toldAt) ? .ofAnotherLog : .later
     }

@@ -36,15 +36,18 @@ struct Flight: Sendable {
 
     struct Fetched: Sendable {
         let row: SourceRow
-        let picture: FetchedPicture
+        /// nil: the origin confirmed what is stored.
+        let picture: FetchedPicture?
     }
 
     let id: FlightID
     let source: SourceKey
     /// As received in the first job: what is fetched.
     let url: SourceURL
-    /// Whose share of the fetch permits it takes.
+    /// Whose picture it is.
     let host: OriginHost
+    /// Whose share of the fetch permits it takes: its host's, or its host's group's.
+    let origin: OriginHost
     /// Every one of them is answered when the flight ends.
     var pendingJobs: [PendingJob]
     /// Those that came after the decode: they are looked up anew when the flight is over.
@@ -76,7 +79,7 @@ struct Flight: Sendable {
         }
     }
 
-    /// The source as it was fetched, if it was.
+    /// The source as its origin gave or confirmed it, if it did.
     var fetched: SourceRow? { course?.fetched?.row }
 
     /// Whether a job may still be added: the source has not been decoded for this flight's variants.

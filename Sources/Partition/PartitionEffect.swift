@@ -1,6 +1,7 @@
 package import Canonical
 package import Failures
 package import ImageModel
+package import Ports
 package import Records
 
 /// What a partition's event leads to. `PartitionState.run` performs the first two; the runtime performs the work.
@@ -24,13 +25,15 @@ package enum PermitChange: Sendable {
     case fail(FlightID, PermitScheduler.Obstacle)
     /// The flight's work is stored and announced.
     case pass(FlightID)
+    /// How the flight's host answered, with the code of its failure.
+    case hear(OriginAnswer, FlightID, code: String)
     /// The flight is over.
     case forget(FlightID)
 }
 
 /// What is left for the runtime to do.
 package enum PartitionWork: Sendable {
-    case fetch(FlightID, url: SourceURL, Lane)
+    indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
     /// What is stored cannot be told now: the job is looked up again once it can.
     case await(PendingJob)
@@ -43,4 +46,7 @@ package enum PartitionWork: Sendable {
     /// People should know: a circuit breaker opened, or closed.
     case opened(PermitScheduler.Obstacle)
     case closed(PermitScheduler.Obstacle)
+    /// The same of a host that is left alone, and of one that answers again.
+    case blocked(OriginHost)
+    case unblocked(OriginHost)
 }

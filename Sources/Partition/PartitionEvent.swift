@@ -18,6 +18,8 @@ package enum PartitionEvent: Sendable {
     case found(PendingJob, SourceSnapshot)
     case granted(PermitKind, FlightID)
     indirect case fetched(FlightID, FetchedPicture)
+    /// The origin confirmed what is known of the flight's source.
+    indirect case notModified(FlightID, AnswerHead)
     /// Pixels are made; storing them goes on.
     case rendered(FlightID)
     /// What the flight's task made is stored, and in the changelog before `position`; `original` is where the source is
@@ -28,6 +30,10 @@ package enum PartitionEvent: Sendable {
     /// One variant cannot be written; the others can.
     indirect case refusedVariant(FlightID, VariantSpec, FailureNote)
     indirect case failed(FlightID, FailureNote)
+    /// The fetch failed, or its body is not a picture.
+    indirect case unfetched(FlightID, Unfetched)
+    /// The flight's host may not be asked now.
+    indirect case held(FlightID, PermitScheduler.Hold)
     /// Its partition's log did not take what the flight announced.
     indirect case unannounced(FlightID, FailureNote)
     /// The index holds every row before this changelog position.
@@ -48,8 +54,9 @@ extension PartitionEvent {
     /// The flight that it is about, if it is about one.
     package var flight: FlightID? {
         switch self {
-        case .granted(_, let id), .fetched(let id, _), .rendered(let id), .announced(let id, _, _, _),
-            .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
+        case .granted(_, let id), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
+            .announced(let id, _, _, _), .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _),
+            .unannounced(let id, _), .unfetched(let id, _), .held(let id, _):
             id
         case .arrived, .answered, .resumed, .found, .folded, .fencedAgain, .leaving, .acknowledged, .tick: nil
         }

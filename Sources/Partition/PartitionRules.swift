@@ -1,3 +1,4 @@
+package import HTTPCache
 package import Planning
 package import VariantSpec
 
@@ -5,8 +6,13 @@ package import VariantSpec
 package struct PartitionRules: Sendable {
     package var reuse: ReuseRules
     package var retry: RetryPolicy
-    /// How long a stored variant counts as fresh, milliseconds.
-    package var maxAge: Int64
+    /// How long what was fetched counts as fresh.
+    package var freshness = FreshnessRules()
+    /// The same where its origin says nothing of it, milliseconds.
+    package var maxAge: Int64 {
+        get { freshness.standard }
+        set { freshness.standard = newValue }
+    }
     /// A job that has run so long while later ones are done goes to a retry topic, milliseconds: a committable offset that
     /// stands still looks like a stall to those who watch lag.
     package var holdLimit: Int64
@@ -15,6 +21,9 @@ package struct PartitionRules: Sendable {
     /// A job that waits in memory while so many later records were taken up goes to a retry topic: else reading would stop
     /// behind it.
     package var waitSpan = 4_096
+    /// Jobs that one host holds in memory, for each partition: more go to a tier, so that those behind them are read.
+    package var hostShare = Int.max
+    package var origins = OriginRules.unbounded
     /// Of `auto`, once its format is chosen.
     package var qualities: DefaultQualities
 
@@ -24,8 +33,7 @@ package struct PartitionRules: Sendable {
         shortWaits: Int = 256, qualities: DefaultQualities = DefaultQualities()
     ) {
         self.qualities = qualities
-        (self.reuse, self.retry, self.maxAge, self.holdLimit, self.shortWaits) = (
-            reuse, retry, maxAge, holdLimit, shortWaits
-        )
+        (self.reuse, self.retry, self.holdLimit, self.shortWaits) = (reuse, retry, holdLimit, shortWaits)
+        freshness.standard = maxAge
     }
 }

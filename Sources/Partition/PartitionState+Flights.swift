@@ -1,5 +1,6 @@
 internal import Canonical
 internal import Failures
+internal import HTTPCache
 internal import ImageModel
 internal import Planning
 internal import Ports
@@ -13,13 +14,20 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
         guard !missing.isEmpty else { return land(id, now, &effects) }
-        let plan = Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: rules.reuse)
+        let plan = plan(missing, flight, now)
         for row in plan.unchanged {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
         }
         flights[id] = flight
         if plan.isUnchanged { return land(id, now, &effects) }
-        wait(for: flight.fetched == nil && plan.reuses.isEmpty ? .fetch : .render, id, &effects)
+        wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, &effects)
+    }
+
+    /// What its origin has just confirmed may be used, however short a time that says.
+    private func plan(_ missing: [VariantSpec], _ flight: Flight, _ now: Moment) -> Plan {
+        var reuse = rules.reuse
+        if flight.fetched != nil { reuse.allowsStale = true }
+        return Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: reuse)
     }
 
     private mutating func wait(for kind: PermitKind, _ id: FlightID, _ effects: inout [PartitionEffect]) {
@@ -33,11 +41,11 @@ extension PartitionState {
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
-            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.host)
+            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.origin)
             let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
             return effects.append(.permit(.isolate(request, patience: patience)))
         }
-        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.host)))
+        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.origin)))
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
@@ -56,7 +64,8 @@ extension PartitionState {
         switch kind {
         case .fetch:
             flight.stage = .fetching(course)
-            effects.append(.work(.fetch(id, url: flight.url, flight.lane)))
+            effects.append(
+                .work(.fetch(id, FetchRequest(url: flight.url, lane: flight.lane, known: known(of: flight, now)))))
         case .render:
             guard let task = renderTask(of: flight, now) else {
                 // A job that joined needs more than what is stored: the plan is another one now.
@@ -79,6 +88,7 @@ extension PartitionState {
         guard flight.pendingJobs.contains(where: isLate) else { return false }
         for pending in flight.pendingJobs where isLate(pending) { effects.answer(pending, .expired, at: now) }
         flights[id]?.pendingJobs.removeAll(where: isLate)
+        countJobs(of: flight.origin, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
         if flights[id]?.pendingJobs.isEmpty == true { end(id, now, &effects) }
         return true
     }
@@ -86,38 +96,55 @@ extension PartitionState {
     mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
-        effects.append(.permit(.release(.fetch, id)))
+        guard var flight = flights[id], case .fetching(let course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
+        let head = body.head
+        var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
+        policy.location = head.location
         let row = SourceRow(
             source: flight.source, url: flight.url.fetched, version: body.version, size: facts.size,
             format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
-            fetchedAt: now.wall, expires: now.wall + rules.maxAge)
+            fetchedAt: now.wall,
+            expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
-        flight.snapshot.source = row
-        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
-        course.fetched = Flight.Fetched(row: row, picture: picture)
+        goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
+    }
+
+    /// The origin gave or confirmed the source: the flight goes on to its render.
+    mutating func goOn(
+        _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [PartitionEffect]
+    ) {
+        var (flight, course) = (flight, course)
+        let bytes = fetched.picture?.source.bytes ?? 0
+        effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
+        effects.append(.permit(.release(.fetch, flight.id)))
+        refusals.forget(flight.source)
+        flight.snapshot.source = fetched.row
+        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: fetched.row, rules.qualities) }
+        course.fetched = fetched
         flight.stage = .waiting(.render, course)
-        flights[id] = flight
+        flights[flight.id] = flight
         request(.render, for: flight, &effects)
     }
 
     /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.
     private func renderTask(of flight: Flight, _ now: Moment) -> RenderTask? {
-        if let fetched = flight.course?.fetched {
+        var flight = flight
+        var (batch, renewed): (Batch?, [VariantRow]) = (nil, [])
+        let fetched = flight.course?.fetched
+        if let fetched {
             let plan = FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched.row)
-            return RenderTask(
-                batch: plan.batch, fetched: (fetched.row, fetched.picture), renewed: plan.renewed, lane: flight.lane,
-                traceparent: flight.traceparent, origin: flight.host)
+            (batch, renewed) = (plan.batch, plan.renewed)
+            // What is made of donors is fresh as long as they are now.
+            flight.snapshot.renew(renewed)
         }
-        let plan = Plan(flight.missing, snapshot: flight.snapshot, now: now.wall, rules: rules.reuse)
-        return plan.reuses.first.map {
-            RenderTask(
-                batch: $0, fetched: nil, renewed: [], lane: flight.lane, traceparent: flight.traceparent,
-                origin: flight.host)
-        }
+        if fetched?.picture == nil { batch = plan(flight.missing, flight, now).reuses.first }
+        guard batch != nil || fetched != nil else { return nil }
+        return RenderTask(
+            batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed, lane: flight.lane,
+            traceparent: flight.traceparent, origin: flight.host)
     }
 
     mutating func rendered(_ id: FlightID, _ effects: inout [PartitionEffect]) {
@@ -134,17 +161,11 @@ extension PartitionState {
         guard var flight = flights[id], case .announcing(let task, var course) = flight.stage else { return }
         effects.append(.permit(.pass(id)))
         lastPass = (now.wall, now.wall)
-        if var source = task.fetched?.row {
-            source.original = original
-            flight.snapshot.source = source
-        }
+        if let fetched = task.fetched { flight.snapshot.source = fetched.row.kept(at: original, fetched.picture) }
         for row in rows {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)
         }
-        for row in rows + task.renewed {
-            flight.snapshot.variants.removeAll { $0.spec == row.spec }
-            flight.snapshot.variants.append(row)
-        }
+        flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
         if let fetched = task.fetched?.row {
             for row in FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched).unchanged {
@@ -197,7 +218,7 @@ extension PartitionState {
         (folded, folding) = (position, Heap())
         for id in flights.keys.sorted() {
             guard let flight = flights[id], flight.hasAnnounced else { continue }
-            (flights[id], bySource[flight.source]) = (nil, nil)
+            remove(flight)
             if !flight.isAtWork { effects.append(.permit(.forget(id))) }
             for pending in flight.pendingJobs + flight.late { effects.append(.lookUp(pending)) }
         }
@@ -215,8 +236,8 @@ extension PartitionState {
     mutating func end(
         _ id: FlightID, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard let flight = flights.removeValue(forKey: id) else { return }
-        bySource[flight.source] = nil
+        guard let flight = flights[id] else { return }
+        remove(flight)
         effects.append(.permit(.forget(id)))
         if suspects.isNaming, flight.course != nil {
             for pending in flight.pendingJobs { suspects.outlive(pending.place) }
@@ -240,19 +261,25 @@ extension PartitionState {
             return effects.answer(pending, kind, variants: variants, at: now)
         }
         let attempts = pending.attempts + 1
+        let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
+        let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince
+        let isOver = rules.retry.isOver(
+            after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
+            limit: rules.origins.limits(of: flight.origin).attempts)
         let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
         switch isEndless ? .retry : failure.verdict {
         // It would come again to be told so.
-        case .retry where attempts < rules.retry.attempts && pending.isExpired(at: now.wall),
+        case .retry where !isOver && pending.isExpired(at: now.wall),
             .wait where pending.isExpired(at: now.wall):
             effects.answer(pending, .expired, at: now)
         case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
-        case .retry where attempts < rules.retry.attempts:
+        case .retry where !isOver:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
             let heldSince = isEndless ? pending.heldSince : nil
             putOff(
-                pending.putOff(until: now.wall + wait, attempts: attempts, heldSince: heldSince), failure, now, &effects
-            )
+                pending.putOff(
+                    until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince),
+                failure, now, &effects)
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:

@@ -9,18 +9,23 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
+        if pending.isOfHost {
+            countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, -1)
+        }
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
     }
 
     private mutating func join(
-        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ id: FlightID, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ id: FlightID, _ lane: Lane,
+        _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
+        countJobs(of: flight.origin, 1)
         let since = min(flight.since, pending.firstSeen)
-        if pending.job.lane < flight.lane {
-            flight.lane = pending.job.lane
+        if lane < flight.lane {
+            flight.lane = lane
             effects.append(.permit(.move(id, flight.lane, since: since)))
         }
         flight.since = since
@@ -65,13 +70,22 @@ extension PartitionState {
             effects.answer(pending, .expired, at: now)
             return
         }
-        if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }
-        let id = nextFlight()
+        let lane = pending.lane(at: now.wall, rules.retry)
+        if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
         let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
-        let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url.fetched))
+        let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
+        if kind == .fetch {
+            if let note = refusals.note(of: pending.job.source, at: now.monotonic) {
+                return effects.answer(pending, refused: note, at: now)
+            }
+            if isCrowded(origin, pending, now, &effects) { return }
+        }
+        let id = nextFlight()
         let flight = Flight(
-            id: id, source: pending.job.source, url: pending.job.url, host: host, pendingJobs: [pending],
-            lane: pending.job.lane, since: since, stage: .queued(kind), snapshot: snapshot)
+            id: id, source: pending.job.source, url: pending.job.url, host: OriginHost(of: pending.job.url.fetched),
+            origin: origin, pendingJobs: [pending], lane: lane, since: pending.firstSeen, stage: .queued(kind),
+            snapshot: snapshot)
+        countJobs(of: origin, 1)
         flights[id] = flight
         bySource[pending.job.source] = id
         request(kind, for: flight, &effects)
@@ -106,8 +120,9 @@ extension PartitionState {
             if case .folding = flight.stage { continue }
             let pending = flight.pendingJobs[index]
             let attempts = pending.attempts + 1
-            if attempts >= rules.retry.attempts { return }
+            if attempts >= rules.retry.most { return }
             flights[id]?.pendingJobs.remove(at: index)
+            countJobs(of: flight.origin, -1)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
@@ -131,7 +146,7 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince)
     }
 
     func outcome(
@@ -150,6 +165,12 @@ extension [PartitionEffect] {
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
         append(.work(.answer(pending.record, .outcome(outcome))))
+    }
+
+    /// Nothing can be made of its source.
+    mutating func answer(_ pending: PendingJob, refused note: FailureNote, at now: Moment) {
+        let variants = pending.job.variants.map { VariantOutcome(spec: $0, kind: .failed, row: nil, failure: note) }
+        answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
     }
 
     mutating func setAside(

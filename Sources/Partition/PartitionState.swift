@@ -17,6 +17,11 @@ package struct PartitionState: Sendable {
     /// nil of a topic that was not begun.
     var committable = ByTopic<CommittableOffset?>(repeating: nil)
     var recentAnswers = RecentAnswers()
+    var refusals = RecentRefusals()
+    /// Jobs that flights of a host hold.
+    /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
+    package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
+    package internal(set) var hostJobs: [OriginHost: Int] = [:]
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
     var tried: [RecordPlace: PendingJob] = [:]
@@ -144,11 +149,14 @@ package struct PartitionState: Sendable {
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id): granted(kind, id, now, &effects)
         case .fetched(let id, let picture): fetched(id, picture, now, &effects)
+        case .notModified(let id, let head): notModified(id, head, now, &effects)
         case .rendered(let id): rendered(id, &effects)
         case .announced(let id, let original, let rows, let position):
             announced(id, original, rows, position, now, &effects)
         case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
+        case .unfetched(let id, let report): unfetched(id, report, now, &effects)
+        case .held(let id, let hold): held(id, hold, now, &effects)
         case .failed(let id, let note): fail(id, note, by: .machine, lastPass.worker, now, &effects)
         // What other partitions' logs take says nothing of this one's.
         case .unannounced(let id, let note): fail(id, note, by: .log, lastPass.partition, now, &effects)
@@ -161,7 +169,7 @@ package struct PartitionState: Sendable {
     }
 
     /// A flight of an ownership that is over says nothing of this machine now, nor of the partition.
-    private mutating func fail(
+    mutating func fail(
         _ id: FlightID, _ note: FailureNote, by obstacle: PermitScheduler.Obstacle, _ lastPass: Int64, _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {

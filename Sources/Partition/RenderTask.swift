@@ -7,8 +7,9 @@ package import Ports
 package struct RenderTask: Sendable {
     /// nil: everything that was wanted stands already, the fetch only proved it.
     package let batch: Batch?
-    /// The source as it was fetched, and its row, to announce before the variants; nil where nothing was fetched.
-    package let fetched: (row: SourceRow, picture: FetchedPicture)?
+    /// The source as it was fetched, and its row, to announce before the variants; nil where nothing was asked for. No
+    /// picture: its origin confirmed what is stored.
+    package let fetched: (row: SourceRow, picture: FetchedPicture?)?
     /// Stored variants of the very bytes that were fetched: fresh again, without a render.
     package let renewed: [VariantRow]
     package let lane: Lane
@@ -18,5 +19,5 @@ package struct RenderTask: Sendable {
     package let origin: OriginHost
 
     /// Made without a fetch: counts as reused.
-    package var isReuse: Bool { fetched == nil }
+    package var isReuse: Bool { fetched?.picture == nil }
 }

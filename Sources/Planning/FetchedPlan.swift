@@ -5,7 +5,7 @@ package import VariantSpec
 package struct FetchedPlan: Sendable, Hashable {
     /// Of this very version and stored already: nothing to render. In the order asked.
     package let unchanged: [VariantRow]
-    /// Rows that the fetch proved good for longer, wanted or not: announce them again, their blobs stay as they are.
+    /// Rows that the fetch proved good for another time, wanted or not: announce them again, their blobs stay as they are.
     package let renewed: [VariantRow]
     /// All the others, from one decode of what was fetched; nil if there are none, and nothing need be decoded.
     package let batch: Batch?
@@ -18,8 +18,11 @@ package struct FetchedPlan: Sendable, Hashable {
         let standing = snapshot.variants.filter { $0.version == fetched.version }.map { row in row.renewed(by: fetched)
         }
         unchanged = wanted.compactMap { spec in standing.first { $0.spec == spec } }
-        renewed = snapshot.variants.filter { $0.version == fetched.version && $0.expires < fetched.expires }
-            .map { row in row.renewed(by: fetched) }
+        // Of those that are not fresh either way there is nothing to say.
+        renewed = snapshot.variants.filter {
+            $0.version == fetched.version
+                && max($0.expires, fetched.fetchedAt) != max(fetched.expires, fetched.fetchedAt)
+        }.map { row in row.renewed(by: fetched) }
         let missing = wanted.filter { spec in !standing.contains { $0.spec == spec } }
         batch = missing.isEmpty ? nil : Batch(RenderSource(fetched: fetched), missing)
     }
@@ -28,7 +31,7 @@ package struct FetchedPlan: Sendable, Hashable {
 extension VariantRow {
     fileprivate func renewed(by fetched: SourceRow) -> VariantRow {
         var row = self
-        row.expires = max(expires, fetched.expires)
+        row.expires = fetched.expires
         return row
     }
 }

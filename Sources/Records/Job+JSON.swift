@@ -4,7 +4,7 @@ internal import JSONText
 internal import VariantSpec
 
 /// A job as producers write it, before canonical rules are applied:
-/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…}`.
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…,"giveUp":…}`.
 ///
 /// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
 /// themselves: `640x0-avif-webp.auto`.
@@ -19,6 +19,8 @@ struct JobBody {
     var id: String?
     /// Milliseconds since 1970.
     var expires: Int64?
+    /// Milliseconds.
+    var giveUp: Int64?
 
     init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
         guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
@@ -33,8 +35,9 @@ struct JobBody {
         if let refusal { throw refusal }
     }
 
-    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?) {
-        (self.url, self.variants, self.lane, self.id, self.expires) = (url, variants, lane, id, expires)
+    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?, giveUp: Int64? = nil) {
+        (self.url, self.variants, self.lane, self.id) = (url, variants, lane, id)
+        (self.expires, self.giveUp) = (expires, giveUp)
     }
 
     private static func read(
@@ -46,6 +49,7 @@ struct JobBody {
         var lane: Lane?
         var id: String?
         var expires: Int64?
+        var giveUp: Int64?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -56,12 +60,13 @@ struct JobBody {
             case "id":
                 id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
             case "expires": expires = try reader.time()
+            case "giveUp": giveUp = try reader.integer(in: RecordLimits.giveUps)
             default: throw reader.unknown(key)
             }
         }
         return JobBody(
             url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id,
-            expires: expires)
+            expires: expires, giveUp: giveUp)
     }
 
     /// The field `url` of what need not be a job, however it goes on after it.
@@ -113,6 +118,7 @@ extension Job {
         for spec in variants { json.spec(spec) }
         json.endArray()
         if let expires { json.field("expires", expires) }
+        if let giveUp { json.field("giveUp", giveUp) }
         json.endObject()
         return json.bytes
     }

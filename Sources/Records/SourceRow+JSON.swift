@@ -1,5 +1,6 @@
 package import Canonical
 internal import Digest
+internal import HTTPCache
 package import ImageModel
 internal import JSONText
 internal import VariantSpec
@@ -23,6 +24,7 @@ extension SourceRow {
         if let original { json.field("original", original) }
         json.field("fetchedAt", fetchedAt)
         json.field("expires", expires)
+        if policy != CachePolicy() { json.policy(policy) }
         json.endObject()
         return NewRecord(
             topic: .variants, partition: partition, key: RecordKey.source(source).bytes, value: json.bytes,
@@ -51,6 +53,7 @@ extension SourceRow {
             var original: String?
             var fetchedAt: Int64?
             var expires: Int64?
+            var policy: CachePolicy?
             try reader.openObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -66,6 +69,7 @@ extension SourceRow {
                 case "original": original = try reader.string()
                 case "fetchedAt": fetchedAt = try reader.time()
                 case "expires": expires = try reader.time()
+                case "http": policy = try reader.policy()
                 default: try reader.skip()
                 }
             }
@@ -75,7 +79,7 @@ extension SourceRow {
                 format: try format.field("format"), bytes: try bytes.field("bytes"), digest: try digest.field("digest"),
                 hasAlpha: try hasAlpha.field("alpha"), frames: frames ?? 1, original: original,
                 fetchedAt: try fetchedAt.field("fetchedAt"),
-                expires: try expires.field("expires"))
+                expires: try expires.field("expires"), policy: policy ?? CachePolicy())
         }
     }
 }

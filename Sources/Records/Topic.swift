@@ -14,11 +14,13 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     case variants
     case outcomes
     case dead
+    /// What is known of hosts, by worker; see `OriginRow`.
+    case origins
 
     package static let jobsFast = Topic.jobs(.fast)
     package static let jobsSlow = Topic.jobs(.slow)
     package static let lanes = Lane.allCases.map(Topic.jobs)
-    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead]
+    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .origins]
 
     package var rawValue: String {
         switch self {
@@ -32,6 +34,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .variants: "variants"
         case .outcomes: "outcomes"
         case .dead: "dead"
+        case .origins: "origins"
         }
     }
 
@@ -41,7 +44,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     }
 
     /// Only the newest record of a key is kept.
-    package var isCompacted: Bool { self == .variants }
+    package var isCompacted: Bool { self == .variants || self == .origins }
     /// Topics whose records a worker takes up and finishes: those with committed offsets.
     package static let consumed: [Topic] = lanes + [.control] + retries
     /// Those of them whose records are taken up: what lag, metrics and progress tell of. `control` is not read yet.
@@ -67,6 +70,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .variants: Lane.count + 6
         case .outcomes: Lane.count + 7
         case .dead: Lane.count + 8
+        case .origins: Lane.count + 9
         }
     }
 

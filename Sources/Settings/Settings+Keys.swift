@@ -5,7 +5,7 @@ internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
-    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys
+    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys + originKeys
 
     private static let placeKeys: [SettingKey] = [
         SettingKey(
@@ -73,7 +73,7 @@ extension Settings {
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. One host holds at most half of them. What was fetched and waits for its render counts too."
+            "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too."
         ),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
@@ -105,8 +105,16 @@ extension Settings {
             "How long a fetch may take, redirects included."),
 
         SettingKey(
-            "retry.attempts", \.retry.attempts, .whole(1...100),
-            "How often a job is tried before it is set aside as a dead letter."),
+            "retry.attempts", \.retry.attempts, .whole(0...100),
+            "How often a job is tried before it is set aside as a dead letter. 0: where its origin is at fault, for as long as retry.giveUp says; where something else is (its render, say), five times."
+        ),
+        SettingKey(
+            "retry.giveUp.fast", \.retry.giveUp.fast, .duration(.zero ... .seconds(86_400)),
+            "A fast job whose origin has been at fault for so long goes on as a slow one."),
+        SettingKey(
+            "retry.giveUp.slow", \.retry.giveUp.slow, .duration(.zero ... .seconds(30 * 86_400)),
+            "A job whose origin has been at fault for so long is set aside as a dead letter, whichever its lane. A job's giveUp says another time."
+        ),
         SettingKey(
             "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),
             "The first wait before another try; it doubles from try to try."),
@@ -187,7 +195,7 @@ extension Settings {
         ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "How long what is stored counts as fresh."),
+            "How long what is stored counts as fresh where its origin does not say (origins.freshness.ceiling)."),
         SettingKey(
             "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
             "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Relative like data."
@@ -202,7 +210,7 @@ extension Settings {
             "The most mean loss, in SSIMULACRA2 points, that reuse may cost."),
         SettingKey(
             "reuse.allowStale", \.reuse.allowStale, .flag,
-            "Whether what is older than store.maxAge may still stand, and stand in."),
+            "Whether what is no longer fresh may still stand, and stand in, however old it is."),
 
         SettingKey(
             "canonical.aliases", \.canonical.aliases, .aliasGroups,
@@ -232,7 +240,7 @@ extension Settings {
             "How long a worker that was told to stop finishes what runs."),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
-            "When fetches run, or renders and puts, and none of them has ended for so long, /healthz fails and says so. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
+            "When a source is being fetched, rendered or stored for so long, /healthz fails and says so, though others come on beside it. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
         ),
 
         SettingKey(
@@ -243,6 +251,15 @@ extension Settings {
         SettingKey(
             "metrics.listen", \.metrics.listen, .listenAddress,
             "Where the worker serves its metrics and its health over HTTP, to whoever can reach it: /metrics, /healthz, /readyz. Port 0 takes a free one, which the log tells. Empty: nowhere."
+        ),
+
+        SettingKey(
+            "traces.endpoint", \.traces.endpoint, .text,
+            "Where spans of jobs go, as OTLP over HTTP in JSON: a collector's URL, such as http://127.0.0.1:4318/v1/traces. Empty: nowhere."
+        ),
+        SettingKey(
+            "traces.share", \.traces.share, .number(0...1),
+            "The share of jobs without a traceparent that have spans. A job that has one is sampled as its publisher says there."
         ),
     ]
 }

@@ -16,6 +16,7 @@ package struct Settings: Sendable, Equatable {
     package var jobs = Jobs()
     package var lanes = Lanes()
     package var fetch = Fetch()
+    package var origins = Origins()
     package var retry = Retry()
     package var render = Render()
     package var store = Store()
@@ -24,6 +25,7 @@ package struct Settings: Sendable, Equatable {
     package var worker = Worker()
     package var logging = Logging()
     package var metrics = Metrics()
+    package var traces = Traces()
 
     package init() {}
 
@@ -86,9 +88,15 @@ package struct Settings: Sendable, Equatable {
 
     /// When what failed for now is tried again.
     package struct Retry: Sendable, Equatable {
-        package var attempts = 5
+        /// 0: see `RetryPolicy.attempts`.
+        package var attempts = 0
+        package var giveUp = GiveUp()
         package var base = Duration.seconds(1)
         package var cap = Duration.seconds(600)
+        package struct GiveUp: Sendable, Equatable {
+            package var fast = Duration.seconds(60)
+            package var slow = Duration.seconds(86_400)
+        }
     }
 
     /// The child processes that decode and encode, and what they accept.
@@ -164,6 +172,14 @@ package struct Settings: Sendable, Equatable {
         package var level = "info"
     }
 
+    /// Where spans of jobs go.
+    package struct Traces: Sendable, Equatable {
+        /// Empty: nowhere.
+        package var endpoint = ""
+        /// Of the jobs whose publisher says nothing.
+        package var share = 0.01
+    }
+
     /// What the worker tells whoever asks.
     package struct Metrics: Sendable, Equatable {
         /// nil: it does not listen.
@@ -174,7 +190,7 @@ package struct Settings: Sendable, Equatable {
 extension Settings {
     package var canonicalRules: CanonicalRules {
         CanonicalRules(
-            aliasGroups: canonical.aliases, volatileParameters: canonical.volatile,
+            aliasGroups: canonical.aliases, originGroups: originGroups, volatileParameters: canonical.volatile,
             dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
             defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }

@@ -16,9 +16,14 @@ package struct Counters: Sendable, Equatable {
     package var stored = 0
     package var reused = 0
     package var unchanged = 0
+    /// Requests that were begun.
     package var fetches = 0
+    /// Sources that their origins confirmed.
+    package var notModified = 0
     package var fetchedBytes = 0
     package var renders = 0
+    /// Of variants and originals.
+    package var storedBytes = 0
     /// Rows that came back from the changelog into indexes.
     package var restoredRows = 0
 

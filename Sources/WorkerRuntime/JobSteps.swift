@@ -23,22 +23,28 @@ extension Worker {
     func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: Int64) {
         switch work {
         case .await(let pending): owned.pendingJobs.append(pending)
-        case .fetch(let flight, let url, let lane):
+        case .fetch(let flight, let request):
             underWay += 1
             counters.fetches += 1
-            tasks.yield { await self.beginFetch(flight, FetchRequest(url: url, lane: lane)) }
+            noteRefusals(of: flight, owned, at: now)
+            watch.begin(.fetch, of: flight)
+            tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
             underWay += 1
+            watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
         case .putOff(let pending, let cause):
             counters.retries += 1
             tell(cause, of: pending.job)
-        case .answer(let record, let disposition): owned.outbox.add(Outbox.Answer(record, disposition, at: now))
+        case .answer(let record, let disposition):
+            noteAnswer(record, disposition, of: owned, at: now)
+            owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
             commit(topic, below: committable, of: owned)
             if !owned.readable.isEmpty { turnSoon() }
         case .opened(let obstacle), .closed(let obstacle):
             if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
+        case .blocked(let host), .unblocked(let host): tell(host)
         }
     }
 
@@ -54,15 +60,22 @@ extension Worker {
         owned.isRestored ? snapshot(for: pending, in: owned, at: now) : nil
     }
 
-    /// 3. The source is fetched, and its header read.
+    /// 3. The source is fetched, and its header read; or its origin confirms what is stored.
     private nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
+        let begun = monotonicNanoseconds
+        let event: PartitionEvent
         do {
-            let source = try await ports.fetcher.fetch(request)
-            let picture = FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body))
-            await fetched(flight, picture)
+            switch try await ports.fetcher.fetch(request) {
+            case .source(let source):
+                event = .fetched(
+                    flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
+            case .notModified(let head): event = .notModified(flight, head)
+            }
         } catch {
-            await done(.failed(flight, note(of: error)))
+            event = .unfetched(
+                flight, (error as? any StageFailure).map { Unfetched($0) } ?? Unfetched(note(of: error), .unasked))
         }
+        await fetched(event, Step(.fetch, begin: begun, end: monotonicNanoseconds), flight, request.lane)
     }
 
     /// 4 to 6. One decode gives all that the flight's jobs lack; it is stored, then announced.
@@ -71,18 +84,23 @@ extension Worker {
             let damaged = try await damaged(task.renewed)
             guard damaged.isEmpty else { return try await forget(damaged.map(RenderSource.Input.donor), of: flight) }
             var pictures: Pictures?
+            var steps = StepClock(ports.time)
             if let batch = task.batch {
                 switch try await render(batch, of: task, flight) {
-                case .made(let made): pictures = made
+                case .made(let made):
+                    pictures = made
+                    steps.end(.render(batch.formats))
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)
                 }
             }
             await feed(.rendered(flight))
             let (original, rows) = try await store(pictures, of: task)
+            steps.end(.store)
             await announcing(flight)
             let position = try await announce(original, rows, of: task, flight)
-            await announced(flight, task, original, rows, position)
+            steps.end(.announce)
+            await announced(flight, task, original, rows, position, steps)
         } catch let failure as LogFailure where failure.isOfPartition {
             await done(.unannounced(flight, FailureNote(failure)))
         } catch {
@@ -102,7 +120,10 @@ extension Worker {
         _ pictures: Pictures?, of task: RenderTask
     ) async throws(StoreFailure) -> (original: String?, rows: [VariantRow]) {
         var blobs: [NewBlob] = []
-        if let (row, picture) = task.fetched, picture.source.bytes <= configuration.originalsLimit {
+        if let fetched = task.fetched, let picture = fetched.picture, fetched.row.mayKeepOriginal,
+            picture.source.bytes <= configuration.originalsLimit
+        {
+            let row = fetched.row
             let name = BlobName(original: row.source, row.version, row.format)
             blobs.append(NewBlob(FileSlice(whole: picture.source.body), as: name))
         }
@@ -129,8 +150,8 @@ extension Worker {
         _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
-        if var source = task.fetched?.row {
-            source.original = original
+        if let fetched = task.fetched {
+            let source = fetched.row.kept(at: original, fetched.picture)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))
         }
         records += (rows + task.renewed).map {
@@ -152,26 +173,34 @@ extension Worker {
             fetch.cancel()
         }
         fetches[flight] = nil
-        fetchEnds += 1
     }
 
-    private func fetched(_ flight: FlightID, _ picture: FetchedPicture) {
-        counters.fetchedBytes += picture.source.bytes
-        done(.fetched(flight, picture))
+    private func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane) {
+        note(step, of: flight, lane)
+        switch event {
+        case .fetched(_, let picture): counters.fetchedBytes += picture.source.bytes
+        case .notModified: counters.notModified += 1
+        default: break
+        }
+        done(event)
     }
 
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
     func announcing(_ flight: FlightID) {
         let wasFull = isStoreFull
-        makeMoves += 1
+        watch.end(flight)
         scheduler.announce(flight)
         if wasFull { settle() }
     }
 
     private func announced(
-        _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64
+        _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64,
+        _ steps: StepClock
     ) {
+        for step in steps.ended { note(step, of: flight, task.lane) }
         counters.count(variants: rows.count, isReuse: task.isReuse)
+        counters.storedBytes += rows.reduce(original == nil ? 0 : task.fetched?.row.bytes ?? 0) { $0 + $1.bytes }
+        if task.batch != nil { noteMade(flight) }
         done(.announced(flight, original: original, rows: rows, position: position))
     }
 
@@ -181,10 +210,11 @@ extension Worker {
     /// A step ended: its event is fed, and what follows from it is begun.
     func done(_ event: PartitionEvent) {
         underWay -= 1
-        if let flight = event.flight, fetches[flight] == nil { makeMoves += 1 }
+        if let flight = event.flight { watch.end(flight) }
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
+        case .unfetched(_, let report): counters.countFailure(report.note.code)
         default: break
         }
         feed(event)
@@ -200,7 +230,7 @@ extension Worker {
             scheduler.forget(flight)
         }
         if case .rendered = event {
-            makeMoves += 1
+            watch.begin(.store, of: flight)
             settle()
         }
     }

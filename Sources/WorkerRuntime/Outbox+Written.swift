@@ -51,7 +51,8 @@ extension Outbox {
                 let job = pending.job
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
-                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, deaths: pending.deaths, cause: cause,
+                    firstSeen: pending.firstSeen, heldSince: pending.heldSince, failingSince: pending.failingSince,
+                    deaths: pending.deaths, cause: cause,
                     origin: record.jobOrigin, traceparent: job.traceparent)
                 var again = note.newRecord(
                     topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],

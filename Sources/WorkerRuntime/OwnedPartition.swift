@@ -49,6 +49,8 @@ final class OwnedPartition {
     /// When its jobs could first run, monotonic milliseconds.
     var restoredAt: Int64 = 0
     var naming = Naming()
+    /// Of sampled jobs, those that have ended.
+    var steps: [RecordPlace: [Step]] = [:]
     /// By topic: each has its own while a slice of it is being decoded.
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
@@ -84,7 +86,8 @@ final class OwnedPartition {
         // A file of an earlier program has rows, and has none until it gets the first new one.
         var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
         heldAnchors = heldAnchors.noting(slice.anchors)
-        if unproven == nil, !heldAnchors.isEmpty {
+        // An index whose rows are not all in the log again would not be known as one of it.
+        if unproven == nil, !lifecycle.publishesIndex, !heldAnchors.isEmpty {
             anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
             heldAnchors = ChangelogAnchors()
         }

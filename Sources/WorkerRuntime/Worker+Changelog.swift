@@ -70,16 +70,21 @@ extension Worker {
         feed(.fencedAgain(owned.lifecycle.folded), to: owned)
     }
 
-    /// Appends every row that the index holds; it is in the log when this returns, or the fence is another attempt's.
+    /// Appends every row that the index holds, behind a first word of the epoch: rows of one that nobody has opened count
+    /// for nothing. All is in the log when this returns, or the fence is another attempt's.
     func publishIndex(of owner: Ownership, _ attempt: Int) async {
-        var place: Int64 = 0
+        var place: Int64?
         while let owned = fencing(owner, attempt) {
             do {
-                let page = try owned.index.page(after: place, limit: 256)
-                guard let last = page.last else { return }
-                let rows = page.flatMap { $0.snapshot.records(of: owned.id) }.map { $0.announced(in: owned.epoch) }
-                guard let failure = await ports.log.append(rows, as: owner).lazy.compactMap(\.failure).first else {
-                    place = last.place
+                var (next, records): (Int64, [NewRecord]) = (0, [epochRow(of: owned, isClean: false)])
+                if let place {
+                    let page = try owned.index.page(after: place, limit: 256)
+                    guard let last = page.last else { return }
+                    next = last.place
+                    records = page.flatMap { $0.snapshot.records(of: owned.id) }.map { $0.announced(in: owned.epoch) }
+                }
+                guard let failure = await ports.log.append(records, as: owner).lazy.compactMap(\.failure).first else {
+                    place = next
                     continue
                 }
                 note(failure)

@@ -25,10 +25,12 @@ extension Worker {
             noteRestored(owned, isAtEnd: records.isEmpty)
             return republish(owned)
         }
-        var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0, upTo: owned.index.position ?? 0)
+        var epochs = EpochFold(
+            after: owned.index.checkpoint?.epoch ?? 0, upTo: owned.index.position ?? 0, own: owned.epoch,
+            since: owned.lifecycle.changelogEnd)
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
-        switch epochs.rival(of: owned.epoch, since: owned.lifecycle.changelogEnd) {
+        switch epochs.rival {
         case nil: break
         case .later: return giveWay(owned, to: epochs.epoch)
         case .ofAnotherLog: outbid(epochs.epoch, owned)
@@ -83,6 +85,12 @@ extension Worker {
             return nil
         }
         let opened: Int64? = if case .epoch(let fence) = entry { fence.epoch } else { nil }
+        if epochs.isUnopened(written: row.epoch, opened: opened, at: row.offset) {
+            note(
+                RecordFailure.header(
+                    place: "\(Topic.variants.rawValue)-\(owned.id)-\(row.offset)", name: EventHeader.epoch,
+                    reason: "nobody has opened the epoch \(row.epoch ?? 0), so its row does not count"))
+        }
         guard epochs.counts(written: row.epoch, opened: opened, at: row.offset) else {
             if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
             return nil

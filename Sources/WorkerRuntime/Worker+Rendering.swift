@@ -22,8 +22,8 @@ extension Worker {
         let input = batch.renderSource.input
         let picture: Picture
         if case .fetched = input {
-            guard let fetched = task.fetched else { return .unusable }
-            picture = fetched.picture.picture
+            guard let fetched = task.fetched?.picture else { return .unusable }
+            picture = fetched.picture
         } else {
             // Other bytes under the name may still decode, to another picture than the source's.
             let isStored = { @Sendable (digest: SHA256Digest) in batch.renderSource.isStored(as: digest) }

@@ -2,6 +2,7 @@ import Canonical
 import Digest
 import Failures
 import Foundation
+import HTTPCache
 import ImageModel
 import Index
 import Ports
@@ -209,7 +210,15 @@ struct Rows {
             version: SourceVersion(digest),
             size: size, format: .jpeg, bytes: 2_345_678, digest: digest, hasAlpha: false,
             original: "\(key.hex.prefix(2))/\(key.hex)/original.jpg", fetchedAt: 1_780_000_000_000,
-            expires: 1_780_600_000_000)
+            expires: 1_780_600_000_000,
+            // Of most of them nothing is kept, as in rows of earlier programs.
+            policy: number % 3 > 0
+                ? CachePolicy()
+                : CachePolicy(
+                    control: CacheControl(["max-age=60, must-revalidate"]), expires: Int64(number),
+                    etag: "\"\(number)\"",
+                    lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", selection: Selection(names: ["accept"], word: 7),
+                    location: number % 2 == 0 ? "https://a.example/\(number)" : nil))
         variants = [1280, 640, 160].map { side in
             let spec = VariantSpec(width: side, height: side, format: .webp)
             return VariantRow(

@@ -82,7 +82,7 @@ struct BodyBudgetTests {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for i in 0..<40 {
                 group.addTask {
-                    try await fetcher.fetch(FetchRequest(url: origins[i % 4].url(), lane: .slow)).body.length
+                    try await fetcher.source(FetchRequest(url: origins[i % 4].url(), lane: .slow)).body.length
                 }
             }
             for try await length in group { #expect(length == size) }
@@ -99,8 +99,8 @@ struct BodyBudgetTests {
         var configuration = OriginConfiguration.loopback
         (configuration.byteLimit, configuration.memoryBudget) = (2 << 20, 2 << 20)
         let fetcher = GuardedFetcher(configuration)
-        var kept: FetchedSource? = try await fetcher.fetch(FetchRequest(url: origin.url("/"), lane: .fast))
-        let next = Task { try await fetcher.fetch(FetchRequest(url: origin.url("/"), lane: .fast)).body.length }
+        var kept: FetchedSource? = try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast))
+        let next = Task { try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast)).body.length }
         while fetcher.budget.waiting == 0 { await Task.yield() }
         #expect(origin.requestCount == 1)
         #expect(kept?.body.length == 2 << 20)
@@ -141,14 +141,14 @@ struct BodyBudgetTests {
         let fetcher = GuardedFetcher(configuration)
         let origin = try LocalOrigin()
         origin.serve("/", .bytes(Bytes.pattern(1 << 20)))
-        let held = slow.map { slow in Task { try await fetcher.fetch(FetchRequest(url: slow.url(), lane: .slow)) } }
+        let held = slow.map { slow in Task { try await fetcher.source(FetchRequest(url: slow.url(), lane: .slow)) } }
         await isFull(fetcher)
         for slow in Set(slow.map(ObjectIdentifier.init)).compactMap({ id in slow.first { ObjectIdentifier($0) == id } })
         {
             while slow.connectionCount == 0 { await Task.yield() }
         }
         for _ in 0..<5 {
-            let source = try await fetcher.fetch(FetchRequest(url: origin.url("/"), lane: .fast))
+            let source = try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast))
             #expect(source.body.length == 1 << 20)
         }
         for held in held { held.cancel() }

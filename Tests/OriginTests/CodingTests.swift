@@ -52,7 +52,7 @@ struct CodingTests {
     private func code(_ answer: [UInt8], _ fetcher: GuardedFetcher = .ofLoopback()) async throws -> String? {
         let origin = try BrokenOrigin(.answer(answer))
         do throws(FetchFailure) {
-            _ = try await fetcher.fetch(FetchRequest(url: origin.url(), lane: .fast))
+            _ = try await fetcher.source(FetchRequest(url: origin.url(), lane: .fast))
             return nil
         } catch {
             return error.code
@@ -177,7 +177,7 @@ struct CodingTests {
             }
             for _ in 0..<20 {
                 group.addTask {
-                    let source = try await fetcher.fetch(FetchRequest(url: origin.url("/"), lane: .fast))
+                    let source = try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast))
                     #expect(source.body.length == 3)
                 }
             }

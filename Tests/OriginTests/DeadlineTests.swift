@@ -21,7 +21,7 @@ struct DeadlineTests {
         set(&configuration.deadlines)
         let fetcher = GuardedFetcher(configuration)
         let failure = await #expect(throws: FetchFailure.self) {
-            try await fetcher.fetch(FetchRequest(url: origin.url(), lane: .fast))
+            try await fetcher.source(FetchRequest(url: origin.url(), lane: .fast))
         }
         #expect(failure?.verdict == .retry)
         guard case .deadline(_, let phase) = failure else { return nil }
@@ -64,7 +64,7 @@ struct DeadlineTests {
         var configuration = OriginConfiguration.loopback
         configuration.deadlines.flowWindow = .milliseconds(200)
         await #expect(throws: FetchFailure.status(url: SourceURL(origin.url()), 404)) {
-            try await GuardedFetcher(configuration).fetch(FetchRequest(url: origin.url(), lane: .fast))
+            try await GuardedFetcher(configuration).source(FetchRequest(url: origin.url(), lane: .fast))
         }
     }
 
@@ -74,7 +74,7 @@ struct DeadlineTests {
         let gate = Gate()
         origin.serve("/", .gated(gate, .bytes([1])))
         let fetcher = GuardedFetcher.ofLoopback()
-        let fetch = Task { try await fetcher.fetch(FetchRequest(url: origin.url("/"), lane: .fast)) }
+        let fetch = Task { try await fetcher.source(FetchRequest(url: origin.url("/"), lane: .fast)) }
         await gate.arrivals(1)
         fetch.cancel()
         await #expect(throws: FetchFailure.cancelled) { try await fetch.value }

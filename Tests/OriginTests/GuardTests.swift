@@ -23,7 +23,7 @@ struct GuardTests {
         let origin = try LocalOrigin()
         origin.serve("/", .bytes([1]))
         let failure = await #expect(throws: FetchFailure.self) {
-            try await GuardedFetcher(OriginConfiguration()).fetch(
+            try await GuardedFetcher(OriginConfiguration()).source(
                 FetchRequest(url: origin.url("/", host: host), lane: .fast))
         }
         // A spelling that the resolver does not take is as good.
@@ -39,7 +39,7 @@ struct GuardTests {
         arguments: ["127.1", "0x7f.1", "2130706433", "localhost", "0"])
     func shorthand(host: String) async throws {
         let failure = await #expect(throws: FetchFailure.self) {
-            try await GuardedFetcher(OriginConfiguration()).fetch(FetchRequest(url: "http://\(host)/", lane: .fast))
+            try await GuardedFetcher(OriginConfiguration()).source(FetchRequest(url: "http://\(host)/", lane: .fast))
         }
         // What DNS says must look like any host that does not answer.
         let isName = host == "localhost"
@@ -73,13 +73,15 @@ struct GuardTests {
         let fetcher = GuardedFetcher(configuration)
         for url in [to, origin.url("/")] {
             let failure = await #expect(throws: FetchFailure.self) {
-                try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
+                try await fetcher.source(FetchRequest(url: url, lane: .fast))
             }
             #expect(failure?.code == code && failure?.verdict == .fail && failure?.isConfidential == false)
         }
         configuration.access.allow = [.range(try #require(AddressRange("127.0.0.2")))]
-        await #expect(throws: FetchFailure.refusedHost(url: SourceURL(origin.url("/")), host: "127.0.0.1", isListed: false)) {
-            try await GuardedFetcher(configuration).fetch(FetchRequest(url: origin.url("/"), lane: .fast))
+        await #expect(
+            throws: FetchFailure.refusedHost(url: SourceURL(origin.url("/")), host: "127.0.0.1", isListed: false)
+        ) {
+            try await GuardedFetcher(configuration).source(FetchRequest(url: origin.url("/"), lane: .fast))
         }
     }
 
@@ -99,7 +101,7 @@ struct GuardTests {
             for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] { setenv(name, proxy, 1) }
             let origin = try LocalOrigin()
             origin.serve("/", .bytes([1, 2, 3]))
-            let source = try await GuardedFetcher.ofLoopback().fetch(FetchRequest(url: origin.url("/"), lane: .fast))
+            let source = try await GuardedFetcher.ofLoopback().source(FetchRequest(url: origin.url("/"), lane: .fast))
             #expect(source.body.length == 3)
         }
         #expect(proxy.connectionCount == 0)
@@ -114,7 +116,7 @@ struct GuardTests {
             setenv("SSLKEYLOGFILE", try #require(ProcessInfo.processInfo.environment["MEZZOTINT_TEST_KEYS"]), 1)
             let silent = try BrokenOrigin(.answer("no TLS"))
             await #expect(throws: FetchFailure.self) {
-                try await GuardedFetcher.ofLoopback().fetch(
+                try await GuardedFetcher.ofLoopback().source(
                     FetchRequest(url: silent.url().replacing("http:", with: "https:"), lane: .fast))
             }
         }

@@ -21,7 +21,7 @@ struct RedirectTests {
     private func fetch(_ url: String, _ fetcher: GuardedFetcher = .ofLoopback()) async throws(FetchFailure)
         -> FetchedSource
     {
-        try await fetcher.fetch(FetchRequest(url: url, lane: .fast))
+        try await fetcher.source(FetchRequest(url: url, lane: .fast))
     }
 
     private func chain(_ count: Int) -> String {

@@ -1,7 +1,9 @@
 import Access
 import HTTP
 import Origin
+import Ports
 import Posix
+import Testing
 
 enum Bytes {
     /// So many bytes that no part of repeats soon.
@@ -28,4 +30,13 @@ extension OriginConfiguration {
 
 extension GuardedFetcher {
     static func ofLoopback() -> GuardedFetcher { GuardedFetcher(.loopback) }
+
+    /// The whole of a source, of which nothing is known.
+    func source(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+        guard case .source(let source) = try await fetch(request) else {
+            Issue.record("304 to a request without conditions")
+            throw .cancelled
+        }
+        return source
+    }
 }

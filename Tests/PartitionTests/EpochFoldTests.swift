@@ -21,8 +21,9 @@ struct EpochFoldTests {
     }
 
     /// What an index holds that begins with nothing, and the keys that were written too late.
-    static func fold(_ words: [Word]) -> (rows: [Substring: Substring], late: Set<Substring>) {
-        var (epochs, rows, late) = (EpochFold(after: 0, upTo: 0), [Substring: Substring](), Set<Substring>())
+    static func fold(_ words: [Word], own: Int64 = 9) -> (rows: [Substring: Substring], late: Set<Substring>) {
+        var epochs = EpochFold(after: 0, upTo: 0, own: own, since: 0)
+        var (rows, late) = ([Substring: Substring](), Set<Substring>())
         for word in words {
             if !epochs.counts(written: word.epoch, opened: word.isMark ? word.epoch : nil, at: 0) {
                 late.insert(word.key)
@@ -54,6 +55,19 @@ struct EpochFoldTests {
     @Test("All but what an owner wrote behind a later one's first word", arguments: rules)
     func rule(log: String, holds: String, late: String) {
         let folded = Self.fold(log.split(separator: " ").map(Word.init))
+        #expect(folded.rows.map { "\($0)=\($1)" }.sorted().joined(separator: " ") == holds)
+        #expect(folded.late.sorted().joined(separator: " ") == late)
+    }
+
+    @Test(
+        "A row of an epoch above the reader's that nobody opened does not count, nor does it end an ownership",
+        arguments: [
+            ("1! 1:a=x 7:a=y 1:a=z", "a=z", "a"), ("1! 1:a=x 4611686018427387904:b=y", "a=x", "b"),
+            // A later owner's first rows stand before its mark, which ends the reader's ownership.
+            ("1! 1:a=x 2:a=x 2! 2:b=y", "a=x b=y", "a"),
+        ] as [(log: String, holds: String, late: String)])
+    func unopened(log: String, holds: String, late: String) {
+        let folded = Self.fold(log.split(separator: " ").map(Word.init), own: 1)
         #expect(folded.rows.map { "\($0)=\($1)" }.sorted().joined(separator: " ") == holds)
         #expect(folded.late.sorted().joined(separator: " ") == late)
     }
@@ -107,7 +121,7 @@ struct EpochFoldTests {
             ([epoch(0, 5), epoch(1, 6), epoch(2, 4), epoch(1, 6)], [true, true, true, false]),
         ])
     func otherLog(epochs: [Int64], counted: [Bool]) {
-        var fold = EpochFold(after: 0, upTo: 0)
+        var fold = EpochFold(after: 0, upTo: 0, own: Self.epoch(4, 7), since: 4)
         for (offset, (epoch, counts)) in zip(epochs, counted).enumerated() {
             let isCounted = fold.counts(written: epoch, at: Int64(offset))
             #expect(isCounted == counts, "\(offset)")
@@ -123,11 +137,38 @@ struct EpochFoldTests {
             (epoch(27, 7), 27, epoch(2, 1_005), nil),
         ] as [(Int64, Int64, Int64, EpochFold.Rival?)])
     func rival(own: Int64, end: Int64, other: Int64, is rival: EpochFold.Rival?) {
-        var fold = EpochFold(after: 0, upTo: 0)
-        _ = fold.counts(written: other, at: 2)
-        #expect(fold.rival(of: own, since: end) == rival)
+        var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
+        _ = fold.counts(written: other, opened: other, at: 2)
+        #expect(fold.rival == rival)
         let raised = GroupEpoch.after(own, other)
+        fold = EpochFold(after: fold.epoch, upTo: 3, own: raised, since: end)
         let counts = fold.counts(written: raised, at: 10)
-        #expect(counts && fold.rival(of: raised, since: end) == nil)
+        #expect(counts && fold.rival == nil)
+    }
+
+    /// It comes with the group's next generation, with its first one, or came before the changelog was recreated.
+    @Test(
+        "An index that is published behind its own fence in a recreated changelog counts for every reader",
+        arguments: [(epoch(3, 6), 3), (epoch(3, 1), 3), (epoch(700, 4), 0)] as [(Int64, Int64)])
+    func published(own: Int64, end: Int64) {
+        var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
+        let raised = Self.epoch(901, 5)
+        let counts = [fold.counts(written: raised, opened: raised, at: 0), fold.counts(written: raised, at: 1)]
+        #expect(counts == [true, true])
+    }
+
+    @Test("A row that is published before its fence counts for who comes later, and a forged one for nobody")
+    func unopenedOfAnotherLog() {
+        let raised = Self.epoch(901, 5)
+        for (own, isUnopened) in [(Self.epoch(3, 6), false), (raised, false), (Self.epoch(700, 4), true)] {
+            let fold = EpochFold(after: 0, upTo: 0, own: own, since: 3)
+            #expect(fold.isUnopened(written: raised, opened: nil, at: 1) == isUnopened)
+        }
+        let own = Self.epoch(3, 6)
+        for forged in [Self.epoch(901, 7), Self.epoch(3, 7), .max] {
+            var fold = EpochFold(after: own, upTo: 4, own: own, since: 3)
+            let counts = fold.counts(written: forged, at: 5)
+            #expect(!counts && fold.epoch == own && fold.rival == nil)
+        }
     }
 }

@@ -59,12 +59,12 @@ struct ExtremeTimeTests {
             }
             for piece in work {
                 switch piece {
-                case .fetch(let id, _, _):
+                case .fetch(let id, _):
                     pending.append(.failed(id, FailureNote(code: "fetch.status", message: "503", verdict: .retry)))
                 case .answer(let record, let disposition):
                     answers.append(disposition)
                     pending.append(.acknowledged([RecordPlace(record)]))
-                case .await, .putOff, .render, .commit, .opened, .closed: break
+                case .await, .putOff, .render, .commit, .opened, .closed, .blocked, .unblocked: break
                 }
             }
         }

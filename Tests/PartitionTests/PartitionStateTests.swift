@@ -102,11 +102,11 @@ struct PartitionStateTests {
         var driver = Driver()
         let pending = driver.pending("j", source, [Self.large])
         let id = try #require(flight(driver.feed(.arrived(pending))))
-        guard case .work(.fetch(_, let url, .fast)) = try #require(driver.feed(.granted(.fetch, id)).first) else {
+        guard case .work(.fetch(_, let request)) = try #require(driver.feed(.granted(.fetch, id)).first) else {
             Issue.record("no fetch")
             return
         }
-        #expect(url == "http://o/a")
+        #expect(request == FetchRequest(url: "http://o/a", lane: .fast))
         _ = driver.feed(.fetched(id, Self.picture))
         let task = try #require(renderTask(driver.feed(.granted(.render, id))))
         #expect(task.batch?.orders.map(\.spec) == [Self.large] && !task.isReuse)
@@ -120,6 +120,23 @@ struct PartitionStateTests {
             Issue.record("no commit")
             return
         }
+    }
+
+    @Test("Where the changelog is recreated, jobs of what was announced are looked up again, and count once for their host")
+    func fencedAgain() throws {
+        var driver = Driver()
+        let host = OriginHost(of: "http://o/a")
+        let room = driver.state.room(for: host)
+        let pending = driver.pending("j", source, [Self.large])
+        let first = try #require(flight(driver.feed(.arrived(pending))))
+        _ = driver.feed(.granted(.fetch, first))
+        _ = driver.feed(.fetched(first, Self.picture))
+        let task = try #require(renderTask(driver.feed(.granted(.render, first))))
+        _ = driver.feed(.rendered(first))
+        _ = driver.feed(.announced(first, original: nil, rows: rows(task), position: 900))
+        let second = try #require(flight(driver.feed(.fencedAgain(0))))
+        #expect(second != first && !driver.state.has(first) && driver.state.room(for: host) == room - 1)
+        #expect(kinds(driver.feed(.folded(900))).isEmpty)
     }
 
     @Test("A format that a job left open is chosen when the fetch has told of the source, and has no other name since")

@@ -178,7 +178,8 @@ struct Simulation {
                 precondition(offset >= committed[topic, default: 0], "a committable offset went back")
                 committed[topic] = offset
             case .answer(let record, let disposition): pending.append(.append(record, disposition))
-            case .fetch(_, let url, _):
+            case .fetch(_, let request):
+                let url = request.url
                 let key = Simulation.key(Int(url.fetched.split(separator: "/").last ?? "") ?? 0)
                 precondition(fetching.insert(key).inserted, "two fetches of one source at once")
                 let isWanted = jobs.contains { $0.job.source == key && ($0.job.expires ?? .max) > now }
@@ -186,7 +187,7 @@ struct Simulation {
                 fetches[key, default: 0] += 1
                 pending.append(.work(piece))
             case .render: pending.append(.work(piece))
-            case .putOff, .opened, .closed: break
+            case .putOff, .opened, .closed, .blocked, .unblocked: break
             case .await: preconditionFailure("the index is always there")
             }
         }
@@ -197,7 +198,8 @@ struct Simulation {
         case .append(let record, let disposition):
             answer(record, disposition)
             feed(.acknowledged([RecordPlace(record)]))
-        case .work(.fetch(let id, let url, _)):
+        case .work(.fetch(let id, let request)):
+            let url = request.url
             let number = Int(url.fetched.split(separator: "/").last ?? "") ?? 0
             fetching.remove(Simulation.key(number))
             // Each tenth source is gone for good, each seventh fails now and then.

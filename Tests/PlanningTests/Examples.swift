@@ -24,12 +24,13 @@ enum Example {
 
     static func sourceRow(
         of size: (Int, Int) = (4000, 3000), version: SourceVersion = version, hasAlpha: Bool = false,
-        original: String? = nil, expires: Int64 = 1000
+        original: String? = nil, expires: Int64 = 1000, fetchedAt: Int64 = 0
     ) -> SourceRow {
         SourceRow(
             source: source, url: "http://origin/a.jpg", version: version,
             size: PixelSize(width: size.0, height: size.1), format: .jpeg, bytes: 1,
-            digest: SHA256.digest(of: []), hasAlpha: hasAlpha, original: original, fetchedAt: 0, expires: expires)
+            digest: SHA256.digest(of: []), hasAlpha: hasAlpha, original: original, fetchedAt: fetchedAt,
+            expires: expires)
     }
 
     static func snapshot(_ rows: [VariantRow], source: SourceRow? = sourceRow()) -> SourceSnapshot {

@@ -45,10 +45,19 @@ struct FetchedPlanTests {
             ])
     }
 
-    @Test("A row that is fresh for longer than the fetch is left alone")
+    @Test("A row that is fresh for longer than the origin says now is so no more")
     func longer() {
         let plan = plan(["640x640.jpg"], [Example.row("640x640.jpg", expires: 9000)])
-        #expect(plan.unchanged.map(\.expires) == [9000])
+        #expect(plan.unchanged.map(\.expires) == [2000])
+        #expect(plan.renewed.map(\.expires) == [2000] && plan.batch == nil)
+    }
+
+    @Test("A row that is fresh neither before nor after the fetch is not announced again")
+    func neverFresh() {
+        let plan = plan(
+            ["640x640.jpg"], [Example.row("640x640.jpg", expires: 500)],
+            fetched: Example.sourceRow(expires: 900, fetchedAt: 1000))
+        #expect(plan.unchanged.map(\.expires) == [900])
         #expect(plan.renewed.isEmpty && plan.batch == nil)
     }
 }

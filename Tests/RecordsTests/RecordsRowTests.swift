@@ -2,6 +2,7 @@ import Canonical
 import Digest
 import Failures
 import Foundation
+import HTTPCache
 import ImageModel
 import Records
 import TestSupport
@@ -12,6 +13,30 @@ import VariantSpec
 struct RecordsRowTests {
     private func entry(_ new: NewRecord) throws(RecordFailure) -> ChangelogEntry {
         try ChangelogEntry(Fixture.read(new))
+    }
+
+    @Test(
+        "What is kept of an answer's headers comes back, what no request could carry is left out, and rows without are read"
+    )
+    func policy() throws {
+        var row = Fixture.sourceRow
+        func back() throws -> SourceRow? {
+            let record = Fixture.read(row.newRecord(partition: Fixture.partition))
+            guard case .change(.source(let row)) = try ChangelogEntry(record) else { return nil }
+            return row
+        }
+        #expect(!Fixture.text(row.newRecord(partition: Fixture.partition).value).contains("http\":{"))
+        row.policy = CachePolicy(
+            control: CacheControl(["no-cache, stale-if-error=5"]), expires: 0, etag: "W/\"ä\"",
+            lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
+            selection: Selection(names: ["accept", "cookie"], word: .max),
+            location: "http://b.example/")
+        #expect(try back() == row)
+        let text = Fixture.text(row.newRecord(partition: Fixture.partition).value)
+            .replacing("W/\\\"ä\\\"", with: "a\\r\\nHost: b")
+        let forged = Fixture.record(.variants, value: Array(text.utf8), key: RecordKey.source(Fixture.source).bytes)
+        guard case .change(.source(let read)) = try ChangelogEntry(forged) else { throw JobFailure.empty }
+        #expect(read.policy.etag == nil && read.policy.lastModified != nil)
     }
 
     @Test("A variant's row has named fields in one order")

@@ -52,7 +52,7 @@ final class Ledger {
         case .retry, .retry10s, .retry1m, .retry10m, .retry1h: attempt = retried(new, id)
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
-        case .variants, .control: break
+        case .variants, .control, .origins: break
         }
         let time = World.begin + world.now / 1_000
         let offset = log.append(new, owner: owner, at: time, gap: gap, attempt: attempt)
@@ -244,6 +244,8 @@ final class Ledger {
         let epoch: Int64
         let keys: [[UInt8]]
         let damages: Int
+        /// How many appends had not been heard of when the first word of its epoch landed.
+        var doubts: Int?
     }
 
     /// The topic is deleted and made again, under an owner or not.
@@ -261,13 +263,22 @@ final class Ledger {
         _ = log.recreate()
     }
 
-    /// Who noticed opens a later epoch behind all that its index held.
+    /// Who noticed opens a later epoch twice: before all that its index held, and behind it.
     private func checkPublished(_ row: EpochRow, _ epoch: Int64, _ log: TopicLog) {
         guard let kept = kept[log.partition], row.epoch != kept.epoch else { return }
+        let doubts = world.counts[.appendUnknown]
+        guard !row.isClean, epoch == kept.epoch, kept.damages == world.counts[.indexDamaged],
+            kept.doubts == nil || kept.doubts == doubts
+        else {
+            self.kept[log.partition] = nil
+            return
+        }
+        // Of the first one it may not have heard, and have said it again.
+        if kept.doubts == nil {
+            self.kept[log.partition]?.doubts = doubts
+            return
+        }
         self.kept[log.partition] = nil
-        guard !row.isClean, epoch == kept.epoch,
-            kept.damages == world.counts[.indexDamaged]
-        else { return }
         world.count(.indexPublished)
         let known = Set(log.history.map(\.record.key))
         for key in kept.keys where !known.contains(key) {

@@ -44,13 +44,13 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
 
     init(_ process: SimulatedProcess) { self.process = process }
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
         let flight = world.flights.begin(number, .fetch, request.lane, process)
         defer { flight.map { world.flights.end($0) } }
         return try await process.ask(
-            or: Result<FetchedSource, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
+            or: Result<FetchAnswer, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
         ) { done in
             let host = number % Origins.hostCount
             let source = world.origins.sources[number]
@@ -72,7 +72,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                 }
                 let version = world.origins.sources[number].version
                 let bytes = Array((source.isHostile ? "bomb \(number)" : "source \(number) \(version)").utf8)
-                done(.success(FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes))))
+                done(.success(.source(FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes)))))
             }
         }.get()
     }

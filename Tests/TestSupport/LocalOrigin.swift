@@ -8,6 +8,8 @@ package final class LocalOrigin: Sendable {
         case bytes([UInt8], type: String)
         case file(path: String)
         case status(Int, headers: [(String, String)], body: [UInt8])
+        /// Who says that they have the tag are told that nothing has changed.
+        case tagged([UInt8], type: String, tag: String, headers: [(String, String)])
         /// The answer comes once the gate is open.
         indirect case gated(Gate, Answer)
 
@@ -26,6 +28,7 @@ package final class LocalOrigin: Sendable {
     private final class Book: Sendable {
         let scripts = Mutex<[String: Script]>([:])
         let counts = Mutex<[String: Int]>([:])
+        let headers = Mutex<[String: [[String: String]]]>([:])
     }
 
     private let book = Book()
@@ -39,13 +42,14 @@ package final class LocalOrigin: Sendable {
         let root = folder?.path
         server = try WebServer(port: 0) { [book] request in
             book.counts.withLock { $0[request.path, default: 0] += 1 }
+            book.headers.withLock { $0[request.path, default: []].append(request.headers) }
             let answer = book.scripts.withLock { scripts -> Answer? in
                 let name = scripts[request.target] == nil ? request.path : request.target
                 guard let script = scripts[name] else { return nil }
                 scripts[name]?.next = min(script.next + 1, script.answers.count - 1)
                 return script.answers[script.next]
             }
-            if let answer { return Self.response(answer) }
+            if let answer { return Self.response(answer, to: request) }
             guard let root, !request.path.contains("..") else { return .notFound }
             return WebServer.Response(.file(path: root + request.path))
         }
@@ -63,19 +67,32 @@ package final class LocalOrigin: Sendable {
     /// How often a path was asked for, its query left out.
     package func requests(of path: String) -> Int { book.counts.withLock { $0[path] ?? 0 } }
 
+    /// What each request for a path said of itself, names in lower case.
+    package func headers(of path: String) -> [[String: String]] { book.headers.withLock { $0[path] ?? [] } }
+
     package func stop() { server.stop() }
 
-    private static func response(_ answer: Answer) -> WebServer.Response {
+    private static func response(_ answer: Answer, to request: WebServer.Request) -> WebServer.Response {
         switch answer {
         case .bytes(let bytes, let type): WebServer.Response(type: type, bytes)
         case .file(let path): WebServer.Response(.file(path: path))
         case .status(let status, let headers, let body):
             WebServer.Response(status: status, headers: headers.map { (name: $0.0, value: $0.1) }, .bytes(body))
+        case .tagged(let bytes, let type, let tag, let headers):
+            if request.headers["if-none-match"] == tag {
+                WebServer.Response(
+                    status: 304, headers: ([("ETag", tag)] + headers).map { (name: $0.0, value: $0.1) }, .bytes([]))
+            } else {
+                WebServer.Response(
+                    status: 200,
+                    headers: ([("ETag", tag), ("Content-Type", type)] + headers).map { (name: $0.0, value: $0.1) },
+                    .bytes(bytes))
+            }
         case .gated(let gate, let answer):
             WebServer.Response(
                 .later {
                     await gate.wait()
-                    return response(answer)
+                    return response(answer, to: request)
                 })
         }
     }

@@ -200,7 +200,7 @@ private final class StubbornFetcher: Fetcher {
         (self.inner, self.ended, self.begin) = (inner, ended, begin)
     }
 
-    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
+    func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         let number = state.withLock { state in
             state.begun += 1
             state.running += 1

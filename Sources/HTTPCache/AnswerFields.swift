@@ -1,0 +1,38 @@
+/// An answer's headers, names in lower case, repeats in the order received.
+package struct AnswerFields: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
+        package let name: String
+        package let value: String
+    }
+
+    package private(set) var fields: [Field]
+
+    /// - Parameter fields: names in lower case.
+    package init(_ fields: some Sequence<(name: String, value: String)>) {
+        self.fields = fields.map { Field(name: $0.name, value: $0.value) }
+    }
+
+    package func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
+    /// nil unless there is exactly one.
+    package func single(_ name: String) -> String? {
+        let values = values(name)
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// The same with what a 304 says: its fields replace those of their name, but for what tells of a body that it does
+    /// not have (RFC 9111, 3.2).
+    package func updated(by newer: AnswerFields) -> AnswerFields {
+        let said = newer.fields.filter { !Self.ofBody.contains($0.name) && !Self.ofConnection.contains($0.name) }
+        let names = Set(said.map(\.name))
+        var updated = self
+        updated.fields = fields.filter { !names.contains($0.name) } + said
+        return updated
+    }
+
+    private static let ofBody: Set = ["content-length", "content-encoding", "content-type", "content-range"]
+    private static let ofConnection: Set = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+}

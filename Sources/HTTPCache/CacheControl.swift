@@ -1,0 +1,101 @@
+/// What `Cache-Control` says to a private cache. Other directives mean nothing here, nor do those for shared caches.
+package struct CacheControl: Sendable, Hashable {
+    /// Seconds. An unreadable value counts as 0: the answer is stale (RFC 9111, 4.2.1).
+    package var maxAge: Int64?
+    package var staleWhileRevalidate: Int64?
+    package var staleIfError: Int64?
+    package var noStore = false
+    /// Without field names: those that it lists would only be left out of what a front passes on, and there is none.
+    package var noCache = false
+    package var mustRevalidate = false
+    package var mustUnderstand = false
+    package var isPublic = false
+
+    /// The most seconds that a number can say (RFC 9111, 1.2.2).
+    package static let most: Int64 = 1 << 31
+
+    package init() {}
+
+    /// Of all the header's lines. Of a directive that is repeated the first counts.
+    package init(_ lines: [String]) {
+        for line in lines {
+            var directives = Directives(line)
+            while let (name, value) = directives.next() { read(name, value) }
+        }
+    }
+
+    private mutating func read(_ name: String, _ value: String?) {
+        switch name {
+        case "max-age": maxAge = maxAge ?? Self.seconds(value) ?? 0
+        case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.seconds(value) ?? 0
+        case "stale-if-error": staleIfError = staleIfError ?? Self.seconds(value) ?? 0
+        case "no-store": noStore = true
+        case "no-cache": if value == nil { noCache = true }
+        case "must-revalidate": mustRevalidate = true
+        case "must-understand": mustUnderstand = true
+        case "public": isPublic = true
+        default: break
+        }
+    }
+
+    /// Digits alone; what is above `most` is that.
+    package static func seconds(_ text: String?) -> Int64? {
+        guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 48 < 10 }) else { return nil }
+        return min(Int64(text) ?? most, most)
+    }
+
+    /// As it is kept: what it means, each once.
+    package var text: String {
+        var parts: [String] = []
+        if let maxAge { parts.append("max-age=\(maxAge)") }
+        if let staleWhileRevalidate { parts.append("stale-while-revalidate=\(staleWhileRevalidate)") }
+        if let staleIfError { parts.append("stale-if-error=\(staleIfError)") }
+        if noStore { parts.append("no-store") }
+        if noCache { parts.append("no-cache") }
+        if mustRevalidate { parts.append("must-revalidate") }
+        if mustUnderstand { parts.append("must-understand") }
+        if isPublic { parts.append("public") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Splits one line at commas that are in no quotes.
+    private struct Directives {
+        private var rest: ArraySlice<UInt8>
+
+        init(_ line: String) { rest = Array(line.utf8)[...] }
+
+        /// The name in lower case, and the value without its quotes.
+        mutating func next() -> (String, String?)? {
+            while let first = rest.first, first == 44 || first <= 32 { rest.removeFirst() }
+            guard !rest.isEmpty else { return nil }
+            let name = take { $0 != 61 && $0 != 44 }
+            var value: String?
+            if rest.first == 61 {
+                rest.removeFirst()
+                value = rest.first == 34 ? quoted() : take { $0 != 44 }
+            }
+            _ = take { $0 != 44 }
+            return (Self.trimmed(name).lowercased(), value)
+        }
+
+        private mutating func take(while belongs: (UInt8) -> Bool) -> String {
+            let taken = rest.prefix(while: belongs)
+            rest = rest[taken.endIndex...]
+            return Self.trimmed(String(decoding: taken, as: UTF8.self))
+        }
+
+        private mutating func quoted() -> String {
+            rest.removeFirst()
+            var text: [UInt8] = []
+            while let byte = rest.popFirst(), byte != 34 {
+                // A backslash takes the meaning from what follows it.
+                text.append(byte == 92 ? rest.popFirst() ?? byte : byte)
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+
+        private static func trimmed(_ text: String) -> String {
+            String(decoding: text.utf8.drop { $0 <= 32 }.reversed().drop { $0 <= 32 }.reversed(), as: UTF8.self)
+        }
+    }
+}

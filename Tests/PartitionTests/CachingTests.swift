@@ -1,0 +1,107 @@
+import Canonical
+import Digest
+import HTTPCache
+import ImageModel
+import Partition
+import Planning
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+@Suite("A partition's rules: what an origin confirms", .timeLimit(.minutes(1)))
+struct CachingTests {
+    private let rules = PartitionStateTests()
+    private var source: SourceKey { rules.source }
+
+    private func head(_ fields: [(String, String)]) -> AnswerHead {
+        var head = AnswerHead()
+        head.fields = AnswerFields(fields.map { (name: $0.0, value: $0.1) })
+        return head
+    }
+
+    private func picture(_ bytes: [UInt8], _ fields: [(String, String)]) -> FetchedPicture {
+        let picture = FetchedPicture(bytes)
+        let source = FetchedSource(body: picture.source.body, digest: picture.source.digest, head: head(fields))
+        return FetchedPicture(source: source, picture: picture.picture)
+    }
+
+    /// A source with two variants, as a fetch at 0 left them.
+    private func stored(_ fields: [(String, String)]) throws -> SourceSnapshot {
+        var driver = PartitionStateTests.Driver()
+        let job = driver.pending("first", source, [PartitionStateTests.large, PartitionStateTests.small])
+        let id = try #require(rules.flight(driver.feed(.arrived(job))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, picture([1], fields)))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id))))
+        return SourceSnapshot(source: task.fetched?.row, variants: rules.rows(task))
+    }
+
+    private func request(_ effects: [PartitionEffect]) -> FetchRequest? {
+        for case .work(.fetch(_, let request)) in effects { return request }
+        return nil
+    }
+
+    @Test("A yes renews every row of the source, without a render, and answers what it was asked for")
+    func confirmed() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
+        #expect(driver.stored.variants.map(\.expires) == [60_000, 60_000])
+        let job = driver.pending("again", source, [PartitionStateTests.small])
+        #expect(rules.kinds(driver.feed(.arrived(job), at: 59_999)) == [.unchanged])
+
+        let late = driver.pending("late", source, [PartitionStateTests.small])
+        let id = try #require(rules.flight(driver.feed(.arrived(late), at: 60_000)))
+        let known = try #require(request(driver.feed(.granted(.fetch, id), at: 60_000))?.known)
+        #expect(known.etag == "\"a\"")
+        _ = driver.feed(.notModified(id, head([("cache-control", "max-age=90")])), at: 61_000)
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 61_000)))
+        #expect(task.batch == nil && task.isReuse && task.renewed.count == 2)
+        #expect(task.renewed.allSatisfy { $0.expires == 151_000 && $0.storedAt == 0 })
+        let row = try #require(task.fetched?.row)
+        #expect(row.expires == 151_000 && row.fetchedAt == 61_000 && row.policy.etag == "\"a\"")
+        _ = driver.feed(.rendered(id))
+        _ = driver.feed(.announced(id, original: nil, rows: [], position: 9), at: 61_000)
+        #expect(rules.kinds(driver.feed(.folded(9), at: 61_000)) == [.unchanged])
+    }
+
+    @Test("Where a yes would not be enough, the whole is asked for")
+    func body() throws {
+        let other = VariantSpec(width: 999, height: 999, format: .png)
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "no-cache")])
+        let job = driver.pending("other", source, [PartitionStateTests.small, other])
+        let id = try #require(rules.flight(driver.feed(.arrived(job))))
+        #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known == nil)
+    }
+
+    @Test("What a job that joined lacks is fetched after the yes")
+    func joined() throws {
+        let other = VariantSpec(width: 999, height: 999, format: .png)
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "no-cache")])
+        let first = driver.pending("first", source, [PartitionStateTests.small])
+        let id = try #require(rules.flight(driver.feed(.arrived(first))))
+        #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known != nil)
+        _ = driver.feed(.arrived(driver.pending("second", source, [other])))
+        _ = driver.feed(.notModified(id, head([])))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.batch == nil)
+        _ = driver.feed(.rendered(id))
+        _ = driver.feed(.announced(id, original: nil, rows: [], position: 0))
+        #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known == nil)
+        _ = driver.feed(.fetched(id, picture([1], [("etag", "\"a\"")])))
+        let render = try #require(rules.renderTask(driver.feed(.granted(.render, id))))
+        #expect(render.batch?.orders.map(\.spec) == [other] && !render.isReuse)
+    }
+
+    @Test("What may not be stored is asked for anew by each job, and its original is not kept")
+    func noStore() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "no-store, max-age=60")])
+        #expect(driver.stored.source?.mayKeepOriginal == false)
+        let id = try #require(
+            rules.flight(driver.feed(.arrived(driver.pending("j", source, [PartitionStateTests.small])))))
+        #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known == nil)
+    }
+}
