@@ -38,6 +38,8 @@ final class OwnedPartition {
     /// By topic: whether its log is still the one that is read.
     var watches: [Topic: LogWatch] = Dictionary(
         uniqueKeysWithValues: (Topic.worked + [.variants]).map { ($0, LogWatch()) })
+    /// How far the changelog was read when it was last looked at.
+    var readAtLook: Int64?
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
     var answers: AnswerTail?
@@ -101,7 +103,7 @@ final class OwnedPartition {
         self.index = index
         unproven = index.checkpoint?.anchors
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
-        (isStuck, unfolded, heldAnchors) = (false, nil, ChangelogAnchors())
+        (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
     }
 
     /// Goes on in an epoch after its own and another.
@@ -118,7 +120,7 @@ final class OwnedPartition {
         try index.apply([], progress: nil, upTo: changelog.lowerBound, epoch: newest, anchors: ChangelogAnchors())
         outbid(newest)
         lifecycle.replace(by: changelog, publishesIndex: isKnown)
-        (unproven, isStuck, unfolded, heldAnchors) = (nil, false, nil, ChangelogAnchors())
+        (unproven, isStuck, unfolded, heldAnchors, readAtLook) = (nil, false, nil, ChangelogAnchors(), nil)
     }
 
     /// How many more records of a topic may be taken up.

@@ -25,17 +25,13 @@ extension Worker {
         // Compaction may have taken the record away.
         if sight.timestamp == nil { progress?.anchor = nil }
         var why = owned.watches[.variants]?.proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
-        // Where reading failed it may have stopped.
-        let stopped: Int64? =
-            owned.isOpen(.variants)
-            ? nil : ports.consumer.position(.variants, owned.id) ?? owned.lifecycle.folded
-        if let stopped, stopped < sight.bounds.lowerBound {
-            why = why ?? .later(start: sight.bounds.lowerBound, read: stopped)
+        // A reader goes on in silence behind what was removed.
+        if let read = owned.readAtLook, read < sight.bounds.lowerBound {
+            why = why ?? .later(start: sight.bounds.lowerBound, read: read)
         }
         if let why { return try restart(owned, in: sight.bounds, why) }
+        owned.readAtLook = max(owned.lifecycle.folded, owned.lifecycle.changelogStart)
         owned.watches[.variants]?.found(at: monotonic)
-        guard let stopped else { return }
-        try ports.consumer.rewind(.variants, owned.id, to: stopped)
         owned.readable.insert(.variants)
     }
 
