@@ -16,6 +16,8 @@ final class GroupMember {
     let wake: WakePipe
     let commits: OpaquePointer
     private let configuration: KafkaConfiguration
+    /// The group gave partitions, and librdkafka waits for the list of those that are taken up.
+    var isListAwaited = false
 
     /// Slots of the pipe: events, commits, then the partitions' queues.
     static let firstSlot = 3
@@ -64,11 +66,17 @@ final class GroupMember {
         _ list: borrowing PartitionList, patiently others: borrowing PartitionList
     ) -> rd_kafka_resp_err_t {
         let error = rd_kafka_assign(patient.handle, others.pointer)
+        isListAwaited = false
         return error.isNone ? rd_kafka_assign(client.handle, list.pointer) : error
     }
+
+    /// Takes up nothing, or gives all up: whatever librdkafka waits for. Where it is a list, none at all is no answer: it
+    /// would wait for ever, and never join again (librdkafka 2.0.2, `rd_kafka_cgrp_unassign`).
     func unassign() {
-        rd_kafka_assign(client.handle, nil)
+        let none = PartitionList(capacity: 1)
+        rd_kafka_assign(client.handle, isListAwaited ? none.pointer : nil)
         rd_kafka_assign(patient.handle, nil)
+        isListAwaited = false
     }
 
     /// Offsets for the next commit, of topics that the member reads itself. Those of partitions that are not ours any more

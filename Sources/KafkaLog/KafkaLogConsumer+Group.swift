@@ -47,12 +47,14 @@ extension KafkaLogConsumer {
         if event.error == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS,
             let list = rd_kafka_event_topic_partition_list(event.pointer)
         {
+            member.isListAwaited = true
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
             guard partitions.allSatisfy({ $0 < log.partitionCount }) else { return outgrow() }
             phase = .preparing
             prepare(number, partitions.map { PartitionID($0) }, member)
         } else {
+            member.isListAwaited = false
             revoke(member)
         }
     }

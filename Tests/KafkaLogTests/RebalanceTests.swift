@@ -1,4 +1,4 @@
-import KafkaLog
+@testable import KafkaLog
 import KafkaSetup
 import Ports
 import Records
@@ -199,6 +199,22 @@ extension KafkaTests {
             await log.close()
         }
 
+        @Test("A worker that was away while the group waited for its answer joins again")
+        func stallWhilePreparing() async throws {
+            let bench = try await KafkaBench()
+            let log = try await bench.log()
+            let consumer = KafkaLogConsumer(log)
+            let owner = Owner(consumer)
+            try await owner.start()
+            // It may answer before we look: then once more.
+            while await !consumer.wasAwayWhilePreparing() { await Task.yield() }
+            #expect(owner.listener.all.held.isEmpty)
+            await owner.own(6)
+            try await Self.everything("after", in: log, reaches: [owner])
+            await owner.stop()
+            await log.close()
+        }
+
         @Test("People see who owns what")
         func owners() async throws {
             let bench = try await KafkaBench { $0.clientID = "worker-7" }
@@ -219,4 +235,17 @@ extension KafkaTests {
 extension Owner {
     /// Blocks the poll thread, as something that never returns would.
     func stayAway(until isSo: @Sendable () -> Bool) { while !isSo() {} }
+}
+
+extension KafkaLogConsumer {
+    fileprivate func wasAwayWhilePreparing() -> Bool {
+        switch phase {
+        case .preparing:
+            giveUpAfterStall()
+            return true
+        case .owning: giveUpAfterStall()
+        case .idle, .revoking, .committing, .stopping: break
+        }
+        return false
+    }
 }
