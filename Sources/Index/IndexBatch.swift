@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Digest
 internal import ImageModel
+internal import Ports
 internal import SQLite
 
 /// What an index file has of one source, and in which row.
@@ -44,6 +45,19 @@ extension IndexFile {
             }
         }
         return FoundSource()
+    }
+
+    /// nil if one of them is damaged.
+    func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> [IndexedSource]? {
+        defer { pages.reset() }
+        pages.bind(1, place)
+        pages.bind(2, Int64(limit))
+        var sources: [IndexedSource] = []
+        while try pages.step() {
+            guard case .snapshot(let snapshot)? = pages.withBytes(1, RowCoding.decode) else { return nil }
+            sources.append(IndexedSource(place: pages.integer(0), snapshot: snapshot))
+        }
+        return sources
     }
 
     func save(_ found: FoundSource, of source: SourceKey) throws(SQLiteFailure) {

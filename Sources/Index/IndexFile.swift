@@ -10,6 +10,7 @@ internal import SQLite
 final class IndexFile {
     let connection: Connection
     var find: Statement
+    var pages: Statement
     var insert: Statement
     var update: Statement
     var delete: Statement
@@ -24,6 +25,7 @@ final class IndexFile {
     private init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
         find = try connection.prepare("SELECT id, body FROM sources WHERE prefix = ?1")
+        pages = try connection.prepare("SELECT id, body FROM sources WHERE id > ?1 ORDER BY id LIMIT ?2")
         insert = try connection.prepare("INSERT INTO sources (prefix, body) VALUES (?1, ?2)")
         update = try connection.prepare("UPDATE sources SET body = ?2 WHERE id = ?1")
         delete = try connection.prepare("DELETE FROM sources WHERE id = ?1")

@@ -41,6 +41,13 @@ enum RowCoding {
         case damaged
     }
 
+    /// nil of bytes that have no key.
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> Decoded? {
+        var parts = RowParts(bytes)
+        let source = SourceKey(parts.digest())
+        return parts.isBroken ? nil : decode(bytes, of: source)
+    }
+
     static func decode(_ bytes: UnsafeRawBufferPointer, of source: SourceKey) -> Decoded {
         guard bytes.count >= 8 else { return .damaged }
         let content = UnsafeRawBufferPointer(rebasing: bytes.dropLast(8))

@@ -28,6 +28,10 @@ final class SQLiteVariantIndex: VariantIndex {
         try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }
 
+    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] {
+        try using { (file) throws(SQLiteFailure) in try file.page(after: place, limit: limit) }
+    }
+
     func apply(
         _ changes: [IndexChange], progress: ProgressRow?, upTo position: Int64, epoch: Int64, anchors: ChangelogAnchors?
     ) throws(IndexFailure) {

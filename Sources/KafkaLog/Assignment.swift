@@ -32,18 +32,16 @@ struct Assignment: Sendable {
         for (index, place) in places.enumerated() {
             committed[place] = committedOffsets[index]
             // A new group takes up everything that is there.
-            positions[place] = min(max(committedOffsets[index] ?? 0, bounds[index].lowerBound), bounds[index].upperBound)
+            positions[place] = min(
+                max(committedOffsets[index] ?? 0, bounds[index].lowerBound), bounds[index].upperBound)
         }
         (self.committed, self.positions) = (committed, positions)
     }
 
-    /// The epoch in which the partition at `index` is owned: above every earlier one of the partition, whoever held it.
-    ///
-    /// The changelog's end never shrinks, and each owner begins with a record in it; between two owners of whom the
-    /// first never got to that, the group's generation decides. It starts anew only when a group was gone for days.
-    /// Small enough for the whole numbers of JSON readers (2⁵³) up to 2³³ records in a changelog, and always for
-    /// `RecordLimits.epochs`: `KafkaQuestions` bounds the offset.
-    func epoch(_ index: Int) -> Int64 { changelogs[index].upperBound << 20 + generation }
+    /// The epoch in which the partition at `index` is owned, in `RecordLimits.epochs`: `KafkaQuestions` bounds the offset.
+    func epoch(_ index: Int) -> Int64 {
+        GroupEpoch.epoch(changelogEnd: changelogs[index].upperBound, generation: generation)
+    }
 }
 
 extension KafkaClient {

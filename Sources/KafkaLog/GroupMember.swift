@@ -4,9 +4,9 @@ internal import Ports
 internal import Posix
 internal import Records
 
-/// The client that is a member of the group, with what belongs to it: pipe, queue of commits, the changelog's topic.
+/// The client that is a member of the group, with what belongs to it: pipe and queue of commits.
 ///
-/// - Ownership: queue and topic are freed by `deinit`, before the client ends.
+/// - Ownership: the queue is freed by `deinit`, before the client ends.
 /// - Concurrency: the poll thread.
 final class GroupMember {
     let client: KafkaClient
@@ -15,7 +15,6 @@ final class GroupMember {
     let patient: KafkaClient
     let wake: WakePipe
     let commits: OpaquePointer
-    private let changelog: OpaquePointer
     private let configuration: KafkaConfiguration
     /// The group gave partitions, and librdkafka waits for the list of those that are taken up.
     var isListAwaited = false
@@ -30,11 +29,6 @@ final class GroupMember {
         patient = try KafkaClient(configuration, .patient, wake: wake)
         // It has nothing to tell the coordinator.
         patient.abandon()
-        // A changelog whose position is gone is not read from its beginning in silence: the index would keep rows whose
-        // tombstones are no more.
-        let options = rd_kafka_topic_conf_new()
-        _ = withErrorText { rd_kafka_topic_conf_set(options, "auto.offset.reset", "error", $0, $1) }
-        changelog = rd_kafka_topic_new(client.handle, configuration.name(.variants), options)
         commits = rd_kafka_queue_new(client.handle)
         for (slot, queue) in [client.events, commits, patient.events].enumerated() {
             var payload = UInt16(slot)
@@ -42,10 +36,7 @@ final class GroupMember {
         }
     }
 
-    deinit {
-        rd_kafka_topic_destroy(changelog)
-        rd_kafka_queue_destroy(commits)
-    }
+    deinit { rd_kafka_queue_destroy(commits) }
 
     func subscribe() throws(LogFailure) {
         let list = PartitionList(capacity: 1)

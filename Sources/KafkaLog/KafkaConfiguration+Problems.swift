@@ -101,7 +101,7 @@ extension KafkaConfiguration {
     /// Options that would break what the design rests on, and those that have a setting of their own.
     private static let reserved: [String: String] = {
         let offsets = "offsets are committed by the worker alone, or records are lost"
-        let reset = "a new group takes every job, and a changelog that lost its place must stop the restore"
+        let reset = "a new group takes every job, and a log that lost its place is read from its beginning"
         let assignor = "only range gives partitions whole, so that lanes stay together"
         let partitioner =
             "murmur2_random is part of the contract with producers: another sends one source to two owners"

@@ -88,14 +88,6 @@ final class PartitionQueue {
                 hasGoneBack = true
             case RD_KAFKA_RESP_ERR_NO_ERROR: records.append(Record(message, place))
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: end = max(end, message.pointee.offset)
-            case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-                // Nothing more would ever come of it: the worker ends, and the next one restores from what there is.
-                failure = .topics(
-                    problems: [
-                        "\(place.topic.rawValue), partition \(place.partition), no longer holds offset \(position), up to which "
-                            + "this worker has read: the topic was made anew, or lost records."
-                    ],
-                    remedy: "Start the worker again: it reads what is there.")
             // What is known of the log already says more.
             case _ where hasGoneBack: break
             default:
@@ -107,12 +99,11 @@ final class PartitionQueue {
         return count == room
     }
 
-    /// Whether a record, or the end of the log, stands before what was read. The changelog's reader has no such thing: it
-    /// never begins again by itself.
+    /// Whether a record, or the end of the log, stands before what was read.
     private func isBehind(_ message: rd_kafka_message_t, _ last: Record?) -> Bool {
-        guard place.topic != .variants,
-            message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF
-        else { return false }
+        guard message.err == RD_KAFKA_RESP_ERR_NO_ERROR || message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF else {
+            return false
+        }
         return hasGoneBack || message.offset < max(position, last.map { $0.offset + 1 } ?? 0)
     }
 }

@@ -1,3 +1,5 @@
+internal import Ports
+
 /// Which rows of a changelog count: all but those that an owner wrote behind a later owner's first word.
 ///
 /// Compaction can take that first word away, once the same key has a newer one: an epoch row is a row as others are. So an
@@ -10,14 +12,25 @@
 package struct EpochFold: Sendable {
     /// The latest so far.
     package private(set) var epoch: Int64
+    /// Where it was told: an index that was told it before does not know where.
+    package private(set) var toldAt: Int64
     private let own: Int64
+    /// What stands before it, no later owner than the reader wrote.
+    private let end: Int64
 
-    /// - Parameter own: the reader's.
-    package init(after epoch: Int64, own: Int64) { (self.epoch, self.own) = (epoch, own) }
+    /// - Parameters:
+    ///   - position: of an index, whose newest epoch so far this is.
+    ///   - own: the reader's.
+    ///   - end: where the changelog ended when the reader came.
+    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64) {
+        (self.epoch, toldAt, self.own, self.end) = (epoch, position, own, end)
+    }
 
     /// Whether a row is of an epoch that nobody has opened.
-    package func isUnopened(written: Int64?, opened: Int64?) -> Bool {
-        if let written, opened == nil { written > max(epoch, own) } else { false }
+    package func isUnopened(written: Int64?, opened: Int64?, at offset: Int64) -> Bool {
+        guard let written, opened == nil else { return false }
+        return GroupEpoch.isBefore(epoch, at: toldAt, written, at: offset)
+            && GroupEpoch.isBefore(own, at: max(offset, end), written, at: offset)
     }
 
     /// Whether the next row counts.
@@ -25,10 +38,27 @@ package struct EpochFold: Sendable {
     /// - Parameters:
     ///   - written: the epoch of the owner who wrote it; nil of what no owner wrote.
     ///   - opened: the epoch that it opens, if it is an epoch row.
-    package mutating func counts(written: Int64?, opened: Int64? = nil) -> Bool {
-        if let written, written < epoch { return false }
-        if isUnopened(written: written, opened: opened) { return false }
-        epoch = max(epoch, written ?? 0, opened ?? 0)
+    ///   - offset: where it stands.
+    package mutating func counts(written: Int64?, opened: Int64? = nil, at offset: Int64) -> Bool {
+        if let written, GroupEpoch.isBefore(written, at: offset, epoch, at: toldAt) { return false }
+        if isUnopened(written: written, opened: opened, at: offset) { return false }
+        for case let told? in [written, opened]
+        where GroupEpoch.isBefore(epoch, at: toldAt, told, at: offset) {
+            (epoch, toldAt) = (told, offset)
+        }
         return true
+    }
+
+    /// Who wrote in a later epoch than the reader's.
+    package enum Rival: Sendable, Equatable {
+        /// The partition's next owner.
+        case later
+        /// An owner of an earlier log of this name, whose epochs went further.
+        case ofAnotherLog
+    }
+
+    package var rival: Rival? {
+        guard GroupEpoch.isBefore(own, at: max(toldAt, end), epoch, at: toldAt) else { return nil }
+        return toldAt < end && GroupEpoch.isOfAnotherLog(epoch, at: toldAt) ? .ofAnotherLog : .later
     }
 }

@@ -90,6 +90,14 @@ struct Flight: Sendable {
         }
     }
 
+    /// Whether rows of it may be in the changelog.
+    var hasAnnounced: Bool {
+        switch stage {
+        case .announcing, .folding: true
+        case .queued, .waiting, .fetching, .rendering: course.map { $0.position > 0 } ?? false
+        }
+    }
+
     /// Whether a fetch, or a render and what follows it, runs for it.
     var isAtWork: Bool {
         switch stage {

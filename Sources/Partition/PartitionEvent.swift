@@ -38,6 +38,9 @@ package enum PartitionEvent: Sendable {
     indirect case unannounced(FlightID, FailureNote)
     /// The index holds every row before this changelog position.
     case folded(Int64)
+    /// The owner goes on in a later epoch, and the index has folded the changelog up to this position: what flights announced
+    /// before may count for nothing.
+    case fencedAgain(Int64)
     /// The partition goes to another owner: nothing new begins, and answers wait for the index no more, which is not read
     /// any further.
     case leaving
@@ -55,7 +58,7 @@ extension PartitionEvent {
             .announced(let id, _, _, _), .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .held(let id, _):
             id
-        case .arrived, .answered, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
+        case .arrived, .answered, .resumed, .found, .folded, .fencedAgain, .leaving, .acknowledged, .tick: nil
         }
     }
 }

@@ -9,6 +9,9 @@ package import Records
 ///
 /// Rows from a fenced epoch are ignored, but compaction would keep them as the newest of their keys. So the owner
 /// republishes the valid row of each such key, the epoch row last: it is what the others are known by.
+///
+/// A changelog that is recreated under an owner loses no row that the owner's index holds: it restores what stands in the new
+/// one, and publishes the index again behind a fence in a later epoch.
 package struct PartitionLifecycle: Sendable, Equatable {
     package enum Phase: Sendable, Equatable {
         case restoring
@@ -31,7 +34,9 @@ package struct PartitionLifecycle: Sendable, Equatable {
 
     package private(set) var phase = Phase.restoring
     /// Where the changelog began when the partition came.
-    package let changelogStart: Int64
+    package private(set) var changelogStart: Int64
+    /// And where it ended.
+    package private(set) var changelogEnd: Int64
     /// Jobs wait until the index holds every row before this changelog position.
     package private(set) var restoreEnd: Int64
     /// The index holds every row before this position. Its file may name an earlier one (`indexPosition`).
@@ -40,13 +45,16 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package private(set) var fencedKeys: [RecordKey: Int64] = [:]
     /// Rebuilds of the index.
     package private(set) var rebuilds = 0
+    /// Whether all that the index holds is to be published again, before the fence.
+    package private(set) var publishesIndex = false
     private var attempts = 0
 
     /// - Parameters:
     ///   - changelog: its records when the partition came.
     ///   - folded: what the index holds already.
     package init(changelog: Range<Int64>, folded: Int64) {
-        (changelogStart, restoreEnd, self.folded) = (changelog.lowerBound, changelog.upperBound, folded)
+        (changelogStart, changelogEnd) = (changelog.lowerBound, changelog.upperBound)
+        (restoreEnd, self.folded) = (changelog.upperBound, folded)
     }
 
     package var isRestored: Bool {
@@ -102,6 +110,7 @@ package struct PartitionLifecycle: Sendable, Equatable {
         guard case .fencing = phase else { return }
         forget(republished)
         restoreEnd = max(restoreEnd, offset + 1)
+        publishesIndex = false
         phase = .fenced
     }
 
@@ -116,12 +125,28 @@ package struct PartitionLifecycle: Sendable, Equatable {
         restoreEnd = max(restoreEnd, folded)
         folded = position
         if isOfAnother { fencedKeys = [:] }
+        publishesIndex = false
         rebuilds += 1
         switch phase {
         case .restoring, .fencing: phase = .restoring
         case .fenced, .owned: phase = .fenced
         case .leaving: phase = .leaving(wasOwned: false)
         }
+    }
+
+    /// The changelog is another one by now. It is read from its beginning.
+    package mutating func replace(by changelog: Range<Int64>, publishesIndex: Bool) {
+        (changelogStart, changelogEnd) = (changelog.lowerBound, changelog.upperBound)
+        (restoreEnd, folded, fencedKeys) = (changelog.upperBound, changelog.lowerBound, [:])
+        self.publishesIndex = publishesIndex
+        rebuilds += 1
+        fenceAgain()
+    }
+
+    /// The owner goes on in a later epoch.
+    package mutating func fenceAgain() {
+        restoreEnd = max(restoreEnd, folded)
+        phase = isLeaving ? .leaving(wasOwned: false) : .restoring
     }
 
     // MARK: Republish

@@ -213,6 +213,17 @@ extension PartitionState {
         }
     }
 
+    /// Jobs of flights that have announced something, or are about to, are looked up again. What runs for these ends unseen.
+    mutating func fencedAgain(_ position: Int64, _ effects: inout [PartitionEffect]) {
+        (folded, folding) = (position, Heap())
+        for id in flights.keys.sorted() {
+            guard let flight = flights[id], flight.hasAnnounced else { continue }
+            remove(flight)
+            if !flight.isAtWork { effects.append(.permit(.forget(id))) }
+            for pending in flight.pendingJobs + flight.late { effects.append(.lookUp(pending)) }
+        }
+    }
+
     mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
         end(id, nil, lastPass.worker, now, &effects)
     }

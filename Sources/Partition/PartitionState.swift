@@ -161,6 +161,7 @@ package struct PartitionState: Sendable {
         // What other partitions' logs take says nothing of this one's.
         case .unannounced(let id, let note): fail(id, note, by: .log, lastPass.partition, now, &effects)
         case .folded(let position): fold(position, now, &effects)
+        case .fencedAgain(let position): fencedAgain(position, &effects)
         case .leaving: leave(now, &effects)
         case .acknowledged(let places): acknowledged(places, &effects)
         case .tick: tick(now, &effects)

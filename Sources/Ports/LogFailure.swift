@@ -83,7 +83,10 @@ package enum LogFailure: CodedFailure, Hashable {
         case .topics(let problems, let remedy):
             "The topics do not fit. \(problems.joined(separator: " ")) \(remedy)"
         case .recreated(let topic, let partition, let why):
-            "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. It is read from its beginning; jobs that were deleted with the old log must be published again."
+            "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. It is read from its beginning; "
+                + (topic == .variants
+                    ? "the rows that this worker's index holds are published again."
+                    : "jobs that were deleted with the old log must be published again.")
         case .expired(let topic, let partition, let count, let first):
             "Retention removed \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
         case .closed:

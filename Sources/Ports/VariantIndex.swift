@@ -18,6 +18,9 @@ package protocol VariantIndex: AnyObject {
     /// All that is stored for a source, in one range read.
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot
 
+    /// What is stored of sources that stand behind a place, in the order of their places; none: there are no more.
+    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource]
+
     /// Applies changes, the newest progress row among them if there is one, the position after them, the newest owner's
     /// epoch among them and the changelog's anchors in one transaction.
     func apply(
@@ -28,6 +31,15 @@ package protocol VariantIndex: AnyObject {
     func wipe() throws(IndexFailure)
 
     func close()
+}
+
+/// What an index holds of one source, and where.
+package struct IndexedSource: Sendable {
+    /// From 1; the same as long as its rows are only changed.
+    package let place: Int64
+    package let snapshot: SourceSnapshot
+
+    package init(place: Int64, snapshot: SourceSnapshot) { (self.place, self.snapshot) = (place, snapshot) }
 }
 
 extension VariantIndex {

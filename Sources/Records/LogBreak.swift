@@ -2,6 +2,8 @@
 package enum LogBreak: Sendable, Hashable {
     /// It ends before what was read.
     case shorter(end: Int64, read: Int64)
+    /// It begins behind what was read: what came between was removed unread.
+    case later(start: Int64, read: Int64)
     /// Another record stands at the anchor's offset, or none.
     case otherRecord(at: Int64)
     /// Reading went back by itself.
@@ -11,6 +13,7 @@ package enum LogBreak: Sendable, Hashable {
     package var reason: String {
         switch self {
         case .shorter(let end, let read): "it ends at offset \(end), and was read up to \(read)"
+        case .later(let start, let read): "it begins at offset \(start), and was read up to \(read)"
         case .otherRecord(let offset): "another record than was read stands at offset \(offset)"
         case .wentBack(let from, let to): "reading went back from offset \(from) to \(to)"
         }

@@ -8,8 +8,10 @@ internal import Records
 /// - Concurrency: lives on the log's thread, inside the worker.
 final class OwnedPartition {
     let id: PartitionID
-    let epoch: Int64
-    var ownership: Ownership { Ownership(id, epoch: epoch) }
+    /// As the log gave it: by that the log knows what this ownership appends.
+    let ownership: Ownership
+    /// In which rows are announced: the ownership's, or a later one where a changelog has rows of owners of another.
+    private(set) var epoch: Int64
     private(set) var index: any VariantIndex
     /// By these the changelog is still to be known as the one that the index folded; nil: it is known.
     private(set) var unproven: ChangelogAnchors?
@@ -34,7 +36,10 @@ final class OwnedPartition {
     /// What was read of each tier and is not due.
     var heads: [Topic: DelayHead] = [:]
     /// By topic: whether its log is still the one that is read.
-    var watches: [Topic: LogWatch] = Dictionary(uniqueKeysWithValues: Topic.worked.map { ($0, LogWatch()) })
+    var watches: [Topic: LogWatch] = Dictionary(
+        uniqueKeysWithValues: (Topic.worked + [.variants]).map { ($0, LogWatch()) })
+    /// How far the changelog was read when it was last looked at.
+    var readAtLook: Int64?
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
     var answers: AnswerTail?
@@ -55,7 +60,8 @@ final class OwnedPartition {
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>,
         kept: KeptProgress?, ledger: ProgressLedger
     ) {
-        (self.id, self.epoch, self.index, self.state, self.kept, self.ledger) = (id, epoch, index, state, kept, ledger)
+        (self.id, self.index, self.state, self.kept, self.ledger) = (id, index, state, kept, ledger)
+        (self.epoch, ownership) = (epoch, Ownership(id, epoch: epoch))
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
         unproven = index.checkpoint?.anchors
     }
@@ -82,7 +88,8 @@ final class OwnedPartition {
         // A file of an earlier program has rows, and has none until it gets the first new one.
         var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
         heldAnchors = heldAnchors.noting(slice.anchors)
-        if unproven == nil, !heldAnchors.isEmpty {
+        // An index whose rows are not all in the log again would not be known as one of it.
+        if unproven == nil, !lifecycle.publishesIndex, !heldAnchors.isEmpty {
             anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
             heldAnchors = ChangelogAnchors()
         }
@@ -96,7 +103,24 @@ final class OwnedPartition {
         self.index = index
         unproven = index.checkpoint?.anchors
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
-        (isStuck, unfolded, heldAnchors) = (false, nil, ChangelogAnchors())
+        (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
+    }
+
+    /// Goes on in an epoch after its own and another.
+    func outbid(_ other: Int64) {
+        epoch = GroupEpoch.after(epoch, other)
+        lifecycle.fenceAgain()
+    }
+
+    /// The changelog is another one by now. What the index holds is to be published there, if it is known as the old one's.
+    func restart(in changelog: Range<Int64>) throws(IndexFailure) {
+        let isKnown = unproven == nil
+        if !isKnown { try index.wipe() }
+        let newest = index.checkpoint?.epoch ?? 0
+        try index.apply([], progress: nil, upTo: changelog.lowerBound, epoch: newest, anchors: ChangelogAnchors())
+        outbid(newest)
+        lifecycle.replace(by: changelog, publishesIndex: isKnown)
+        (unproven, isStuck, unfolded, heldAnchors, readAtLook) = (nil, false, nil, ChangelogAnchors(), nil)
     }
 
     /// How many more records of a topic may be taken up.

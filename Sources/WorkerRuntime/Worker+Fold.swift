@@ -14,6 +14,9 @@ extension Worker {
         // What a full disk refused is applied first: it is read from the log only once.
         guard let slice = owned.unfolded else {
             let records = try ports.consumer.drain(.variants, owned.id, limit: 2_048)
+            if let last = records.last {
+                owned.watches[.variants]?.receive(last.offset, appended: last.timestamp, at: monotonic)
+            }
             // Only none means that there is no more: a read also ends at a number of bytes.
             if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }
             if !owned.isRestored, records.count > Self.decodedAtOnce { return decode(records, of: owned) }
@@ -22,10 +25,16 @@ extension Worker {
             noteRestored(owned, isAtEnd: records.isEmpty)
             return republish(owned)
         }
-        var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0, own: owned.epoch)
+        var epochs = EpochFold(
+            after: owned.index.checkpoint?.epoch ?? 0, upTo: owned.index.position ?? 0, own: owned.epoch,
+            since: owned.lifecycle.changelogEnd)
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
-        guard epochs.epoch <= owned.epoch else { return giveWay(owned, to: epochs.epoch) }
+        switch epochs.rival {
+        case nil: break
+        case .later: return giveWay(owned, to: epochs.epoch)
+        case .ofAnotherLog: outbid(epochs.epoch, owned)
+        }
         try owned.apply(changes, of: slice, progress: progress, epoch: epochs.epoch)
         for change in changes { owned.snapshots.forget(change.source) }
         owned.unfolded = nil
@@ -48,13 +57,13 @@ extension Worker {
     /// A restore has two cores to use: one reads rows while the other applies those of another partition.
     private func decode(_ records: [Record], of owned: OwnedPartition) {
         owned.decoding.insert(.variants)
-        tasks.yield { [partition = owned.id, epoch = owned.epoch, rebuilds = owned.lifecycle.rebuilds] in
-            await self.decoded(RowSlice(records), partition, epoch, rebuilds)
+        tasks.yield { [owner = owned.ownership, rebuilds = owned.lifecycle.rebuilds] in
+            await self.decoded(RowSlice(records), owner, rebuilds)
         }
     }
 
-    private func decoded(_ slice: RowSlice?, _ partition: PartitionID, _ epoch: Int64, _ rebuilds: Int) {
-        guard let owned = partitions[partition], owned.epoch == epoch else { return }
+    private func decoded(_ slice: RowSlice?, _ owner: Ownership, _ rebuilds: Int) {
+        guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.decoding.remove(.variants)
         // An index that was made anew meanwhile begins with other rows.
         if owned.lifecycle.rebuilds == rebuilds { owned.unfolded = slice }
@@ -76,13 +85,13 @@ extension Worker {
             return nil
         }
         let opened: Int64? = if case .epoch(let fence) = entry { fence.epoch } else { nil }
-        if epochs.isUnopened(written: row.epoch, opened: opened) {
+        if epochs.isUnopened(written: row.epoch, opened: opened, at: row.offset) {
             note(
                 RecordFailure.header(
                     place: "\(Topic.variants.rawValue)-\(owned.id)-\(row.offset)", name: EventHeader.epoch,
                     reason: "nobody has opened the epoch \(row.epoch ?? 0), so its row does not count"))
         }
-        guard epochs.counts(written: row.epoch, opened: opened) else {
+        guard epochs.counts(written: row.epoch, opened: opened, at: row.offset) else {
             if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
             return nil
         }

@@ -35,7 +35,7 @@ extension Worker: LogListener {
     /// Takes up what has arrived, as far as there is room: rows first, since jobs are planned against them.
     func read(_ owned: OwnedPartition) {
         do {
-            if owned.readable.contains(.variants) { try fold(owned) }
+            if owned.readable.contains(.variants), owned.isOpen(.variants) { try fold(owned) }
             guard partitions[owned.id] === owned else { return }
             // While draining or leaving, rows only: answers wait for them.
             guard owned.isRestored, !owned.isLeaving, phase.isRunning else { return }
@@ -46,10 +46,7 @@ extension Worker: LogListener {
                 }
             }
         } catch let failure as LogFailure {
-            if failure.endsWorker { return end(failure) }
-            counters.countFailure(failure.code)
-            logger.error(
-                "\(failure) It is tried again.", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
+            failure.endsWorker ? end(failure) : suspect(.variants, owned, failure)
         } catch let failure as IndexFailure {
             if case .corrupt = failure { return rebuild(owned, failure) }
             counters.countFailure(failure.code)

@@ -21,6 +21,7 @@ extension Worker {
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
+            owned.watches[.variants]?.begin(anchor: nil, at: monotonic)
             partitions[partition] = owned
             restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
@@ -44,6 +45,8 @@ extension Worker {
                 await ports.time.sleep(for: .milliseconds(500))
                 continue
             }
+            if owned.lifecycle.publishesIndex { await publishIndex(of: owner, attempt) }
+            guard fencing(owner, attempt) === owned else { continue }
             let keys = owned.lifecycle.fencedKeys
             guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
             owned.takeOver()
@@ -61,7 +64,7 @@ extension Worker {
     }
 
     /// The partition, if this fence is still to be appended.
-    private func fencing(_ owner: Ownership, _ attempt: Int) -> OwnedPartition? {
+    func fencing(_ owner: Ownership, _ attempt: Int) -> OwnedPartition? {
         guard let owned = partitions[owner.partition], owned.ownership == owner, !phase.isEnded,
             owned.lifecycle.phase == .fencing(attempt: attempt)
         else { return nil }
@@ -74,11 +77,11 @@ extension Worker {
             .newRecord().announced(in: owned.epoch)
     }
 
-    /// The ownership to announce in; nil if the flight's partition has another owner, or should have: nobody may see our
+    /// The ownership and the epoch to announce in; nil if the flight's partition has another owner, or should have: nobody may see our
     /// writes then.
-    func ownership(of flight: FlightID) -> Ownership? {
+    func ownership(of flight: FlightID) -> (Ownership, epoch: Int64)? {
         guard let owned = partitions[flight.partition], owned.state.has(flight) else { return nil }
-        return owned.ownership
+        return (owned.ownership, owned.epoch)
     }
 
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.

@@ -9,7 +9,8 @@ internal import Telemetry
 extension Worker {
     /// Asks what the log shows of the topics whose time it is.
     func look(at owned: OwnedPartition) {
-        guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return }
+        lookAtChangelog(of: owned)
+        guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
         for topic in Topic.worked where owned.watches[topic]?.beginLook(at: monotonic) == true {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.inherited(topic) : progress(topic, owned)
@@ -23,7 +24,7 @@ extension Worker {
     }
 
     /// One question for all that wait: each costs the brokers a round trip.
-    private func beginLooks() {
+    func beginLooks() {
         guard !isLooking, !looks.isEmpty else { return }
         isLooking = true
         let asked = looks
@@ -50,6 +51,7 @@ extension Worker {
     private func looked(_ found: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
         let topic = found.point.topic
         if owned.watches[topic]?.isOutdated() == true { return look(at: owned) }
+        if topic == .variants { return try lookedAtChangelog(found, sight, owned) }
         let proof = owned.watches[topic]?.proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic]?.found(at: monotonic)
@@ -155,8 +157,8 @@ extension Worker {
 
     func write(_ row: ProgressRow, of owned: OwnedPartition) {
         owned.state.forgetNames(but: row)
-        tasks.yield { [ports, owner = owned.ownership] in
-            let failure = await ports.log.append([row.newRecord(in: owner.epoch)], as: owner).first?.failure
+        tasks.yield { [ports, owner = owned.ownership, record = row.newRecord(in: owned.epoch)] in
+            let failure = await ports.log.append([record], as: owner).first?.failure
             // Not again at once: a log that is full refuses as fast as it is asked.
             if failure != nil { await ports.time.sleep(for: .milliseconds(500)) }
             await self.wroteProgress(row, owner, failure)

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ImageModel
+import KafkaLog
 import KafkaSetup
 import Ports
 import Records
@@ -77,6 +78,45 @@ struct LostPositionTests {
         // The next start finds the log that it knows.
         let last = try await place.worker().ended()
         #expect(try Summary(last)["jobs"] == 0 && !last.errors.contains("log.recreated"), "\(last.errors)")
+    }
+
+    /// What was stored before and after, and whether the next owner, without an index, finds all of it.
+    @Test("A changelog that is recreated under a running worker gets all its rows again, in a later epoch")
+    func changelog() async throws {
+        let broker = try await KafkaBroker.shared.value
+        let place = try await Workplace.onKafka(broker, partitions: 1)
+        let kafka = try #require(place.kafka)
+        let urls = place.draw(25)
+        try publish(urls[..<10], .fast, "old", to: place)
+        let worker = try place.worker(untilIdle: false)
+        try await eventually { try await self.answered(place).count == 10 }
+        let epoch = try #require(try await place.records(.variants).compactMap(\.epoch).max())
+        _ = try await broker.tool("topics", "--delete", "--topic", kafka.prefix + "variants")
+        try await eventually {
+            do { return try await KafkaTopics.create(kafka, partitions: 1, replication: 1).problems.isEmpty } catch {
+                return false
+            }
+        }
+        // It notices by itself.
+        try await eventually { try await self.storedSources(place) == 10 }
+        try publish(urls[10...], .fast, "new", to: place)
+        try await eventually { try await Set(self.answered(place)).count == 25 }
+        worker.signal(SIGTERM)
+        let ended = try await worker.ended()
+        #expect(ended.status == 0 && ended.errors.contains("log.recreated"), "\(ended.errors)")
+        #expect(try await place.records(.variants).compactMap(\.epoch).max() ?? 0 > epoch)
+        try FileManager.default.removeItem(at: place.folder.url.appending(path: "data/index"))
+        try publish(urls, .fast, "again", to: place)
+        #expect(try await place.work()["unchanged"] == 25)
+        #expect(place.origin.requestCount == 25)
+    }
+
+    private func storedSources(_ place: Workplace) async throws -> Int {
+        try await Set(
+            place.records(.variants).compactMap { record in
+                if case .change(.variant(let row)) = try ChangelogEntry(record) { row.source } else { nil }
+            }
+        ).count
     }
 
     @Test("An operator's reset to the earliest offset is named, and does the jobs again")

@@ -1,4 +1,5 @@
 import Partition
+import Ports
 import Testing
 
 @Suite("Which rows of a changelog count")
@@ -21,9 +22,10 @@ struct EpochFoldTests {
 
     /// What an index holds that begins with nothing, and the keys that were written too late.
     static func fold(_ words: [Word], own: Int64 = 9) -> (rows: [Substring: Substring], late: Set<Substring>) {
-        var (epochs, rows, late) = (EpochFold(after: 0, own: own), [Substring: Substring](), Set<Substring>())
+        var epochs = EpochFold(after: 0, upTo: 0, own: own, since: 0)
+        var (rows, late) = ([Substring: Substring](), Set<Substring>())
         for word in words {
-            if !epochs.counts(written: word.epoch, opened: word.isMark ? word.epoch : nil) {
+            if !epochs.counts(written: word.epoch, opened: word.isMark ? word.epoch : nil, at: 0) {
                 late.insert(word.key)
             } else if !word.isMark {
                 rows[word.key] = word.value
@@ -101,5 +103,72 @@ struct EpochFoldTests {
         #expect(Self.fold(Self.compacted(words, first: words.count - 2)).rows == ["a": "x"])
         // A late row that nobody folded for longer than that may cost what it hides: it is made again, and never counts.
         #expect(Self.fold(Self.compacted(words, first: words.count - 1)).rows == [:])
+    }
+
+    private static func epoch(_ end: Int64, _ generation: Int64) -> Int64 {
+        GroupEpoch.epoch(changelogEnd: end, generation: generation)
+    }
+
+    /// The changelog was recreated, and each row stands at its place in the list.
+    @Test(
+        "Where an epoch is of another log, generations tell the later",
+        arguments: [
+            // Who owned the old log goes on; the next owner's rows count, and those of the old one behind them do not.
+            ([epoch(900, 5), epoch(900, 5), epoch(2, 6), epoch(900, 5)], [true, true, true, false]),
+            // Who goes on in a later epoch, and what it had begun to append before.
+            ([epoch(900, 5), epoch(901, 5), epoch(900, 5)], [true, true, false]),
+            // In one log, the end does.
+            ([epoch(0, 5), epoch(1, 6), epoch(2, 4), epoch(1, 6)], [true, true, true, false]),
+        ])
+    func otherLog(epochs: [Int64], counted: [Bool]) {
+        var fold = EpochFold(after: 0, upTo: 0, own: Self.epoch(4, 7), since: 4)
+        for (offset, (epoch, counts)) in zip(epochs, counted).enumerated() {
+            let isCounted = fold.counts(written: epoch, at: Int64(offset))
+            #expect(isCounted == counts, "\(offset)")
+        }
+    }
+
+    @Test(
+        "A later owner is given way to; one of another log is outbid where it wrote before this one came",
+        arguments: [
+            (epoch(3, 4), 3, epoch(900, 9), .ofAnotherLog), (epoch(3, 4), 2, epoch(900, 9), .later),
+            (epoch(3, 9), 2, epoch(900, 4), nil), (epoch(3, 9), 3, epoch(1, 4), nil),
+            // By an index that was told of it in its own log, whose end has passed it.
+            (epoch(27, 7), 27, epoch(2, 1_005), nil),
+        ] as [(Int64, Int64, Int64, EpochFold.Rival?)])
+    func rival(own: Int64, end: Int64, other: Int64, is rival: EpochFold.Rival?) {
+        var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
+        _ = fold.counts(written: other, opened: other, at: 2)
+        #expect(fold.rival == rival)
+        let raised = GroupEpoch.after(own, other)
+        fold = EpochFold(after: fold.epoch, upTo: 3, own: raised, since: end)
+        let counts = fold.counts(written: raised, at: 10)
+        #expect(counts && fold.rival == nil)
+    }
+
+    /// It comes with the group's next generation, with its first one, or came before the changelog was recreated.
+    @Test(
+        "An index that is published behind its own fence in a recreated changelog counts for every reader",
+        arguments: [(epoch(3, 6), 3), (epoch(3, 1), 3), (epoch(700, 4), 0)] as [(Int64, Int64)])
+    func published(own: Int64, end: Int64) {
+        var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
+        let raised = Self.epoch(901, 5)
+        let counts = [fold.counts(written: raised, opened: raised, at: 0), fold.counts(written: raised, at: 1)]
+        #expect(counts == [true, true])
+    }
+
+    @Test("A row that is published before its fence counts for who comes later, and a forged one for nobody")
+    func unopenedOfAnotherLog() {
+        let raised = Self.epoch(901, 5)
+        for (own, isUnopened) in [(Self.epoch(3, 6), false), (raised, false), (Self.epoch(700, 4), true)] {
+            let fold = EpochFold(after: 0, upTo: 0, own: own, since: 3)
+            #expect(fold.isUnopened(written: raised, opened: nil, at: 1) == isUnopened)
+        }
+        let own = Self.epoch(3, 6)
+        for forged in [Self.epoch(901, 7), Self.epoch(3, 7), .max] {
+            var fold = EpochFold(after: own, upTo: 4, own: own, since: 3)
+            let counts = fold.counts(written: forged, at: 5)
+            #expect(!counts && fold.epoch == own && fold.rival == nil)
+        }
     }
 }

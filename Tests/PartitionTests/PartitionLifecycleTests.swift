@@ -53,6 +53,24 @@ struct PartitionLifecycleTests {
         #expect(lifecycle.advance() == .own)
     }
 
+    @Test("A changelog that is recreated is restored from its beginning, and gets the index before another fence")
+    func recreated() {
+        var lifecycle = restored()
+        lifecycle.ignore(.source(Self.one), at: 4)
+        lifecycle.replace(by: 0..<2, publishesIndex: true)
+        #expect(!lifecycle.isRestored && lifecycle.isClean && lifecycle.rowsLeft == 2 && lifecycle.publishesIndex)
+        lifecycle.fold(upTo: 2)
+        #expect(lifecycle.advance() == .fence(attempt: 2) && lifecycle.publishesIndex)
+        lifecycle.fenced(at: 40, republished: [:])
+        #expect(!lifecycle.publishesIndex && lifecycle.advance() == nil)
+        lifecycle.fold(upTo: 41)
+        #expect(lifecycle.advance() == .own && lifecycle.isRestored)
+        // One whose index is found damaged meanwhile has nothing to publish.
+        lifecycle.replace(by: 0..<0, publishesIndex: true)
+        lifecycle.rebuild()
+        #expect(!lifecycle.publishesIndex)
+    }
+
     @Test("A fence that cannot be appended for want of the index is tried again")
     func abandoned() {
         var lifecycle = PartitionLifecycle(changelog: 0..<0, folded: 0)

@@ -122,6 +122,23 @@ struct PartitionStateTests {
         }
     }
 
+    @Test("Where the changelog is recreated, jobs of what was announced are looked up again, and count once for their host")
+    func fencedAgain() throws {
+        var driver = Driver()
+        let host = OriginHost(of: "http://o/a")
+        let room = driver.state.room(for: host)
+        let pending = driver.pending("j", source, [Self.large])
+        let first = try #require(flight(driver.feed(.arrived(pending))))
+        _ = driver.feed(.granted(.fetch, first))
+        _ = driver.feed(.fetched(first, Self.picture))
+        let task = try #require(renderTask(driver.feed(.granted(.render, first))))
+        _ = driver.feed(.rendered(first))
+        _ = driver.feed(.announced(first, original: nil, rows: rows(task), position: 900))
+        let second = try #require(flight(driver.feed(.fencedAgain(0))))
+        #expect(second != first && !driver.state.has(first) && driver.state.room(for: host) == room - 1)
+        #expect(kinds(driver.feed(.folded(900))).isEmpty)
+    }
+
     @Test("A format that a job left open is chosen when the fetch has told of the source, and has no other name since")
     func auto() throws {
         let open = try VariantSpec("640x0-avif-webp.auto")

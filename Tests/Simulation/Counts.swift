@@ -23,6 +23,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     // Of the log.
     case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused
     case progressRefused, lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
+    case changelogRecreated
     case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
     // Of the store and the index.
     case storeFull, storeFailing, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped
@@ -32,7 +33,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     // What publishers do.
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
     // What workers do.
-    case assigned, revoked, lost, marked, leftClean, progressWritten, republished, rewound, restarted
+    case assigned, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised, indexPublished, rewound,
+        restarted
     case fetched, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited,
         rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain

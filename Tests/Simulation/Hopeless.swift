@@ -15,7 +15,7 @@ final class Hopeless {
     /// By job: fetches that were begun.
     private var tries = [Int](repeating: 0, count: count)
     /// By job: in which ownership of its partition it was published.
-    private var epochs = [Int64](repeating: 0, count: count)
+    private var owners = [Int64](repeating: 0, count: count)
 
     init(_ world: World, seed: UInt64) { (self.world, chance) = (world, Chance(seed: seed ^ 0x484F_5045)) }
 
@@ -39,7 +39,7 @@ final class Hopeless {
         let job = Job(
             id: Self.name(published), url: source.url, source: source.key,
             variants: chance.pick(world.catalogue.wishes), lane: chance.isOne(in: 3) ? .slow : .fast, expires: nil)
-        epochs[published] = world.ownerships.newestEpoch(of: source.partition)
+        owners[published] = world.ownerships.newest(of: source.partition)
         published += 1
         world.count(.publishedHopeless)
         world.cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: World.begin + world.now / 1_000))
@@ -52,7 +52,7 @@ final class Hopeless {
         guard let job = Self.number(of: source) else { return }
         tries[job] += 1
         let partition = world.catalogue.sources[source].partition
-        guard let ends = world.ownerships.badEnds(of: partition, since: epochs[job]),
+        guard let ends = world.ownerships.badEnds(of: partition, since: owners[job]),
             tries[job] > World.attempts * (1 + ends)
         else { return }
         world.fail(.attempts, "\(Self.name(job)) is tried for the \(tries[job]). time, after \(ends) bad ends")

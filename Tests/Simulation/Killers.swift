@@ -55,10 +55,12 @@ final class Killers {
             killed += 1
             world.count(.killedByJob)
             world.note("killer", Int64(killer), Int64(process.number))
-            let epoch = process.consumer.epoch(of: partition)
+            let owner = process.consumer.epoch(of: partition).flatMap {
+                world.ownerships.rank(Ownerships.Key(partition: partition, epoch: $0))
+            }
             let isOwner =
-                epoch == world.cluster.log(.variants, partition).newestEpoch
-                && epoch == world.ownerships.newestEpoch(of: partition)
+                owner == world.cluster.log(.variants, partition).newestOwner
+                && owner == world.ownerships.newest(of: partition)
             // Who was about to leave blames nothing.
             if isOwner, case .owning = process.consumer.phase { deaths[killer] += 1 }
             if deaths[killer] > Self.deathLimit {
@@ -72,15 +74,6 @@ final class Killers {
     func excuse(_ partition: PartitionID) {
         for killer in deaths.indices
         where world.catalogue.sources[Origins.sourceCount + killer].partition == partition { deaths[killer] = 0 }
-    }
-
-    /// A zombie's row took the place of the last owner's, and none came in time to say that once more.
-    func excuse(compacted gone: [TopicLog.Entry], of log: TopicLog) {
-        let key = RecordKey.progress(log.partition).bytes
-        let newest = { (entries: [TopicLog.Entry]) in
-            entries.lazy.filter { $0.record.key == key }.compactMap(\.epoch).max() ?? 0
-        }
-        if newest(gone) > newest(log.entries) { excuse(log.partition) }
     }
 
     /// A job was answered.

@@ -1,5 +1,6 @@
 internal import Canonical
 internal import ImageModel
+internal import Ports
 internal import Records
 internal import VariantSpec
 
@@ -13,6 +14,7 @@ final class Ledger {
     /// The last value of each row that counts, and rows that came too late since.
     private var valid: [[UInt8]: [UInt8]] = [:]
     private var late: Set<[UInt8]> = []
+    private var kept: [PartitionID: Kept] = [:]
     private(set) var unanswered = 0
     /// By partition: when something was last answered there, microseconds.
     var answeredAt = [Int64](repeating: 0, count: Cluster.partitionCount)
@@ -36,7 +38,11 @@ final class Ledger {
     func land(_ new: NewRecord, in log: TopicLog, epoch: Int64?, by process: SimulatedProcess?) -> Int64 {
         var attempt = 0
         let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
-        if let epoch, epoch < log.newestEpoch { world.count(.zombieLanded) }
+        let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
+        let owner = epoch.flatMap {
+            world.ownerships.rank(Ownerships.Key(partition: log.partition, epoch: $0), at: log.end + gap, in: log)
+        }
+        if let owner, owner < log.newestOwner { world.count(.zombieLanded) }
         switch log.topic {
         case .jobs:
             if process != nil {
@@ -48,14 +54,13 @@ final class Ledger {
         case .dead: world.count(.deadLetter)
         case .variants, .control, .origins: break
         }
-        let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
         let time = World.begin + world.now / 1_000
-        let offset = log.append(new, epoch: epoch, at: time, gap: gap, attempt: attempt)
+        let offset = log.append(new, owner: owner, at: time, gap: gap, attempt: attempt)
         world.note(
             "landed", Int64(log.place), offset, Int64(process?.number ?? -1), text: "\(log.topic.rawValue) \(id)")
         switch log.topic {
         case .jobs, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
-        case .variants: announced(new, log, offset, epoch)
+        case .variants: announced(new, log, offset, owner, epoch ?? 0)
         default: break
         }
         return offset
@@ -170,7 +175,8 @@ final class Ledger {
     ) {
         guard case .owning = process.consumer.phase, let location = variant.location,
             !world.shelf.destroyed.contains(location), let index = process.indexes[partition],
-            world.counts[.indexDamaged] + world.counts[.indexAway] + world.counts[.paused] == 0
+            world.counts[.indexDamaged] + world.counts[.indexAway] + world.counts[.paused] == 0,
+            !world.cluster.log(.variants, partition).isRecreated
         else { return }
         if index.file.rows[source]?.variants.contains(where: { $0.spec == variant.spec }) != true {
             world.fail(.order, "\(id): \(variant.spec) is answered, and not in the index")
@@ -191,15 +197,17 @@ final class Ledger {
         world.count(happening)
     }
 
-    private func announced(_ new: NewRecord, _ log: TopicLog, _ offset: Int64, _ epoch: Int64?) {
+    private func announced(_ new: NewRecord, _ log: TopicLog, _ offset: Int64, _ writer: Int64?, _ epoch: Int64) {
         switch RecordKey(new.key) {
         case .epoch:
             guard let entry = log.entry(at: offset), case .epoch(let row)? = try? ChangelogEntry(entry.record) else {
                 return
             }
             world.count(row.isClean ? .leftClean : .marked)
-            log.newestEpoch = max(log.newestEpoch, row.epoch)
-            let owner = Ownerships.Key(partition: log.partition, epoch: row.epoch)
+            let owner = Ownerships.Key(partition: log.partition, epoch: epoch)
+            log.newestOwner = max(log.newestOwner, writer ?? 0)
+            if GroupEpoch.isOfAnotherLog(row.epoch, at: offset) { world.count(.epochRaised) }
+            checkPublished(row, epoch, log)
             if row.isClean { world.ownerships.leave(owner) } else { world.ownerships.mark(owner) }
         case .progress:
             world.count(.progressWritten)
@@ -207,26 +215,75 @@ final class Ledger {
                 return
             }
             check(row)
-            if epoch ?? 0 >= log.newestEpoch { world.ownerships.note(row) }
+            if writer ?? 0 >= log.newestOwner { world.ownerships.note(row) }
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)
             rowKeys.insert(new.key)
-            note(new, epoch, log)
+            note(new, writer, log)
         case .source:
             world.count(.sourceStored)
-            note(new, epoch, log)
+            note(new, writer, log)
         default: break
         }
     }
 
     /// What an owner says once more, since another wrote after its time, is what was valid before.
-    private func note(_ new: NewRecord, _ epoch: Int64?, _ log: TopicLog) {
-        guard epoch ?? 0 >= log.newestEpoch else {
+    private func note(_ new: NewRecord, _ writer: Int64?, _ log: TopicLog) {
+        guard writer ?? 0 >= log.newestOwner else {
             late.insert(new.key)
             return
         }
         if late.remove(new.key) != nil, valid[new.key] == new.value { world.count(.republished) }
         valid[new.key] = new.value
+    }
+
+    // MARK: A changelog that is recreated
+
+    /// What an owner's index held then, and must say again.
+    private struct Kept {
+        let epoch: Int64
+        let keys: [[UInt8]]
+        let damages: Int
+        /// How many appends had not been heard of when the first word of its epoch landed.
+        var doubts: Int?
+    }
+
+    /// The topic is deleted and made again, under an owner or not.
+    func recreate(_ log: TopicLog) {
+        let owner = world.owners(of: log.partition).first
+        if let owner, let epoch = owner.consumer.epoch(of: log.partition), let index = owner.indexes[log.partition],
+            world.ownerships.rank(Ownerships.Key(partition: log.partition, epoch: epoch)) == log.newestOwner
+        {
+            let keys = index.file.rows.flatMap { source, rows in
+                rows.variants.map { RecordKey.variant(source, $0.spec).bytes }
+                    + (rows.source == nil ? [] : [RecordKey.source(source).bytes])
+            }
+            kept[log.partition] = Kept(epoch: epoch, keys: keys, damages: world.counts[.indexDamaged])
+        }
+        _ = log.recreate()
+    }
+
+    /// Who noticed opens a later epoch twice: before all that its index held, and behind it.
+    private func checkPublished(_ row: EpochRow, _ epoch: Int64, _ log: TopicLog) {
+        guard let kept = kept[log.partition], row.epoch != kept.epoch else { return }
+        let doubts = world.counts[.appendUnknown]
+        guard !row.isClean, epoch == kept.epoch, kept.damages == world.counts[.indexDamaged],
+            kept.doubts == nil || kept.doubts == doubts
+        else {
+            self.kept[log.partition] = nil
+            return
+        }
+        // Of the first one it may not have heard, and have said it again.
+        if kept.doubts == nil {
+            self.kept[log.partition]?.doubts = doubts
+            return
+        }
+        self.kept[log.partition] = nil
+        world.count(.indexPublished)
+        let known = Set(log.history.map(\.record.key))
+        for key in kept.keys where !known.contains(key) {
+            world.fail(.published, "partition \(log.partition): \(String(decoding: key.suffix(24), as: UTF8.self))")
+        }
     }
 
     private func check(_ row: ProgressRow) {

@@ -17,6 +17,9 @@ final class Ownerships {
     }
 
     unowned let world: World
+    /// Counts up by partition, whatever epochs say: those of a changelog that was recreated begin again.
+    private var ranks: [Key: Int64] = [:]
+    private static func rank(_ incarnation: Int, _ epoch: Int64) -> Int64 { Int64(incarnation) << 48 + epoch }
     private var beginnings: [Key: Beginning] = [:]
     /// By partition, the progress row that counts.
     private var progress: [PartitionID: ProgressRow] = [:]
@@ -31,7 +34,21 @@ final class Ownerships {
 
     init(_ world: World) { self.world = world }
 
-    func begin(_ key: Key, committed: [Int: Int64]) {
+    func rank(_ key: Key) -> Int64? { ranks[key] }
+
+    /// The rank of who appends as an owner, at an offset of a changelog. What an owner of a log before appends where this one
+    /// is as long as that was cannot be told from what a new one does.
+    func rank(_ key: Key, at offset: Int64, in log: TopicLog) -> Int64? {
+        let own = ranks[key]
+        if GroupEpoch.isOfAnotherLog(key.epoch, at: offset) { return own }
+        let rank = Self.rank(log.incarnation, key.epoch)
+        if let own, own < rank { world.killers.excuse(key.partition) }
+        return own.map { max($0, rank) }
+    }
+
+    /// - Parameter incarnation: the changelog's, when its end was asked for.
+    func begin(_ key: Key, incarnation: Int, committed: [Int: Int64]) {
+        ranks[key] = Self.rank(incarnation, key.epoch)
         for topic in Topic.worked {
             let log = world.cluster.log(topic, key.partition)
             if committed[log.place] == nil, progress[key.partition]?.topics[topic]?.anchor == nil {
@@ -40,7 +57,8 @@ final class Ownerships {
             // Who was killed may not have said by which record its log is known.
             guard let last = latest[key.partition], !isClean(last) else { continue }
             world.ledger.excuseReplaced(in: log, forGood: true)
-            // Nor have committed its offset before the log was made anew.
+            // Nor have committed its offset before the log was made anew: that it did so then, for up to 15 s, cannot be told
+            // from what it would have committed of the old one (config/trouble.md).
             if log.isRecreated, let offset = committed[log.place] { world.ledger.excuse(log, below: offset) }
         }
         latest[key.partition] = key
@@ -57,18 +75,24 @@ final class Ownerships {
     func hinder(_ keys: some Sequence<Key>) { hindered.formUnion(keys) }
     func reset(_ log: TopicLog) { unknown.insert(log.place) }
 
+    /// The changelog is recreated, and with it went what its owners said of themselves.
+    func forget(_ partition: PartitionID) {
+        progress[partition] = nil
+        for topic in Topic.worked { reset(world.cluster.log(topic, partition)) }
+    }
+
     private func isClean(_ key: Key) -> Bool { left.contains(key) && !hindered.contains(key) }
 
-    func newestEpoch(of partition: PartitionID) -> Int64 { latest[partition]?.epoch ?? 0 }
+    func newest(of partition: PartitionID) -> Int64 { latest[partition].flatMap(rank) ?? 0 }
 
-    /// Owners since an epoch that did not leave in good order, and may not have told what they tried; nil where the simulator
+    /// Owners since one that did not leave in good order, and may not have told what they tried; nil where the simulator
     /// took records, or brought them back.
-    func badEnds(of partition: PartitionID, since epoch: Int64) -> Int? {
+    func badEnds(of partition: PartitionID, since first: Int64) -> Int? {
         let logs = Topic.worked.map { world.cluster.log($0, partition) }
         guard logs.allSatisfy({ $0.incarnation == 0 && !unknown.contains($0.place) }) else { return nil }
         let last = latest[partition]
         return beginnings.keys.count { key in
-            key.partition == partition && key.epoch >= epoch
+            key.partition == partition && rank(key) ?? 0 >= first
                 && (key == last ? hindered.contains(key) : !isClean(key))
         }
     }
@@ -88,7 +112,7 @@ final class Ownerships {
             }
             if mark.row?.answers?[.outcomes] != nil, last.time < mark.time { return "its owner could read the answer" }
         }
-        return isClean(last.owner) && last.owner.epoch < key.epoch ? "the last owner left in good order" : nil
+        return isClean(last.owner) && rank(last.owner) ?? 0 < rank(key) ?? 0 ? "the last owner left in good order" : nil
     }
 
     /// One that is in the log.

@@ -180,10 +180,11 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                 let group = world.group
                 let committed = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, group.committed[$0.place]) })
                 let bounds = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, $0.start..<$0.end) })
+                let incarnations = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, $0.incarnation) })
                 world.after(world.chance.within(100...10_000)) {
                     self.tell {
                         guard number == self.decision else { return }
-                        self.adopt(partitions, generation, bounds, committed)
+                        self.adopt(partitions, generation, bounds, incarnations, committed)
                     }
                 }
             }
@@ -191,7 +192,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
     }
 
     private func adopt(
-        _ partitions: [PartitionID], _ generation: Int, _ bounds: [Int: Range<Int64>], _ committed: [Int: Int64?]
+        _ partitions: [PartitionID], _ generation: Int, _ bounds: [Int: Range<Int64>], _ incarnations: [Int: Int],
+        _ committed: [Int: Int64?]
     ) {
         self.generation = generation
         phase = .owning(partitions)
@@ -199,10 +201,11 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         for partition in partitions {
             let changelog = world.cluster.log(.variants, partition)
             let range = bounds[changelog.place] ?? 0..<0
-            let epoch = range.upperBound << 20 + Int64(generation)
+            let epoch = GroupEpoch.epoch(changelogEnd: range.upperBound, generation: Int64(generation))
             epochs[partition] = epoch
             world.ownerships.begin(
-                Ownerships.Key(partition: partition, epoch: epoch), committed: committed.compactMapValues { $0 })
+                Ownerships.Key(partition: partition, epoch: epoch), incarnation: incarnations[changelog.place] ?? 0,
+                committed: committed.compactMapValues { $0 })
             ownerships.append(Ownerships.Key(partition: partition, epoch: epoch))
             world.count(.assigned)
             world.note("assigned", Int64(process.number), Int64(partition.number), epoch)

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Digest
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -73,8 +74,10 @@ final class SimulatedIndex: VariantIndex {
     var checkpoint: IndexCheckpoint? { file.checkpoint }
     var progress: ProgressRow? {
         guard process.world.plant != nil, var row = file.progress else { return file.progress }
-        if process.world.plants(.stalePosition), let older = process.machine.disk.older[partition]?.progress {
-            row.topics = older.topics
+        if process.world.plants(.stalePosition) {
+            if let older = process.machine.disk.older[partition]?.progress { row.topics = older.topics }
+            // The group's offset makes up for all but what was finished ahead of it.
+            for topic in Topic.worked { row.topics[topic]?.finished = [] }
         }
         if process.world.plants(.trustNoMarker) { row.suspects = [] }
         if process.world.plants(.forgetAttempts) { for topic in Topic.worked { row.topics[topic]?.waits = [] } }
@@ -89,6 +92,14 @@ final class SimulatedIndex: VariantIndex {
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot {
         try check()
         return file.rows[source] ?? SourceSnapshot()
+    }
+
+    func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] {
+        try check()
+        process.world.note("page", Int64(process.number), Int64(partition.number), Int64(file.rows.count))
+        return Array(
+            file.rows.map { IndexedSource(place: Int64($0.digest.words.0 >> 1), snapshot: $1) }
+                .filter { $0.place > place }.sorted { $0.place < $1.place }.prefix(min(limit, 3)))
     }
 
     func apply(
@@ -112,6 +123,7 @@ final class SimulatedIndex: VariantIndex {
         if world.chance.isOne(in: 3) {
             world.count(.indexDamaged)
             process.machine.disk.wipe(partition)
+            process.world.note("damaged", Int64(process.number), Int64(partition.number))
             throw .corrupt(path: "simulated", reason: "a page is damaged")
         }
         world.count(.indexAway)
@@ -121,6 +133,7 @@ final class SimulatedIndex: VariantIndex {
     func wipe() throws(IndexFailure) {
         if process.isDead { return }
         process.world.count(.indexWiped)
+        process.world.note("wiped", Int64(process.number), Int64(partition.number))
         file = SimulatedDisk.File()
         process.machine.disk.wipe(partition)
     }

@@ -5,8 +5,8 @@ internal import Records
 final class TopicLog {
     struct Entry {
         let record: Record
-        /// The ownership that it was appended in, whatever its headers say.
-        let epoch: Int64?
+        /// The ownership that it was appended in, by its rank, whatever its headers say.
+        let owner: Int64?
         /// Counts what was ever appended: offsets come again in a log that was cut or made anew.
         let serial: Int
         /// Everything that answers it is in the log, or nobody will answer it.
@@ -28,8 +28,8 @@ final class TopicLog {
     private(set) var incarnation = 0
     /// Its leader does not answer until then, microseconds.
     var awayUntil: Int64 = 0
-    /// Of a changelog: of the owner who opened its ownership last.
-    var newestEpoch: Int64 = 0
+    /// Of a changelog: the rank of the owner who opened its ownership last.
+    var newestOwner: Int64 = 0
     /// Offsets that meant other records before an election truncated the log, and what was appended until then.
     private var replaced: Range<Int64> = 0..<0
     private var replacedAfter = 0
@@ -41,13 +41,13 @@ final class TopicLog {
 
     init(_ topic: Topic, _ partition: PartitionID) { (self.topic, self.partition) = (topic, partition) }
 
-    func append(_ new: NewRecord, epoch: Int64?, at time: Int64, gap: Int64, attempt: Int = 0) -> Int64 {
+    func append(_ new: NewRecord, owner: Int64?, at time: Int64, gap: Int64, attempt: Int = 0) -> Int64 {
         let offset = end + gap
         let record = Record(
             topic: topic, partition: partition, offset: offset, timestamp: time, key: new.key, value: new.value,
             headers: new.headers)
         appended += 1
-        let entry = Entry(record: record, epoch: epoch, serial: appended, attempt: attempt)
+        let entry = Entry(record: record, owner: owner, serial: appended, attempt: attempt)
         entries.append(entry)
         if topic.isCompacted { history.append(entry) }
         end = offset + 1
@@ -121,6 +121,7 @@ final class TopicLog {
         defer {
             (entries, start, end, finishedCount) = ([], 0, 0, 0)
             (replaced, replacedForGood, isRecreated) = (0..<0, false, true)
+            (history, newestOwner) = ([], 0)
             incarnation += 1
         }
         return entries

@@ -131,7 +131,7 @@ extension World {
     }
 
     /// Those whom the group knows: a zombie may not have heard yet.
-    private func owners(of partition: PartitionID) -> [SimulatedProcess] {
+    func owners(of partition: PartitionID) -> [SimulatedProcess] {
         machines.compactMap(\.process).filter { group.isMember($0) && $0.consumer.owned.contains(partition) }
     }
 
@@ -142,12 +142,12 @@ extension World {
         for partition in Cluster.partitions {
             let log = cluster.log(.variants, partition)
             var valid: [[UInt8]: Record] = [:]
-            var epoch: Int64 = 0
+            var owner: Int64 = 0
             for entry in log.history {
                 let isMark = RecordKey(entry.record.key).map { if case .epoch = $0 { true } else { false } } ?? false
                 // Rows of an owner whose time is over do not count, whatever their headers say.
-                if let written = entry.epoch, written < epoch { continue }
-                if isMark, let written = entry.epoch { epoch = max(epoch, written) }
+                if let writer = entry.owner, writer < owner { continue }
+                if isMark, let writer = entry.owner { owner = max(owner, writer) }
                 valid[entry.record.key] = entry.record
             }
             var seen: [[UInt8]: Record] = [:]

@@ -6,7 +6,7 @@ internal import Records
 /// What goes wrong. A seed has some of them, so that others show what they do alone.
 enum Fault: Int, CaseIterable {
     case kill, terminate, pause, rebalance, loseDisk, oldDisk, otherDisk, clock
-    case cut, full, away, slow, failReads, compact, truncate, recreate, retain, expireOffsets, reset
+    case cut, full, away, slow, failReads, compact, truncate, recreate, recreateChangelog, retain, expireOffsets, reset
     case fillStore, failStore, slowStore, removeBlob, tearBlob, index
     case failOrigin, stallOrigin, changeOrigin, renderer
 
@@ -61,6 +61,12 @@ extension World {
         case .failReads: readFailsUntil = until
         case .compact: compact()
         case .truncate, .recreate, .retain, .expireOffsets: damage(log, fault)
+        case .recreateChangelog:
+            count(.changelogRecreated)
+            killers.excuse(log.partition)
+            ownerships.forget(log.partition)
+            ledger.recreate(cluster.log(.variants, log.partition))
+            cluster.announce(cluster.log(.variants, log.partition))
         case .reset: prepareReset(running)
         case .fillStore: shelf.fullUntil = until
         case .failStore: shelf.failsUntil = until
@@ -204,9 +210,7 @@ extension World {
         let time = World.begin + now / 1_000
         for log in cluster.logs where log.topic.isCompacted {
             let gone = log.compact(before: time - Self.compactionLag, tombstones: time - Self.tombstoneSeconds * 1_000)
-            if gone.isEmpty { continue }
-            count(.compacted)
-            killers.excuse(compacted: gone, of: log)
+            if !gone.isEmpty { count(.compacted) }
         }
     }
 }

@@ -14,7 +14,7 @@ final class World: @unchecked Sendable {
     static let attempts = 4
     /// How long the changelog keeps tombstones, and what is not to be compacted yet.
     static let tombstoneSeconds: Int64 = 60
-    static let compactionLag: Int64 = 25_000
+    static let compactionLag: Int64 = 45_000
 
     let catalogue = Catalogue.shared
     let plant: Plant?
@@ -116,7 +116,8 @@ final class World: @unchecked Sendable {
     private static let harms: [Happening] = [
         .killed, .paused, .zombie, .sessionExpired, .lost, .revokedLate, .appendLost, .appendUnknown, .offsetsExpired,
         .progressRefused, .leftEarly,
-        .resetEarliest, .resetLatest, .recreated, .truncated, .retained, .commitLost, .diskLost, .diskOlder,
+        .resetEarliest, .resetLatest, .recreated, .changelogRecreated, .truncated, .retained, .commitLost, .diskLost,
+        .diskOlder,
     ]
 
     // MARK: Machines
