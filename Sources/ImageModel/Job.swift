@@ -13,14 +13,17 @@ package struct Job: Sendable, Hashable {
     package var lane: Lane
     /// Milliseconds since 1970; nil if the job never expires.
     package var expires: Int64?
+    package var freshness: JobFreshness
+    package var fallback: JobFallback
     /// W3C trace context, passed through.
     package var traceparent: String?
 
     package init(
         id: String, url: SourceURL, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: Int64? = nil,
-        traceparent: String? = nil
+        freshness: JobFreshness = .ifStale, fallback: JobFallback = .stale, traceparent: String? = nil
     ) {
         (self.id, self.url, self.source, self.variants) = (id, url, source, variants)
         (self.lane, self.expires, self.traceparent) = (lane, expires, traceparent)
+        (self.freshness, self.fallback) = (freshness, fallback)
     }
 }

@@ -32,6 +32,10 @@ struct Flight: Sendable {
         var fetched: Fetched?
         /// After the last row that it announced.
         var position: Int64 = 0
+        /// The version that was stored, where the source has another now.
+        var changedFrom: SourceVersion?
+        /// Of what was stored, what has other bytes now and is not told yet.
+        var changed: [SourceChange.Variant] = []
     }
 
     struct Fetched: Sendable {
@@ -58,12 +62,26 @@ struct Flight: Sendable {
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
+    /// A job wants its source to be asked for in any case.
+    var isForced = false
+    /// What was asked for is answered: what else was stored is made anew.
+    var isRemaking = false
 
     /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
-        return pendingJobs.flatMap(\.job.variants).filter { results[$0] == nil && seen.insert($0).inserted }
+        let wanted = pendingJobs.flatMap(\.job.variants) + (isRemaking ? outdated : [])
+        return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
+
+    /// What is stored of other bytes than were fetched, and not made anew yet.
+    var outdated: [VariantSpec] {
+        guard let version = fetched?.version, hasBody else { return [] }
+        return snapshot.variants.filter { $0.version != version && results[$0.spec] == nil }.map(\.spec)
+    }
+
+    /// Its origin must still be asked.
+    var mustAsk: Bool { isForced && fetched == nil }
 
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 

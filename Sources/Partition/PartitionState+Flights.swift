@@ -14,6 +14,7 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
         guard !missing.isEmpty else { return land(id, now, &effects) }
+        if flight.mustAsk { return wait(for: .fetch, id, &effects) }
         let plan = plan(missing, flight, now)
         for row in plan.unchanged {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
@@ -109,6 +110,9 @@ extension PartitionState {
             expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
+        let known = flight.snapshot.version
+        if let known, known != row.version { course.changedFrom = known }
+        effects.append(.work(.checked(flight.host, known.map { $0 == row.version ? .same : .changed } ?? .new)))
         flight.snapshot.source = row
         flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
         course.fetched = Flight.Fetched(row: row, picture: picture)
@@ -119,6 +123,7 @@ extension PartitionState {
 
     /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.
     private func renderTask(of flight: Flight, _ now: Moment) -> RenderTask? {
+        if flight.mustAsk { return nil }
         var flight = flight
         var (batch, renewed): (Batch?, [VariantRow]) = (nil, [])
         let fetched = flight.course?.fetched
@@ -131,7 +136,8 @@ extension PartitionState {
         if fetched?.picture == nil { batch = plan(flight.missing, flight, now).reuses.first }
         guard batch != nil || fetched != nil else { return nil }
         return RenderTask(
-            batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed, lane: flight.lane,
+            batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed,
+            replaced: flight.replaced(by: batch), change: flight.change(completedBy: batch), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host)
     }
 
@@ -151,8 +157,14 @@ extension PartitionState {
         lastPass = (now.wall, now.wall)
         if let fetched = task.fetched { flight.snapshot.source = fetched.row.kept(at: original, fetched.picture) }
         for row in rows {
-            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)
+            let old = task.replaced[row.spec]
+            // Other bytes of the source gave the same of the variant: it stands where it stood.
+            let isSame = old?.digest == row.digest && old?.location == row.location
+            let kind: OutcomeKind = isSame ? .unchanged : task.isReuse ? .reused : .stored
+            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: kind, row: row)
         }
+        course.changed = task.change == nil ? course.changed + SourceChange.variants(rows, replacing: task.replaced) : []
+        if task.change != nil { course.changedFrom = nil }
         flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
         if let fetched = task.fetched?.row {
@@ -188,7 +200,7 @@ extension PartitionState {
     /// Nothing more to make: answers wait until the index holds what was announced.
     private mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
-            return end(id, now, &effects)
+            return finish(id, now, &effects)
         }
         flights[id]?.stage = .folding(course.position, course)
         folding.push(Folding(position: course.position, flight: id))
@@ -197,8 +209,22 @@ extension PartitionState {
     mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
         folded = max(folded, position)
         while let first = folding.first, first.position <= folded, let done = folding.pop() {
-            end(done.flight, now, &effects)
+            finish(done.flight, now, &effects)
         }
+    }
+
+    /// Its jobs are answered. Then what else was stored of a source that has changed is made anew, on the slow lane.
+    private mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        guard var flight = flights[id], !isLeaving, let course = flight.course,
+            !flight.outdated.isEmpty || !course.changed.isEmpty
+        else { return end(id, now, &effects) }
+        for pending in flight.pendingJobs { answer(pending, flight, nil, lastPass.worker, now, &effects) }
+        let late = flight.late
+        (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .slow)
+        flight.stage = .waiting(.render, course)
+        flights[id] = flight
+        request(.render, for: flight, &effects)
+        for pending in late { effects.append(.lookUp(pending)) }
     }
 
     mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {

@@ -24,7 +24,10 @@ extension PartitionState {
             effects.append(.permit(.move(id, flight.lane, since: since)))
         }
         flight.since = since
-        if flight.isOpen {
+        let isForced = pending.job.freshness == .force
+        // What was asked before the job came may tell of a time before it.
+        if flight.isOpen, !isForced || flight.course == nil {
+            if isForced { flight.isForced = true }
             let pending = pending.choosing(by: flight.fetched, rules.qualities)
             flight.pendingJobs.append(pending)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
@@ -43,14 +46,15 @@ extension PartitionState {
     mutating func begin(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        if let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
+        let job = pending.job
+        if job.freshness == .ifStale, let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
-        if plan.isUnchanged {
+        if plan.isUnchanged, job.freshness != .force {
             // What `auto` became depends on more than rows.
             let variants =
                 pending === asked
@@ -65,13 +69,19 @@ extension PartitionState {
             effects.answer(pending, .expired, at: now)
             return
         }
+        if job.freshness == .cacheOnly, !plan.toFetch.isEmpty {
+            let note = FailureNote(CacheFailure.notStored)
+            return effects.answer(pending, .failed, variants: pending.outcomes(of: plan, note), failure: note, at: now)
+        }
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }
         let id = nextFlight()
-        let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
+        let isForced = job.freshness == .force
+        let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url.fetched))
-        let flight = Flight(
+        var flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: host, pendingJobs: [pending],
             lane: pending.job.lane, since: since, stage: .queued(kind), snapshot: snapshot)
+        flight.isForced = isForced
         flights[id] = flight
         bySource[pending.job.source] = id
         request(kind, for: flight, &effects)
@@ -132,6 +142,16 @@ extension PendingJob {
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
             heldSince: heldSince, deaths: deaths)
+    }
+
+    /// What is stored, and for all else the failure.
+    func outcomes(of plan: Plan, _ note: FailureNote) -> VariantOutcomes {
+        VariantOutcomes(
+            job.variants.map { spec in
+                let row = plan.unchanged.first { $0.spec == spec }
+                return VariantOutcome(
+                    spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
+            })
     }
 
     func outcome(

@@ -14,11 +14,13 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     case variants
     case outcomes
     case dead
+    /// What becomes of sources and variants without a job that asks for it.
+    case events
 
     package static let jobsFast = Topic.jobs(.fast)
     package static let jobsSlow = Topic.jobs(.slow)
     package static let lanes = Lane.allCases.map(Topic.jobs)
-    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead]
+    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .events]
 
     package var rawValue: String {
         switch self {
@@ -32,6 +34,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .variants: "variants"
         case .outcomes: "outcomes"
         case .dead: "dead"
+        case .events: "events"
         }
     }
 
@@ -67,6 +70,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .variants: Lane.count + 6
         case .outcomes: Lane.count + 7
         case .dead: Lane.count + 8
+        case .events: Lane.count + 9
         }
     }
 

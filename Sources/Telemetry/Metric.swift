@@ -12,6 +12,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case retries = "mezzotint_retries_total"
     case variants = "mezzotint_variants_total"
     case fetches = "mezzotint_fetches_total"
+    case sourceChecks = "mezzotint_source_checks_total"
     case fetchedBytes = "mezzotint_fetched_bytes_total"
     case renders = "mezzotint_renders_total"
     case failures = "mezzotint_failures_total"
@@ -36,7 +37,7 @@ package enum Metric: String, Sendable, CaseIterable {
         switch self {
         case .jobs: ["lane", "outcome"]
         case .jobFailures, .failures: ["code"]
-        case .variants: ["result"]
+        case .variants, .sourceChecks: ["result"]
         case .recordsUnfinished, .recordsFinishedAhead: ["topic"]
         case .permits, .permitsInUse: ["kind"]
         case .lagRecords, .lagSeconds: ["topic", "partition"]
@@ -60,6 +61,7 @@ package enum Metric: String, Sendable, CaseIterable {
         case .retries: "Jobs that were put off to be tried again."
         case .variants: "Variants that are stored (from a fetch), reused (made from what was stored) or unchanged."
         case .fetches: "Fetches of sources that were begun."
+        case .sourceChecks: "Sources that were fetched, by what was found: new ones, those that their origins confirmed (notModified), the same bytes, changed ones."
         case .fetchedBytes: "Bytes of sources that were fetched."
         case .renders: "Variants that were rendered, stored and announced."
         case .failures: "Stages that failed, by code: fetch, render, store, index and log, tried again or not."

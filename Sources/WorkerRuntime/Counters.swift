@@ -1,6 +1,7 @@
-internal import Canonical
+package import Canonical
 internal import Failures
 package import ImageModel
+package import Partition
 package import Records
 
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
@@ -18,8 +19,15 @@ package struct Counters: Sendable, Equatable {
     package var unchanged = 0
     /// Requests that were begun.
     package var fetches = 0
-    /// Sources that their origins confirmed.
-    package var notModified = 0
+    /// What fetches found.
+    package private(set) var checks: [SourceCheck: Int] = [:]
+    package var notModified: Int { checks[.notModified] ?? 0 }
+    /// By host: how often a source was asked for that was known, and how often nothing new was found.
+    package private(set) var matches: [OriginHost: Matches] = [:]
+    package struct Matches: Sendable, Equatable {
+        package var asked = 0
+        package var found = 0
+    }
     package var fetchedBytes = 0
     package var renders = 0
     /// Rows that came back from the changelog into indexes.
@@ -88,8 +96,20 @@ package struct Counters: Sendable, Equatable {
     mutating func countFailure(_ code: String) { failures[code, default: 0] += 1 }
 
     /// Variants are in the changelog.
-    mutating func count(variants: Int, isReuse: Bool) {
+    ///
+    /// - Parameter same: those that came out as they were.
+    mutating func count(variants: Int, isReuse: Bool, same: Int) {
         renders += variants
-        if isReuse { reused += variants } else { stored += variants }
+        if isReuse { reused += variants } else { stored += variants - same }
     }
+
+    /// An origin was asked for a source.
+    mutating func count(_ check: SourceCheck, of host: OriginHost) {
+        checks[check, default: 0] += 1
+        guard check != .new, matches[host] != nil || matches.count < Self.hostLimit else { return }
+        matches[host, default: Matches()].asked += 1
+        if check.isMatch { matches[host]?.found += 1 }
+    }
+    /// Hosts that are told of one by one.
+    private static let hostLimit = 1_000
 }

@@ -6,6 +6,7 @@ internal import Ports
 internal import Posix
 internal import Records
 internal import Telemetry
+internal import VariantSpec
 
 /// A job's seven steps, in order. What decides is a value that never awaits; what performs is here.
 ///
@@ -30,6 +31,7 @@ extension Worker {
         case .render(let flight, let task):
             underWay += 1
             tasks.yield { await self.make(flight, task) }
+        case .checked(let host, let check): counters.count(check, of: host)
         case .putOff(let pending, let cause):
             counters.retries += 1
             tell(cause, of: pending.job)
@@ -61,7 +63,7 @@ extension Worker {
             case .source(let source):
                 await fetched(
                     flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
-            case .notModified(let head): await notModified(flight, head)
+            case .notModified(let head): await done(.notModified(flight, head))
             }
         } catch {
             await done(.failed(flight, note(of: error)))
@@ -116,18 +118,32 @@ extension Worker {
         if let pictures, let source = task.batch?.renderSource {
             blobs += pictures.variants.map { NewBlob($0.content, as: BlobName(source.source, source.version, $0.spec)) }
         }
-        let stored = try await ports.store.put(blobs)
+        var stored = try await ports.store.put(blobs)
         let original = originals > 0 ? stored[0].location : nil
         guard let pictures, let source = task.batch?.renderSource else { return (original, []) }
-        let rows = zip(pictures.variants, stored.dropFirst(originals)).map { variant, blob in
+        stored.removeFirst(originals)
+        var rows: [VariantRow] = []
+        for (variant, blob) in zip(pictures.variants, stored) {
             var row = source.row(
                 of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: now)
             // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
             if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
-            return row
+            if let old = task.replaced[variant.spec] { try await keep(old, as: &row, insteadOf: blob) }
+            rows.append(row)
         }
         return (original, rows)
+    }
+
+    /// What came out as it was stays where it is: who has it need not be told.
+    private nonisolated func keep(
+        _ old: VariantRow, as row: inout VariantRow, insteadOf blob: StoredBlob
+    ) async throws(StoreFailure) {
+        guard old.digest == row.digest, old.location != row.location,
+            try await ports.store.open(old.location, if: { $0 == old.digest }) != nil
+        else { return }
+        if !blob.isAnothers { try await ports.store.remove(blob.location) }
+        (row.location, row.storedAt) = (old.location, old.storedAt)
     }
 
     /// 6. Rows go into the changelog, acknowledged; the position after them. They count once they are folded.
@@ -135,6 +151,13 @@ extension Worker {
         _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
+        // Before the row that makes it known: a crash between them tells it twice, and never not at all.
+        if var change = task.change {
+            change.variants += SourceChange.variants(rows, replacing: task.replaced)
+            if !change.variants.isEmpty {
+                records.append(change.newRecord(partition: flight.partition, traceparent: task.traceparent))
+            }
+        }
         if let fetched = task.fetched {
             let source = fetched.row.kept(at: original, fetched.picture)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))
@@ -166,11 +189,6 @@ extension Worker {
         done(.fetched(flight, picture))
     }
 
-    private func notModified(_ flight: FlightID, _ head: AnswerHead) {
-        counters.notModified += 1
-        done(.notModified(flight, head))
-    }
-
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
     func announcing(_ flight: FlightID) {
         let wasFull = isStoreFull
@@ -182,7 +200,9 @@ extension Worker {
     private func announced(
         _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64
     ) {
-        counters.count(variants: rows.count, isReuse: task.isReuse)
+        counters.count(
+            variants: rows.count, isReuse: task.isReuse,
+            same: rows.count { task.replaced[$0.spec]?.location == $0.location })
         done(.announced(flight, original: original, rows: rows, position: position))
     }
 

@@ -104,4 +104,30 @@ struct CachingTests {
             rules.flight(driver.feed(.arrived(driver.pending("j", source, [PartitionStateTests.small])))))
         #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known == nil)
     }
+
+    @Test("A job that says force has its source asked for though it is fresh; one that says cacheOnly never does")
+    func freshness() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
+        func job(_ id: String, _ spec: VariantSpec, _ freshness: JobFreshness) -> PendingJob {
+            let pending = driver.pending(id, source, [spec])
+            var job = pending.job
+            job.freshness = freshness
+            return PendingJob(job: job, record: pending.record)
+        }
+        #expect(rules.kinds(driver.feed(.arrived(job("1", PartitionStateTests.small, .cacheOnly)))) == [.unchanged])
+        let late = driver.feed(.arrived(job("2", PartitionStateTests.small, .cacheOnly)), at: 60_000)
+        #expect(rules.kinds(late) == [.failed] && rules.flight(late) == nil)
+
+        let id = try #require(rules.flight(driver.feed(.arrived(job("3", PartitionStateTests.small, .force)))))
+        #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known?.etag == "\"a\"")
+        // What is asked already may tell of a time before the job.
+        #expect(driver.feed(.arrived(job("4", PartitionStateTests.small, .force))).isEmpty)
+        _ = driver.feed(.notModified(id, head([])))
+        _ = driver.feed(.granted(.render, id))
+        _ = driver.feed(.rendered(id))
+        let ended = driver.feed(.announced(id, original: nil, rows: [], position: 0))
+        #expect(rules.kinds(ended) == [.unchanged])
+        #expect(rules.flight(ended) != nil)
+    }
 }

@@ -64,7 +64,7 @@ struct ExtremeTimeTests {
                 case .answer(let record, let disposition):
                     answers.append(disposition)
                     pending.append(.acknowledged([RecordPlace(record)]))
-                case .await, .putOff, .render, .commit, .opened, .closed: break
+                case .await, .checked, .putOff, .render, .commit, .opened, .closed: break
                 }
             }
         }

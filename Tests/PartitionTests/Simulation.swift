@@ -187,7 +187,7 @@ struct Simulation {
                 fetches[key, default: 0] += 1
                 pending.append(.work(piece))
             case .render: pending.append(.work(piece))
-            case .putOff, .opened, .closed: break
+            case .checked, .putOff, .opened, .closed: break
             case .await: preconditionFailure("the index is always there")
             }
         }

@@ -46,7 +46,7 @@ final class Ledger {
         case .retry, .retry10s, .retry1m, .retry10m, .retry1h: attempt = retried(new, id)
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
-        case .variants, .control: break
+        case .variants, .control, .events: break
         }
         let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
         let time = World.begin + world.now / 1_000

@@ -1,4 +1,5 @@
 import Canonical
+import EmbeddedLog
 import ImageModel
 import Records
 import TestPixels
@@ -57,5 +58,69 @@ struct RenewalTests {
         #expect(try await rows(7).source?.original == before.source?.original)
         let third = try await run()
         #expect(third.unchanged == 3 * Self.count && bench.origin.requestCount == 2 * Self.count)
+    }
+}
+
+extension RenewalTests {
+    /// The events of the log, in order of their partitions.
+    private func events() async throws -> [Record] {
+        let log = try bench.log
+        var records: [Record] = []
+        for number in 0..<Int32(log.partitionCount) {
+            records += try await log.read(.events, PartitionID(number), from: 0, limit: 1_000)
+        }
+        await log.close()
+        return records
+    }
+
+    private func ask(_ specs: [String]) async throws -> Counters {
+        let log = try bench.log
+        try await bench.publish([(bench.url("/1.png"), specs, .fast)], to: log)
+        return try await bench.work(log: log)
+    }
+
+    @Test("One has changed, and one of its variants is asked for: one body gives all that is stored anew, and one event tells of it")
+    func changed() async throws {
+        serve(1, picture(1), then: picture(2))
+        _ = try await ask(specs)
+        let old = try await rows(1)
+        let second = try await ask([specs[1]])
+        #expect(second.jobs == 1 && second.stored == 3 && second.renders == 3)
+        #expect(second.fetches == 1 && second.fetchedBytes == picture(2).count && second.notModified == 0)
+        let new = try await rows(1)
+        #expect(new.variants.count == 3 && new.variants.values.allSatisfy { $0.version == new.source?.version })
+        let told = try await events()
+        #expect(told.count == 1 && told.first?.header("ce_type") == "mezzotint.source.changed.v1")
+        let text = String(decoding: told.first?.value ?? [], as: UTF8.self)
+        let (from, to) = (try #require(old.source?.version), try #require(new.source?.version))
+        #expect(text.contains("\"from\":\"\(from)\",\"to\":\"\(to)\""))
+        for (spec, row) in new.variants {
+            let before = try #require(old.variants[spec])
+            #expect(row.location != before.location)
+            #expect(text.contains("{\"spec\":\"\(spec)\",\"location\":\"\(row.location)\",\"replaces\":\"\(before.location)\"}"))
+        }
+        #expect(try await bench.outcomes().map(\.kind) == [.stored, .stored])
+    }
+
+    @Test("A comment alone has changed: nothing of what is stored changes, and nobody is told")
+    func comment() async throws {
+        let photo = picture(1)
+        // An empty chunk of text behind the header: other bytes, and the same picture.
+        let comment: [UInt8] = [0, 0, 0, 4] + Array("tEXt".utf8) + Array("a\0bc".utf8) + [0xB7, 0x6E, 0x7F, 0xE9]
+        serve(1, photo, then: Array(photo[..<33]) + comment + Array(photo[33...]))
+        _ = try await ask(specs)
+        let old = try await rows(1)
+        let second = try await ask([specs[0]])
+        #expect(second.unchanged == 1 && second.stored == 0 && second.renders == 3)
+        let new = try await rows(1)
+        #expect(new.source?.version != old.source?.version)
+        for (spec, row) in new.variants {
+            #expect(row.version == new.source?.version)
+            #expect(row.location == old.variants[spec]?.location && row.digest == old.variants[spec]?.digest)
+        }
+        #expect(try await events().isEmpty)
+        #expect(try await bench.outcomes().map(\.kind) == [.stored, .unchanged])
+        let third = try await ask(specs)
+        #expect(third.unchanged == 3 && third.fetches == 0)
     }
 }

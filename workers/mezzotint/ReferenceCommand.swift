@@ -166,7 +166,7 @@ enum ReferenceCommand {
         let entries = [
             CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
             RenderFailure.catalogue, StoreFailure.catalogue,
-            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, StageFault.catalogue,
+            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, CacheFailure.catalogue, StageFault.catalogue,
         ].joined()
         return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")
     }

@@ -103,6 +103,7 @@ final class MetricsSource: Sendable {
             return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]
                 .map { Sample($0.1, $0.0) }
         case .fetches: return [Sample(counters.fetches)]
+        case .sourceChecks: return SourceCheck.allCases.map { Sample(counters.checks[$0] ?? 0, $0.rawValue) }
         case .fetchedBytes: return [Sample(counters.fetchedBytes)]
         case .renders: return [Sample(counters.renders)]
         case .failures: return Self.byCode(counters.failures, Self.stageCodes)

@@ -1,0 +1,63 @@
+package import Canonical
+package import ImageModel
+internal import JSONText
+package import VariantSpec
+
+/// The event that a source has other bytes than before, and what that changed of what was stored.
+package struct SourceChange: Sendable, Hashable {
+    package struct Variant: Sendable, Hashable {
+        package let spec: VariantSpec
+        /// Relative to the store's root.
+        package let location: String
+        /// What it takes the place of.
+        package let replaces: String
+
+        package init(_ row: VariantRow, replacing old: VariantRow) {
+            (spec, location, replaces) = (row.spec, row.location, old.location)
+        }
+    }
+
+    package let source: SourceKey
+    package let url: String
+    package let from: SourceVersion
+    package let to: SourceVersion
+    /// Milliseconds since 1970.
+    package let at: Int64
+    /// Those whose bytes are others now.
+    package var variants: [Variant]
+
+    package init(of row: SourceRow, from: SourceVersion, variants: [Variant] = []) {
+        (source, url, self.from, to, at) = (row.source, row.url, from, row.version, row.fetchedAt)
+        self.variants = variants
+    }
+
+    package func newRecord(partition: PartitionID, traceparent: String?) -> NewRecord {
+        var json = JSONWriter(reserving: 256 + 256 * variants.count)
+        json.beginObject()
+        json.key("source")
+        json.hex(source.digest)
+        json.field("url", url)
+        json.key("from")
+        json.hex(from.word)
+        json.key("to")
+        json.hex(to.word)
+        json.field("at", at)
+        json.key("variants")
+        json.beginArray()
+        for variant in variants {
+            json.beginObject()
+            json.key("spec")
+            json.spec(variant.spec)
+            json.field("location", variant.location)
+            json.field("replaces", variant.replaces)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return NewRecord(
+            topic: .events, partition: partition, key: RecordKey.job(source).bytes, value: json.bytes,
+            headers: EventHeader.event(
+                EventHeader.sourceChanged, id: "\(source.hex)/changed/\(from)-\(to)-\(at)", at: at,
+                traceparent: traceparent))
+    }
+}
