@@ -259,10 +259,20 @@ extension PartitionState {
             })
         // The least final one: what another variant may still become is not given up for one that never will be made.
         guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
+            if pending.job.isOwn { owed.remove(pending.job.source) }
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
             return effects.answer(pending, kind, variants: variants, at: now)
         }
+        if failure.isOutage, let standIn = fallback(pending, flight.snapshot, flight.results, now) {
+            return answer(pending, by: standIn, failure, now, &effects)
+        }
+        if pending.job.isOwed, failure.verdict == .retry, !pending.isExpired(at: now.wall) {
+            let wait = rules.retry.delay(heldFor: now.wall - pending.firstSeen, jitter: jitter())
+            return putOff(
+                pending.putOff(until: now.wall + wait, attempts: pending.attempts), failure, now, &effects)
+        }
+        if pending.job.isOwn { owed.remove(pending.job.source) }
         let attempts = pending.attempts + 1
         let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
         switch isEndless ? .retry : failure.verdict {

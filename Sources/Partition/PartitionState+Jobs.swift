@@ -47,7 +47,7 @@ extension PartitionState {
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let job = pending.job
-        if job.freshness == .ifStale, let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
+        if job.freshness == .ifStale, !job.isOwn, let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
@@ -61,9 +61,11 @@ extension PartitionState {
                 ? recentAnswers.note(
                     unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
+            if job.isOwn { owed.remove(job.source) }
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
+        if answerWhileRevalidating(pending, snapshot, now, &effects) { return }
         // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
         if pending.isExpired(at: now.wall) {
             effects.answer(pending, .expired, at: now)
@@ -71,6 +73,10 @@ extension PartitionState {
         }
         if job.freshness == .cacheOnly, !plan.toFetch.isEmpty {
             let note = FailureNote(CacheFailure.notStored)
+            if let standIn = fallback(pending, snapshot, [:], now) {
+                let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: note, at: now.wall)
+                return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+            }
             return effects.answer(pending, .failed, variants: pending.outcomes(of: plan, note), failure: note, at: now)
         }
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }

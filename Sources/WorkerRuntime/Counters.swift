@@ -41,6 +41,8 @@ package struct Counters: Sendable, Equatable {
     package var expired: Int { jobs(.expired) }
     package var cancelled: Int { jobs(.cancelled) }
     package var dead: Int { jobs(.dead) }
+    package var stale: Int { jobs(.stale) }
+    package var degraded: Int { jobs(.degraded) }
 
     package func jobs(_ kind: OutcomeKind, on lane: Lane) -> Int { ends[Self.place(kind, lane)] }
     private func jobs(_ kind: OutcomeKind) -> Int { Lane.allCases.reduce(0) { $0 + jobs(kind, on: $1) } }
@@ -55,6 +57,8 @@ package struct Counters: Sendable, Equatable {
             case .expired: 4
             case .cancelled: 5
             case .dead: 6
+            case .stale: 7
+            case .degraded: 8
             }
         return lane.ordinal * OutcomeKind.allCases.count + kind
     }
@@ -78,7 +82,7 @@ package struct Counters: Sendable, Equatable {
 
         init(_ outcome: Outcome) {
             (kind, lane) = (outcome.kind, outcome.lane)
-            failed = outcome.failure.map { Failed(outcome, $0) }
+            failed = outcome.kind.isSuccess ? nil : outcome.failure.map { Failed(outcome, $0) }
             // All of them most times, and a look at each costs a copy of its row.
             let variants = outcome.variants
             unchanged = kind == .unchanged ? variants.count : variants.count { $0.kind == .unchanged }

@@ -28,21 +28,31 @@ extension Outbox {
             self.records += records
         }
 
-        mutating func add(_ answers: [Answer], partitions: Int) {
+        mutating func add(_ answers: [Answer], partitions: Int, keys: JobKeys?) {
             entries.reserveCapacity(entries.count + answers.count)
             records.reserveCapacity(records.count + answers.count)
             var json = JSONWriter(reserving: 2_048)
-            for answer in answers { add(answer, partitions: partitions, by: &json) }
+            for answer in answers { add(answer, partitions: partitions, keys, by: &json) }
         }
 
-        private mutating func add(_ answer: Answer, partitions: Int, by json: inout JSONWriter) {
+        private mutating func add(
+            _ answer: Answer, partitions: Int, _ keys: JobKeys?, by json: inout JSONWriter
+        ) {
             let (record, first) = (answer.record, records.count)
             var count: Counters.Answer?
-            var isAnswer = true
+            // Those that the record is finished by: the first of them, or all.
+            var answering = Int.max
             switch answer.disposition {
             case .outcome(let outcome):
                 count = Counters.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, by: &json))
+                records += outcome.refreshed(partition: record.partition)
+                answering = 1
+            case .owing(let outcome, let debt):
+                count = Counters.Answer(outcome)
+                records.append(outcome.newRecord(partition: record.partition, by: &json))
+                records.append(debt.newRecord(of: record, at: answer.at, signedBy: keys))
+                answering = 1
             case .dead(let letter, let outcome):
                 count = Counters.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
@@ -61,7 +71,7 @@ extension Outbox {
                 }
                 records.append(again)
             case .rekey(let job):
-                isAnswer = false
+                answering = 0
                 var headers = record.keptHeaders
                 headers.append(EventHeader.id, job.id)
                 headers.append(EventHeader.rekeyed, "\(record.jobOrigin)")
@@ -70,7 +80,7 @@ extension Outbox {
                         topic: record.topic, partition: job.source.partition(of: partitions),
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
-            for place in first..<records.count where isAnswer {
+            for place in first..<records.count where place - first < answering {
                 // In its place: in a copy all headers would be written once more.
                 records[place].headers.append(answered: record, needsLetter: place > first)
             }
@@ -88,7 +98,8 @@ extension Outbox.Answer {
     /// that cannot be appended again is dead, since nobody would see it any more.
     func small(_ refusal: FailureNote) -> Outbox.Answer {
         switch disposition {
-        case .outcome(let outcome): Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
+        case .outcome(let outcome), .owing(let outcome, _):
+            Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
         case .retry(let pending, _, _): dead(pending.job, pending.attempts, refusal)
@@ -102,6 +113,21 @@ extension Outbox.Answer {
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: .dead, variants: [], failure: refusal,
             attempts: attempts, at: at, traceparent: job.traceparent)
         return Outbox.Answer(record, .dead(letter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
+    }
+}
+
+extension Debt {
+    /// Through a retry topic, signed where workers take signed jobs alone.
+    fileprivate func newRecord(of record: Record, at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
+        let body = job.body
+        let note = RetryNote(
+            job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
+            origin: record.jobOrigin, traceparent: job.traceparent)
+        var again = note.newRecord(
+            topic: DelayTier(within: notBefore - now, job.lane).topic, key: RecordKey.job(job.source).bytes, body: body,
+            partition: record.partition, at: now)
+        if let keys { again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body)) }
+        return again
     }
 }
 

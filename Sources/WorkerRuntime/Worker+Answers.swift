@@ -58,7 +58,7 @@ extension Worker {
     /// Answers are written down here: not on the thread that decides.
     private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
-        written.add(batch.new, partitions: ports.log.partitionCount)
+        written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
         await sent(written, await ports.log.append(written.records, as: owner), as: owner)
     }
 
@@ -82,7 +82,7 @@ extension Worker {
             }
         }
         let goesAgain = !failed.isEmpty
-        failed.add(smaller, partitions: ports.log.partitionCount)
+        failed.add(smaller, partitions: ports.log.partitionCount, keys: configuration.keys)
         if let refusal = results.lazy.compactMap(\.failure).first {
             note(
                 refusal,

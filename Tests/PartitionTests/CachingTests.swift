@@ -11,23 +11,23 @@ import VariantSpec
 
 @Suite("A partition's rules: what an origin confirms", .timeLimit(.minutes(1)))
 struct CachingTests {
-    private let rules = PartitionStateTests()
-    private var source: SourceKey { rules.source }
+    let rules = PartitionStateTests()
+    var source: SourceKey { rules.source }
 
-    private func head(_ fields: [(String, String)]) -> AnswerHead {
+    func head(_ fields: [(String, String)]) -> AnswerHead {
         var head = AnswerHead()
         head.fields = AnswerFields(fields.map { (name: $0.0, value: $0.1) })
         return head
     }
 
-    private func picture(_ bytes: [UInt8], _ fields: [(String, String)]) -> FetchedPicture {
+    func picture(_ bytes: [UInt8], _ fields: [(String, String)]) -> FetchedPicture {
         let picture = FetchedPicture(bytes)
         let source = FetchedSource(body: picture.source.body, digest: picture.source.digest, head: head(fields))
         return FetchedPicture(source: source, picture: picture.picture)
     }
 
     /// A source with two variants, as a fetch at 0 left them.
-    private func stored(_ fields: [(String, String)]) throws -> SourceSnapshot {
+    func stored(_ fields: [(String, String)]) throws -> SourceSnapshot {
         var driver = PartitionStateTests.Driver()
         let job = driver.pending("first", source, [PartitionStateTests.large, PartitionStateTests.small])
         let id = try #require(rules.flight(driver.feed(.arrived(job))))
@@ -37,7 +37,7 @@ struct CachingTests {
         return SourceSnapshot(source: task.fetched?.row, variants: rules.rows(task))
     }
 
-    private func request(_ effects: [PartitionEffect]) -> FetchRequest? {
+    func request(_ effects: [PartitionEffect]) -> FetchRequest? {
         for case .work(.fetch(_, let request)) in effects { return request }
         return nil
     }

@@ -74,7 +74,7 @@ struct PartitionStateTests {
     func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
         settled(effects).compactMap {
             switch $0 {
-            case .outcome(let outcome), .dead(_, let outcome): outcome.kind
+            case .outcome(let outcome), .owing(let outcome, _), .dead(_, let outcome): outcome.kind
             case .retry, .rekey: nil
             }
         }
@@ -276,7 +276,7 @@ struct PartitionStateTests {
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends)
         case .dead: #expect(ends == "dead")
-        case .retry, .rekey: Issue.record("it went to a topic")
+        case .owing, .retry, .rekey: Issue.record("it went to a topic")
         }
     }
 

@@ -187,6 +187,7 @@ final class Ledger {
             case .expired: .expired
             case .dead: .dead
             case .cancelled: .failed
+            case .stale, .degraded: .unchanged
             }
         world.count(happening)
     }

@@ -123,4 +123,32 @@ extension RenewalTests {
         let third = try await ask(specs)
         #expect(third.unchanged == 3 && third.fetches == 0)
     }
+
+    @Test("An origin that fails: what is stored answers, says so, and is asked for again later")
+    func stale() async throws {
+        let tagged = LocalOrigin.Answer.tagged(
+            picture(1), type: "image/png", tag: "\"1\"", headers: [("Cache-Control", "max-age=0")])
+        bench.origin.serve("/1.png", tagged, .status(503))
+        _ = try await ask(specs)
+        let log = try bench.log
+        try await bench.publish([(bench.url("/1.png"), [specs[0]], .fast)], to: log)
+        let second = try await bench.work(
+            log: log,
+            watching: { worker in
+                try? await eventually { await worker.counters.stale == 1 }
+                await worker.drain()
+            })
+        #expect(second.jobs == 1 && second.stale == 1 && second.endCodes.isEmpty && second.renders == 0)
+        let outcome = try #require(try await bench.outcomes().last)
+        #expect(outcome.kind == .stale && outcome.failure?.code == "fetch.server-error")
+        #expect(outcome.variants.map(\.kind) == [.stale] && outcome.variants.first?.location != nil)
+        let left = try bench.log
+        var owed: [Record] = []
+        for number in 0..<Int32(left.partitionCount) {
+            owed += try await left.read(.retry1m, PartitionID(number), from: 0, limit: 10)
+        }
+        await left.close()
+        #expect(owed.count == 1 && owed.first?.header("ce_id")?.hasPrefix("mezzotint.owed/") == true)
+        #expect(owed.first?.header("mz_answers") == nil)
+    }
 }

@@ -1,0 +1,108 @@
+internal import Canonical
+internal import Failures
+internal import HTTPCache
+internal import ImageModel
+internal import Planning
+internal import Ports
+internal import Records
+internal import VariantSpec
+
+/// What answers a job while its origin fails, and how it is made good: the source is asked for again on the slow lane.
+extension PartitionState {
+    /// What is stored, if the job takes it and its origin lets it stand in: the very variants, or the nearest ones.
+    func fallback(
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ results: [VariantSpec: VariantOutcome], _ now: Moment
+    ) -> (kind: OutcomeKind, variants: VariantOutcomes)? {
+        guard pending.job.fallback != .none, let source = snapshot.source,
+            now.wall < rules.freshness.ifError(source.policy, from: source.expires)
+        else { return nil }
+        var variants: [VariantOutcome] = []
+        for spec in pending.choosing(by: source, rules.qualities).job.variants {
+            if let done = results[spec], done.row != nil {
+                variants.append(done)
+            } else if let row = snapshot.variants.first(where: { $0.spec == spec && $0.version == source.version }) {
+                variants.append(VariantOutcome(spec: spec, kind: .stale, row: row))
+            } else if pending.job.fallback == .degraded, let row = snapshot.nearest(to: spec, of: source) {
+                variants.append(VariantOutcome(spec: spec, kind: .degraded, row: row))
+            } else {
+                return nil
+            }
+        }
+        return (variants.contains { $0.kind == .degraded } ? .degraded : .stale, VariantOutcomes(variants))
+    }
+
+    /// The job is answered with what is stored, and the error beside it.
+    mutating func answer(
+        _ pending: PendingJob, by standIn: (kind: OutcomeKind, variants: VariantOutcomes), _ failure: FailureNote,
+        _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: failure, at: now.wall)
+        let wait = rules.retry.delay(heldFor: DelayTier.minute.wait, jitter: jitter())
+        owe(pending, outcome, Job.owedPrefix, after: wait, failure, now, &effects)
+    }
+
+    /// The job is answered with what its origin lets stand in while it is asked for again.
+    mutating func answerWhileRevalidating(
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) -> Bool {
+        guard pending.job.freshness == .ifStale, !pending.job.isOwn, let source = snapshot.source else { return false }
+        let until = rules.freshness.whileRevalidate(source.policy, from: source.expires)
+        guard now.wall < until else { return false }
+        var reuse = rules.reuse
+        reuse.allowsStale = true
+        let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: reuse)
+        guard plan.isUnchanged else { return false }
+        let outcome = pending.outcome(.unchanged, variants: VariantOutcomes(unchanged: plan.unchanged), at: now.wall)
+        // Sources that expire together are not asked for together.
+        let wait = Int64(jitter() * Double(min(until - now.wall, DelayTier.minute.wait)))
+        owe(pending, outcome, Job.refreshPrefix, after: wait, FailureNote(RetryCause.deferred), now, &effects)
+        return true
+    }
+
+    /// Once for each source: many jobs may be answered by it.
+    private mutating func owe(
+        _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        guard owed.count < Self.owedLimit, owed.insert(pending.job.source).inserted else {
+            return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+        }
+        var job = pending.job
+        job.id = "\(prefix)\(pending.job.source.hex)-\(now.wall)"
+        (job.lane, job.freshness, job.fallback) = (.slow, .ifStale, .none)
+        job.variants = outcome.variants.map(\.spec)
+        job.expires = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
+        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause)
+        effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
+    }
+
+    /// Sources that are known to be owed for: beyond them one is asked for when a job wants it.
+    private static let owedLimit = 10_000
+}
+
+extension FailureNote {
+    /// Whether the origin cannot be asked now, or says that it cannot answer: its resource may be as it was.
+    var isOutage: Bool {
+        guard let code = FetchFailure.Code(rawValue: code) else { return false }
+        switch code {
+        case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated: return true
+        default: return false
+        }
+    }
+}
+
+extension SourceSnapshot {
+    /// Of this version, what shows all that is wanted and is nearest in size: enough pixels before too few.
+    func nearest(to spec: VariantSpec, of source: SourceRow) -> VariantRow? {
+        func ratio(_ row: VariantRow) -> Double? {
+            guard row.version == source.version, row.spec.extras == spec.extras || !row.spec.extras.isBurnedIn,
+                row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
+                DonorRule.keepsFrames(row, for: spec)
+            else { return nil }
+            let placement = spec.placement(asIn: row)
+            return placement.crop(from: row.size, showing: row.region).map { DonorRule.ratio(of: $0, to: placement.output) }
+        }
+        let rows = variants.compactMap { row in ratio(row).map { (row: row, ratio: $0) } }
+        return rows.filter { $0.ratio >= 1 }.min { $0.ratio < $1.ratio }?.row ?? rows.max { $0.ratio < $1.ratio }?.row
+    }
+}
