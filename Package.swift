@@ -152,7 +152,7 @@ let package = Package(
             "mezzotint-campaign", in: "campaign",
             needs: [
                 "VariantSpec", "Canonical", "ImageModel", "Records", "EmbeddedLog", "Ports", "WebServer", "CommandLine",
-                "Posix", "TestPixels", "TestSupport",
+                "Posix", "RenderProtocol", "TestPixels", "TestSupport",
             ]),
 
         // Three workers of the product in a world of one seed, and the program that runs seeds; neither is installed.
@@ -323,7 +323,11 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
     }
     package.targets.append(
         .executableTarget(
-            name: "mezzotint-fuzz", dependencies: ["Ports", "Posix", "PictureHeaders", "RenderProtocol"], path: "workers/fuzz",
+            name: "mezzotint-fuzz",
+            dependencies: [
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "ImageModel", "PictureHeaders", "Ports", "Posix",
+                "Records", "RenderProtocol", "VariantSpec",
+            ], path: "workers/fuzz",
             swiftSettings: [
                 .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("ExistentialAny"),
                 .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),

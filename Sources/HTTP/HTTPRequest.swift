@@ -42,11 +42,15 @@ package struct HTTPHead: Sendable {
     /// Names in lower case, in the order received.
     package let headers: [(name: String, value: String)]
 
+    package init(status: Int, headers: [(name: String, value: String)]) {
+        (self.status, self.headers) = (status, headers)
+    }
+
     /// The first value of a header; `name` in lower case.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// The body's length as declared.
-    package var contentLength: Int? { header("content-length").flatMap { Int($0) } }
+    /// The body's length as declared, if that is one.
+    package var contentLength: Int? { header("content-length").flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } }
 }
 
 /// What came of a transfer; the body went to the sink.

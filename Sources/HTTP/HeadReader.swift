@@ -4,16 +4,16 @@
 /// libcurl 7.88.1 undoes up to five layers of `Transfer-Encoding` unasked, on the thread that serves all transfers, and
 /// knows their names as soon as their line is there. So a line that names one is refused itself: no byte of a body is
 /// decoded then, though it came in the same packet.
-struct HeadReader {
+package struct HeadReader {
     /// Why the body of a whole head cannot be taken, though its status may stand.
-    private(set) var fault: HTTPFailure?
+    package private(set) var fault: HTTPFailure?
     /// Of the newest head; names in lower case.
-    private(set) var headers: [(name: String, value: String)] = []
+    package private(set) var headers: [(name: String, value: String)] = []
     private let limit: Int
     private var bytes = 0
     private var lines = 0
     /// Heads that were begun; 0 while nothing shows that a server speaks HTTP.
-    private(set) var heads = 0
+    package private(set) var heads = 0
     private var isOld = false
     private var isBetweenHeads = true
 
@@ -22,10 +22,10 @@ struct HeadReader {
     private static let earlyLimit = 8
 
     /// `limit`: bytes of all lines.
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     /// One line, its end included; true if it ends a head, of an early answer perhaps.
-    mutating func take(_ line: UnsafeRawBufferPointer) throws(HTTPFailure) -> Bool {
+    package mutating func take(_ line: UnsafeRawBufferPointer) throws(HTTPFailure) -> Bool {
         bytes += line.count
         guard bytes <= limit else { throw .headTooLarge(limit: limit) }
         lines += 1

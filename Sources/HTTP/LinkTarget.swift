@@ -1,9 +1,9 @@
 internal import CCurl
 
 /// Where a link leads that an answer gives.
-enum LinkTarget {
+package enum LinkTarget {
     /// `location` as libcurl would follow it from `base`; as it is where the two make no URL.
-    static func absolute(_ location: String, from base: String) -> String {
+    package static func absolute(_ location: String, from base: String) -> String {
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
         guard let url = curl_url() else { return location }
         defer { curl_url_cleanup(url) }

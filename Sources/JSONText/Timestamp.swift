@@ -32,6 +32,26 @@ package enum Timestamp {
         return length
     }
 
+    /// The milliseconds that a text of this form says; nil of any other.
+    package static func milliseconds(_ text: UnsafeRawBufferPointer) -> Int64? {
+        guard text.count == length else { return nil }
+        func number(_ range: Range<Int>) -> Int { text[range].reduce(0) { $0 * 10 + Int($1) - 48 } }
+        // Hinnant's `days_from_civil`.
+        let month = number(5..<7)
+        let year = number(0..<4) - (month <= 2 ? 1 : 0)
+        let era = Int(floorDivide(Int64(year), 400))
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + number(8..<10) - 1
+        let day = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        let clock = ((number(11..<13) * 60 + number(14..<16)) * 60 + number(17..<19)) * 1_000 + number(20..<23)
+        let time = Int64(day * 86_400_000 + clock)
+        // What is no digit, and no day, comes out as another text.
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length) { again in
+            _ = write(time, to: again.baseAddress!)
+            return text.elementsEqual(again) ? time : nil
+        }
+    }
+
     /// The date of a day counted from 1970-01-01, by Hinnant's `civil_from_days`: years begin in March, so that the
     /// leap day is a year's last.
     private static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {

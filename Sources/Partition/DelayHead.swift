@@ -1,6 +1,10 @@
 package import Records
 
 /// What was read of a tier and is not due: its first records, and no more is read before they are taken up.
+///
+/// The clocks of brokers and workers differ. Where the worker's is ahead by more than the tier's wait, each record would be
+/// due as soon as it is read, and the job would be put off again at once, many times a second. So what the brokers' clock
+/// says and what the writer's says both count, as far as they are not in the reader's future.
 package struct DelayHead: Sendable {
     private var records: ArraySlice<Record> = []
     /// When the first of them is due, milliseconds since 1970.
@@ -37,6 +41,8 @@ package struct DelayHead: Sendable {
     }
 
     private mutating func noteDue() {
-        due = min(records.first?.timestamp ?? 0, readAt) + tier.wait
+        guard let first = records.first else { return }
+        let begun = [first.timestamp, first.writtenAt].compactMap(\.self).filter { $0 <= readAt }.max() ?? readAt
+        due = begun + tier.wait
     }
 }

@@ -20,7 +20,7 @@ package enum LogFailure: CodedFailure, Hashable {
             case .disk(let free, let kept):
                 "its disk has \(size(free)) free, and \(size(kept)) are kept for the worker "
                     + "(log.reserve, and 6 KiB for each job that waits). "
-                    + "Let the worker work off what waits; if nothing waits, free some, or lower log.reserve or log.outcomesKept"
+                    + "Let the worker work off what waits; if nothing waits, free disk space, or lower log.reserve or log.outcomesKept"
             }
         }
     }

@@ -11,7 +11,6 @@ package enum StoreFailure: CodedFailure, Hashable {
     /// One place in a store that can be written otherwise.
     case obstructed(path: String, reason: String)
     case unreadable(path: String, reason: String)
-    case badLocation(String)
     /// What is there is not the store that rows are bound to; `expected` is nil of rows from before identities.
     case foreign(path: String, expected: StoreIdentity?, found: StoreIdentity?)
 
@@ -22,7 +21,6 @@ package enum StoreFailure: CodedFailure, Hashable {
         case .exhausted: .exhausted
         case .obstructed: .obstructed
         case .unreadable: .unreadable
-        case .badLocation: .badLocation
         case .foreign: .foreign
         }
     }
@@ -38,7 +36,6 @@ package enum StoreFailure: CodedFailure, Hashable {
             "\(path) cannot be written: \(reason), though the store can. Remove what stands in its way."
         case .unreadable(let path, let reason):
             "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
-        case .badLocation(let location): "\(location) is not a location inside the store."
         case .foreign(let path, let expected, let found):
             "\(path) is not the store that this log's rows name files of (\(expected?.description ?? "from before stores had identities")): it "
                 + (found.map { "is another one (\($0))" } ?? "was removed or recreated, or its disk is not mounted")
@@ -52,7 +49,6 @@ package enum StoreFailure: CodedFailure, Hashable {
         case exhausted = "store.exhausted"
         case obstructed = "store.obstructed"
         case unreadable = "store.unreadable"
-        case badLocation = "store.bad-location"
         case foreign = "store.foreign"
 
         package var meaning: String {
@@ -62,7 +58,6 @@ package enum StoreFailure: CodedFailure, Hashable {
             case .exhausted: "The worker has no open files or memory left for the store."
             case .obstructed: "One place in the store cannot be written, though the store can."
             case .unreadable: "A stored blob cannot be read."
-            case .badLocation: "A row names a place outside the store."
             case .foreign: "The store's folder is not the store that rows are bound to; jobs wait (`store.adopt`)."
             }
         }
@@ -71,7 +66,6 @@ package enum StoreFailure: CodedFailure, Hashable {
             switch self {
             case .full, .unwritable, .exhausted, .foreign: .wait
             case .obstructed, .unreadable: .retry
-            case .badLocation: .fail
             }
         }
     }

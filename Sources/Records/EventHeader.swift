@@ -4,6 +4,7 @@ internal import JSONText
 /// Names of the headers that records carry: CloudEvents in binary mode, W3C trace context, and Mezzotint's own.
 package enum EventHeader {
     package static let id = "ce_id"
+    static let time = "ce_time"
     package static let traceparent = "traceparent"
     /// Attempts that were made so far.
     package static let attempt = "mz_attempt"
@@ -43,7 +44,7 @@ package enum EventHeader {
         var headers = RecordHeaders(reserving: 288)
         headers.append(kind)
         headers.append(Self.id, id)
-        headers.append("ce_time", upTo: Timestamp.length) { Timestamp.write(time, to: $0) }
+        headers.append(Self.time, upTo: Timestamp.length) { Timestamp.write(time, to: $0) }
         if let traceparent { headers.append(Self.traceparent, traceparent) }
         return headers
     }
@@ -100,6 +101,9 @@ extension String {
 }
 
 extension Record {
+    /// When it was written, by the clock of who wrote it, milliseconds since 1970; nil if it does not say.
+    package var writtenAt: Int64? { headers.withFirst(EventHeader.time, Timestamp.milliseconds) ?? nil }
+
     /// W3C trace context: passed through as it came, if it is of the right form; a broken one is nobody's error.
     package var traceparent: String? {
         guard let value = headers[EventHeader.traceparent] else { return nil }

@@ -15,7 +15,8 @@ struct WarmProcess: Sendable {
         do throws(SystemFailure) {
             let (ours, theirs) = try PacketSocket.pair()
             (socket, log) = (ours, try LogPipe())
-            process = try ChildProcess(program: program, arguments: arguments, socket: theirs, log: log)
+            process = try ChildProcess(
+                program: program, arguments: arguments, environment: Self.environment, socket: theirs, log: log)
         } catch {
             throw .unavailable(reason: "\(error). \(Self.advice)")
         }
@@ -49,6 +50,9 @@ struct WarmProcess: Sendable {
         process.kill()
         return process.reap()
     }
+
+    /// libimagequant is quickest here with one thread, and libgomp ends the process where it gets no stack for another.
+    private static let environment = ["OMP_NUM_THREADS=1"]
 
     private static let advice = "Build mezzotint-renderer and mezzotint-inspector, or set render.program"
 }

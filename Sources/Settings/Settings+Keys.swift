@@ -246,7 +246,7 @@ extension Settings {
             "How long a worker that was told to stop finishes what runs."),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
-            "When fetches run, or renders and puts, and none of them has ended for so long, /healthz fails and says so. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
+            "When a source is being fetched, rendered or stored for so long, /healthz fails and says so, though others come on beside it. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
         ),
 
         SettingKey(

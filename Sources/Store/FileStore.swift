@@ -66,7 +66,7 @@ package final class FileStore: BlobStore {
     }
 
     package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
-        guard Self.isValid(location) else { throw .badLocation(location) }
+        guard Self.isValid(location) else { return nil }
         return try await pool.run { [self] () throws(StoreFailure) in
             if let absence { throw absence }
             return try file(at: location)
@@ -77,7 +77,7 @@ package final class FileStore: BlobStore {
     package func open(
         _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
     ) async throws(StoreFailure) -> OpenFile? {
-        guard Self.isValid(location) else { throw .badLocation(location) }
+        guard Self.isValid(location) else { return nil }
         return try await pool.run { [self] () throws(StoreFailure) in
             if let absence { throw absence }
             do throws(StoreFailure) {
@@ -91,7 +91,7 @@ package final class FileStore: BlobStore {
     }
 
     package func isGone(_ location: String, bytes: Int) -> Bool {
-        guard Self.isValid(location) else { return false }
+        guard Self.isValid(location) else { return true }
         if let found = directory.file(at: location, below: root), found.isRegular, found.length == bytes { return false }
         // Asked again by its whole name: the directory may have been another one's until a moment ago.
         return folders(of: location).allSatisfy { isGone(at: $0.path(location), bytes: bytes) }
@@ -111,7 +111,7 @@ package final class FileStore: BlobStore {
     }
 
     package func remove(_ location: String) async throws(StoreFailure) {
-        guard Self.isValid(location) else { throw .badLocation(location) }
+        guard Self.isValid(location) else { return }
         try await pool.run { [self] () throws(StoreFailure) in
             if let absence { throw absence }
             for folder in folders(of: location) { try remove(location, from: folder) }

@@ -27,9 +27,11 @@ extension Worker {
         case .fetch(let flight, let request):
             underWay += 1
             counters.fetches += 1
+            watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
             underWay += 1
+            watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
         case .checked(let host, let check): counters.count(check, of: host)
         case .putOff(let pending, let cause):
@@ -181,7 +183,6 @@ extension Worker {
             fetch.cancel()
         }
         fetches[flight] = nil
-        fetchEnds += 1
     }
 
     private func fetched(_ flight: FlightID, _ picture: FetchedPicture) {
@@ -192,7 +193,7 @@ extension Worker {
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
     func announcing(_ flight: FlightID) {
         let wasFull = isStoreFull
-        makeMoves += 1
+        watch.end(flight)
         scheduler.announce(flight)
         if wasFull { settle() }
     }
@@ -212,7 +213,7 @@ extension Worker {
     /// A step ended: its event is fed, and what follows from it is begun.
     func done(_ event: PartitionEvent) {
         underWay -= 1
-        if let flight = event.flight, fetches[flight] == nil { makeMoves += 1 }
+        if let flight = event.flight { watch.end(flight) }
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
@@ -231,7 +232,7 @@ extension Worker {
             scheduler.forget(flight)
         }
         if case .rendered = event {
-            makeMoves += 1
+            watch.begin(.store, of: flight)
             settle()
         }
     }

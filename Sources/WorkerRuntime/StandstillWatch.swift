@@ -1,50 +1,46 @@
-/// Whether work that could go on does: what liveness goes by.
+package import Partition
+
+/// Whether each source that could come on does: what liveness goes by.
 ///
-/// Looked at are the steps that nobody but this process and its children can end. Where some of a kind run and none of
-/// them has ended for long, a thread hangs or a child does, and a new process would go on. Whatever waits for the log, for its
-/// time, or for a permit is no sign of that: brokers may be away for hours, and no new process brings them back.
+/// Looked at are the steps that nobody but this process and its children can end. A source that stays in one of them for long
+/// has a thread that hangs, or a child, and a new process would go on: that others come on beside it does not give the seat
+/// back. Whatever waits for the log, for its time, or for a permit is in no step: brokers may be away for hours, and no new
+/// process brings them back.
+///
+/// It costs an entry for each source under way, and permits bound those.
 package struct StandstillWatch: Sendable {
     package enum Step: String, Sendable, CaseIterable {
         case fetch = "fetched"
-        /// To the end of the put.
-        case make = "rendered or stored"
+        case render = "rendered"
+        case store = "stored"
     }
 
-    /// At one moment.
-    package struct Reading: Sendable {
-        package var running: Int
-        /// Since the start.
-        package var ended: Int
-        package init(running: Int, ended: Int) { (self.running, self.ended) = (running, ended) }
-    }
-
-    private struct Course {
-        var reading = Reading(running: 0, ended: 0)
-        /// Milliseconds for which some have run and none has ended.
-        var still: Int64 = 0
-    }
-
-    private var courses: [Step: Course] = [:]
+    /// Each source's step, and when it began, by `clock`.
+    private var steps: [FlightID: (step: Step, since: Int64)] = [:]
+    /// Milliseconds in which somebody looked.
+    private var clock: Int64 = 0
     private var last: Int64?
 
     package init() {}
 
+    /// Ends the step before, if there is one.
+    package mutating func begin(_ step: Step, of flight: FlightID) { steps[flight] = (step, clock) }
+
+    package mutating func end(_ flight: FlightID) { steps[flight] = nil }
+
     /// - Parameter now: monotonic milliseconds. Time in which nobody looked, since the process was stopped, counts little.
-    package mutating func note(_ readings: [Step: Reading], at now: Int64) {
-        let passed = min(now - (last ?? now), Self.longestTick)
+    package mutating func tick(at now: Int64) {
+        clock += min(now - (last ?? now), Self.longestTick)
         last = now
-        for (step, reading) in readings {
-            var course = courses[step] ?? Course()
-            let hasMoved = reading.running == 0 || reading.ended != course.reading.ended || course.reading.running == 0
-            course = Course(reading: reading, still: hasMoved ? 0 : course.still + passed)
-            courses[step] = course
-        }
     }
 
-    /// The step that has stood still for longest, if that is longer than may be.
+    /// The step in which one has stood still for longest, if that is longer than may be.
     package func standstill(after limit: Duration) -> Standstill? {
-        let stuck = courses.filter { .milliseconds($0.value.still) > limit }.max { $0.value.still < $1.value.still }
-        return stuck.map { Standstill(step: $0.key, count: $0.value.reading.running, seconds: $0.value.still / 1000) }
+        let (began, clock) = (self.clock - Int64(limit / .milliseconds(1)), clock)
+        guard let oldest = steps.values.min(by: { $0.since < $1.since }), oldest.since < began else { return nil }
+        return Standstill(
+            step: oldest.step, count: steps.values.count { $0.step == oldest.step && $0.since < began },
+            running: steps.values.count { $0.step == oldest.step }, seconds: (clock - oldest.since) / 1000)
     }
 
     private static let longestTick: Int64 = 1_000
@@ -53,10 +49,14 @@ package struct StandstillWatch: Sendable {
 /// Work that hangs.
 package struct Standstill: Sendable, Equatable, CustomStringConvertible {
     package let step: StandstillWatch.Step
+    /// Sources that have not come on for too long.
     package let count: Int
+    /// All in that step.
+    package let running: Int
+    /// Of the oldest.
     package let seconds: Int64
 
     package var description: String {
-        "\(count) sources are being \(step.rawValue), and none of them has come on for \(seconds) s: a thread or a renderer hangs. Start the worker anew (worker.standstill)."
+        "\(count) of \(running) sources that are being \(step.rawValue) have not come on, one for \(seconds) s: a thread or a renderer hangs. Start the worker anew (worker.standstill)."
     }
 }

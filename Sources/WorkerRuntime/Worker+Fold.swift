@@ -22,7 +22,7 @@ extension Worker {
             noteRestored(owned, isAtEnd: records.isEmpty)
             return republish(owned)
         }
-        var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0)
+        var epochs = EpochFold(after: owned.index.checkpoint?.epoch ?? 0, own: owned.epoch)
         var progress: ProgressRow?
         let changes = slice.rows.compactMap { change($0, &epochs, &progress, owned) }
         guard epochs.epoch <= owned.epoch else { return giveWay(owned, to: epochs.epoch) }
@@ -76,6 +76,12 @@ extension Worker {
             return nil
         }
         let opened: Int64? = if case .epoch(let fence) = entry { fence.epoch } else { nil }
+        if epochs.isUnopened(written: row.epoch, opened: opened) {
+            note(
+                RecordFailure.header(
+                    place: "\(Topic.variants.rawValue)-\(owned.id)-\(row.offset)", name: EventHeader.epoch,
+                    reason: "nobody has opened the epoch \(row.epoch ?? 0), so its row does not count"))
+        }
         guard epochs.counts(written: row.epoch, opened: opened) else {
             if let key = RecordKey(row.key) { owned.lifecycle.ignore(key, at: row.offset) }
             return nil

@@ -38,9 +38,7 @@ package actor Worker {
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var counters = Counters()
-    /// Fetches that ended, and flights that came on after their fetch.
-    var (fetchEnds, makeMoves) = (0, 0)
-    private var watch = StandstillWatch()
+    var watch = StandstillWatch()
     /// Told to who asks whether it lives, and must not have to wait for it.
     private nonisolated let hanging = Mutex<Standstill?>(nil)
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
@@ -226,11 +224,7 @@ package actor Worker {
     }
 
     private func lookForStandstill() {
-        watch.note(
-            [
-                .fetch: .init(running: fetches.count, ended: fetchEnds),
-                .make: .init(running: underWay - fetches.count - scheduler.announcements, ended: makeMoves),
-            ], at: monotonic)
+        watch.tick(at: monotonic)
         let found = watch.standstill(after: configuration.standstill)
         if let found, standstill == nil { logger.critical("\(found)") }
         hanging.withLock { $0 = found }

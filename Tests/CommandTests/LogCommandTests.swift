@@ -220,4 +220,24 @@ struct LogCommandTests {
         let missing = try run("dead", "discard", foreign + "y").errors
         #expect(isTame(missing) && missing.split(separator: "\n").count == 1)
     }
+
+    @Test("A body is shown as its beginning, and no line of it as one of ours; JSON has all of it")
+    func body() async throws {
+        let forged = "{}\n\nid  another\r\u{1B}[2J\n" + String(repeating: "x", count: 60_000)
+        try await append { _ in
+            let record = Record(
+                topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: 0, key: [],
+                value: Array(forged.utf8),
+                headers: [])
+            let letter = DeadLetter(
+                of: record, id: "a", cause: FailureNote(JobFailure.empty), attempts: 0, url: nil, at: 0)
+            return [letter.newRecord(partition: PartitionID(0))]
+        }
+        let shown = try run("dead", "show", "a").output
+        let quoted = shown.split(separator: "\n").drop { !$0.hasPrefix("|") }
+        #expect(shown.utf8.count < 6_000 && quoted.dropLast().allSatisfy { $0.hasPrefix("| ") }, "\(shown.prefix(400))")
+        #expect(quoted.contains(#"| id  another\u000d\u001b[2J"#))
+        #expect(quoted.last == "\(forged.utf8.count - 4096) bytes more: 'mezzotint dead show --json' has them.")
+        #expect(try run("dead", "show", "a", "--json").output.contains(String(repeating: "x", count: 60_000)))
+    }
 }

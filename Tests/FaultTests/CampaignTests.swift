@@ -12,6 +12,15 @@ struct CampaignTests {
             let line = ended.lines.first { $0.hasPrefix(input) } ?? ""
             #expect(line.contains("stored") && line.contains("failed"), "\(line)")
         }
+        // Nor would damage that leaves nothing to render.
+        let files = ended.lines.first { $0.hasPrefix("files") } ?? ""
+        let counts = try #require(files.firstMatch(of: /files: (\d+) .*stored (\d+)/))
+        let (all, stored) = (try #require(Double(counts.1)), try #require(Double(counts.2)))
+        #expect((0.3...0.6).contains(stored / all), "\(files)")
+        let rows = ended.lines.first { $0.hasPrefix("damaged rows") } ?? ""
+        let told = rows.split { !$0.isNumber }.compactMap { Int($0) }
+        try #require(told.count == 5, "\(rows)")
+        #expect(told[1] > 0 && told[1] < told[0] && told[1] == told[2] && told[3] == told[4], "\(rows)")
         for line in ["crashes of the worker: 0", "jobs without an outcome: 0", "jobs with more than one: 0"] {
             #expect(ended.lines.contains { $0 == line }, "\(ended.output)\(ended.errors.suffix(2_000))")
         }

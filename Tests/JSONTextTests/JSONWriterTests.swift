@@ -108,7 +108,17 @@ struct JSONWriterTests {
     func times(milliseconds: Int64, written: String) {
         #expect(Timestamp.text(milliseconds) == written)
         #expect(text { $0.time(milliseconds) } == "\"\(written)\"")
+        #expect(Array(written.utf8).withUnsafeBytes(Timestamp.milliseconds).map(Timestamp.text) == written)
     }
+
+    @Test(
+        "Other texts are no times",
+        arguments: [
+            "", "1970-01-01T00:00:00Z", "1970-01-01 00:00:00.000Z", "1970-00-01T00:00:00.000Z",
+            "2001-02-29T00:00:00.000Z", "1970-01-01T24:00:00.000Z", "19/0-01-01T00:00:00.000Z",
+            "\u{ff}970-01-01T00:00:00.000",
+        ])
+    func noTime(text: String) { #expect(Array(text.utf8).withUnsafeBytes(Timestamp.milliseconds) == nil) }
 
     @Test("A cleared writer starts anew")
     func clear() {

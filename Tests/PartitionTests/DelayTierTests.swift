@@ -1,3 +1,4 @@
+import Failures
 import ImageModel
 import Partition
 import Records
@@ -38,10 +39,16 @@ struct DelayTierTests {
         #expect((least...most).contains(policy.delay(heldFor: age, jitter: 0.999)))
     }
 
-    private func record(_ offset: Int64, at time: Int64) -> Record {
-        Record(
+    private func record(_ offset: Int64, at time: Int64, written: Int64? = nil) -> Record {
+        let note = RetryNote(
+            job: "job", lane: .fast, attempt: 1, notBefore: 0, firstSeen: 0, cause: FailureNote(RetryCause.deferred),
+            origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 0))
+        let headers = written.map {
+            note.newRecord(topic: .retry10s, key: [], body: [], partition: PartitionID(0), at: $0).headers
+        }
+        return Record(
             topic: .retry10s, partition: PartitionID(0), offset: offset, timestamp: time, key: [], value: nil,
-            headers: [])
+            headers: headers ?? [])
     }
 
     @Test("A head gives what is due, in order, and no more is read before it is empty")
@@ -53,6 +60,28 @@ struct DelayTierTests {
         #expect(head.take(1, at: 10_100).map(\.offset) == [1])
         #expect(head.take(9, at: 10_150).map(\.offset) == [2, 3] && !head.isEmpty)
         #expect(head.take(9, at: 90_000).map(\.offset) == [4] && head.isEmpty)
+    }
+
+    private static let hour: Int64 = 3_600_000
+
+    @Test(
+        "A worker whose clock is far from the brokers' makes a job wait as long as its tier, by its own clock",
+        arguments: [hour, -hour, 0])
+    func skew(ahead: Int64) {
+        let brokers = 10 * Self.hour
+        let own = brokers + ahead
+        var head = DelayHead(.tenSeconds)
+        head.add([record(1, at: brokers, written: own)], at: own + 20)
+        #expect(head.take(9, at: own + 9_999).isEmpty && head.take(9, at: own + 10_000).count == 1)
+    }
+
+    @Test("Where the writer's clock was ahead or behind, the brokers' counts")
+    func otherWriter() {
+        for written in [2 * Self.hour, 1] {
+            var head = DelayHead(.tenSeconds)
+            head.add([record(1, at: Self.hour, written: written)], at: Self.hour + 20)
+            #expect(head.take(9, at: Self.hour + 9_999).isEmpty && head.take(9, at: Self.hour + 10_000).count == 1)
+        }
     }
 
     @Test("No clock makes a head wait for longer than its tier")

@@ -20,8 +20,8 @@ struct EpochFoldTests {
     }
 
     /// What an index holds that begins with nothing, and the keys that were written too late.
-    static func fold(_ words: [Word]) -> (rows: [Substring: Substring], late: Set<Substring>) {
-        var (epochs, rows, late) = (EpochFold(after: 0), [Substring: Substring](), Set<Substring>())
+    static func fold(_ words: [Word], own: Int64 = 9) -> (rows: [Substring: Substring], late: Set<Substring>) {
+        var (epochs, rows, late) = (EpochFold(after: 0, own: own), [Substring: Substring](), Set<Substring>())
         for word in words {
             if !epochs.counts(written: word.epoch, opened: word.isMark ? word.epoch : nil) {
                 late.insert(word.key)
@@ -53,6 +53,19 @@ struct EpochFoldTests {
     @Test("All but what an owner wrote behind a later one's first word", arguments: rules)
     func rule(log: String, holds: String, late: String) {
         let folded = Self.fold(log.split(separator: " ").map(Word.init))
+        #expect(folded.rows.map { "\($0)=\($1)" }.sorted().joined(separator: " ") == holds)
+        #expect(folded.late.sorted().joined(separator: " ") == late)
+    }
+
+    @Test(
+        "A row of an epoch above the reader's that nobody opened does not count, nor does it end an ownership",
+        arguments: [
+            ("1! 1:a=x 7:a=y 1:a=z", "a=z", "a"), ("1! 1:a=x 4611686018427387904:b=y", "a=x", "b"),
+            // A later owner's first rows stand before its mark, which ends the reader's ownership.
+            ("1! 1:a=x 2:a=x 2! 2:b=y", "a=x b=y", "a"),
+        ] as [(log: String, holds: String, late: String)])
+    func unopened(log: String, holds: String, late: String) {
+        let folded = Self.fold(log.split(separator: " ").map(Word.init), own: 1)
         #expect(folded.rows.map { "\($0)=\($1)" }.sorted().joined(separator: " ") == holds)
         #expect(folded.late.sorted().joined(separator: " ") == late)
     }

@@ -27,9 +27,10 @@ extension Built {
         process.arguments = words
         process.currentDirectoryURL = folder ?? scratch.url
         process.environment = environment.merging(["PATH": "/usr/bin:/bin", "TZ": "UTC"]) { given, _ in given }
-        process.standardInput = try stream("input", input)
-        process.standardOutput = try stream("output")
-        process.standardError = try stream("errors")
+        let streams = try [stream("input", input), stream("output"), stream("errors")]
+        // Foundation keeps what a process was given open, and fails at some thousand descriptors.
+        defer { for stream in streams { try? stream.close() } }
+        (process.standardInput, process.standardOutput, process.standardError) = (streams[0], streams[1], streams[2])
         try process.run()
         process.waitUntilExit()
         return Ended(

@@ -36,7 +36,10 @@ package final class RunningProgram: Sendable {
         process.currentDirectoryURL = folder
         process.environment = ["PATH": "/usr/bin:/bin", "TZ": "UTC"].merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: output)
+        let outputHandle = try FileHandle(forWritingTo: output)
+        // Foundation keeps what a process was given open, and fails at some thousand descriptors.
+        defer { try? outputHandle.close() }
+        process.standardOutput = outputHandle
         let errors = Pipe()
         process.standardError = errors
         let state = SharedState()
@@ -45,6 +48,7 @@ package final class RunningProgram: Sendable {
             let data = handle.availableData
             if data.isEmpty {
                 handle.readabilityHandler = nil
+                try? handle.close()
                 silence.signal()
             } else {
                 Self.hear(data, state)

@@ -1,5 +1,6 @@
 import Canonical
 import Digest
+import EmbeddedLog
 import Foundation
 import Failures
 import ImageModel
@@ -95,5 +96,21 @@ struct DamagedBlobTests {
         try damage.bytes(bytes).write(to: path)
         _ = try await work([wanted], originals: 10_000_000)
         #expect(try Data(contentsOf: path) == bytes)
+    }
+
+    @Test("Rows that name places outside the store cost work, and no job", arguments: [1 << 20, 0])
+    func outside(originals: Int) async throws {
+        _ = try await work([wanted], originals: originals)
+        var row = try #require(try await bench.rows(of: source).values.first)
+        var parent = try #require(try await bench.sourceRow(of: source))
+        (row.location, parent.original) = ("../../../etc/passwd", originals > 0 ? "/etc/passwd" : nil)
+        let log = try bench.log
+        let partition = try source.partition(of: log.partitionCount)
+        try await bench.append([row.newRecord(partition: partition), parent.newRecord(partition: partition)], to: log)
+        await log.close()
+        #expect(try await work([wanted, "160x160-q80.webp"], originals: originals) == 0)
+        let outcomes = try await bench.outcomes()
+        #expect(outcomes.count == 2 && outcomes.allSatisfy { $0.kind.isSuccess }, "\(outcomes)")
+        #expect(outcomes.flatMap(\.variants).allSatisfy { $0.location?.hasPrefix(".") == false })
     }
 }

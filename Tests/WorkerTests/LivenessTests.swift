@@ -8,6 +8,7 @@ import Records
 import TestPixels
 import TestSupport
 import Testing
+import VariantSpec
 import WorkerRuntime
 
 /// A fetcher whose thread hangs: it neither answers nor hears that it should stop, until it is let go.
@@ -21,7 +22,7 @@ private struct StuckFetcher: Fetcher {
     }
 }
 
-/// A seat that takes a picture and never gives it back.
+/// One of its seats takes a picture, the largest, and never gives it back.
 private struct StuckRenderer: Renderer {
     let inner: any Renderer
     let gate: Gate
@@ -31,7 +32,7 @@ private struct StuckRenderer: Renderer {
     func render(
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
-        await gate.wait()
+        if picture.facts.size.width == 40 { await gate.wait() }
         return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
     }
 }
@@ -65,17 +66,31 @@ struct LivenessTests {
         #expect(try await bench.outcomes().map(\.kind) == [.stored])
     }
 
-    @Test("One whose seats are wedged says so, and lives again when they are free")
+    @Test("One of whose seats one is wedged says so though others render, and lives again when it is free")
     func seats() async throws {
+        let names = (0..<200).map { "/\($0).png" }
+        for name in names {
+            bench.origin.serve(
+                name, .bytes(Pixels.photograph(width: 20, height: 20, seed: 1).png, type: "image/png"))
+        }
+        let (bench, log) = (bench, try await publish())
         try await bench.work(
-            { $0.standstill = .seconds(1) }, log: publish(), rendering: { StuckRenderer(inner: $0, gate: gate) },
+            { $0.standstill = .seconds(1) }, log: log, rendering: { StuckRenderer(inner: $0, gate: gate) },
             watching: { worker in
+                await gate.arrivals(1)
+                var others = names[...]
+                while worker.standstill == nil, let name = others.popFirst() {
+                    let before = await worker.counters.stored
+                    try? await bench.publish([(bench.url(name), ["16x16.png"], .fast)], to: log)
+                    while await worker.counters.stored == before, worker.standstill == nil { await Task.yield() }
+                }
+                #expect(await worker.counters.stored > 0)
                 while worker.standstill == nil { await Task.yield() }
-                #expect(worker.standstill?.step == .make)
+                #expect(worker.standstill?.step == .render && worker.standstill?.count == 1)
                 gate.open()
                 while worker.standstill != nil { await Task.yield() }
             })
-        #expect(try await bench.outcomes().map(\.kind) == [.stored])
+        #expect(try await bench.outcomes().allSatisfy { $0.kind == .stored })
     }
 
     @Test("One that waits for its log lives")

@@ -1,58 +1,79 @@
+import Partition
+import Records
 import Testing
 import WorkerRuntime
 
-@Suite("Whether work that could go on does", .timeLimit(.minutes(1)))
+@Suite("Whether each source that could come on does", .timeLimit(.minutes(1)))
 struct StandstillWatchTests {
-    typealias Moment = (second: Int64, fetching: Int, fetched: Int, making: Int, made: Int)
+    /// What begins at a second, or ends: by the flight's number.
+    enum Event: Sendable {
+        case begin(StandstillWatch.Step, Int)
+        case end(Int)
+        /// A flight is fetched at each second up to this one, and takes one.
+        case others(until: Int64)
+    }
+    typealias Moment = (second: Int64, event: Event)
 
-    /// As it is looked at, twice a second, up to each moment.
-    private func watch(_ moments: [Moment], every milliseconds: Int64 = 500) -> Standstill? {
+    private static func flight(_ number: Int) -> FlightID { FlightID(PartitionID(0), number) }
+
+    /// As it is looked at, twice a second, up to `end`.
+    private func watch(_ moments: [Moment], until end: Int64, every milliseconds: Int64 = 500) -> Standstill? {
         var watch = StandstillWatch()
-        var now: Int64 = 0
-        for moment in moments {
-            while now <= moment.second * 1000 {
-                watch.note(
-                    [
-                        .fetch: .init(running: moment.fetching, ended: moment.fetched),
-                        .make: .init(running: moment.making, ended: moment.made),
-                    ], at: now)
-                now += milliseconds
+        var moments = moments[...]
+        var busyUntil: Int64 = 0
+        for now in stride(from: 0, through: end * 1000, by: Int(milliseconds)) {
+            watch.tick(at: now)
+            while let moment = moments.first, moment.second * 1000 <= now {
+                moments.removeFirst()
+                switch moment.event {
+                case .begin(let step, let number): watch.begin(step, of: Self.flight(number))
+                case .end(let number): watch.end(Self.flight(number))
+                case .others(let until): busyUntil = until * 1000
+                }
+            }
+            if now < busyUntil {
+                watch.end(Self.flight(1_000 + Int(now / 1000) - 1))
+                watch.begin(.fetch, of: Self.flight(1_000 + Int(now / 1000)))
             }
         }
         return watch.standstill(after: .seconds(60))
     }
 
     @Test(
-        "One kind of work that runs and does not end is a standstill; everything else is life",
+        "One source that stays in a step is a standstill, whatever the others do; everything else is life",
         arguments: [
-            ("nothing to do", [(600, 0, 0, 0, 0)], nil),
-            ("fetches that never end", [(600, 32, 7, 0, 0)], .fetch),
-            ("not long enough", [(60, 32, 7, 0, 0)], nil),
-            ("a little longer", [(62, 32, 7, 0, 0)], .fetch),
-            ("one that hangs beside others that end", [(50, 2, 1, 0, 0), (100, 2, 2, 0, 0), (150, 2, 3, 0, 0)], nil),
+            ("nothing to do", [], 600, nil),
+            ("a fetch that never ends", [(0, .begin(.fetch, 1))], 600, .fetch),
+            ("not long enough", [(0, .begin(.fetch, 1))], 60, nil),
+            ("a little longer", [(0, .begin(.fetch, 1))], 61, .fetch),
             (
-                "fetches hang while renders of donors go on", [(40, 3, 1, 2, 5), (80, 3, 1, 2, 9), (120, 3, 1, 2, 14)],
-                .fetch
+                "one wedged seat beside others that end", [(0, .begin(.render, 1)), (0, .others(until: 200))], 200,
+                .render
             ),
-            ("a wedged seat", [(600, 0, 9, 1, 8)], .make),
-            ("it moves again", [(600, 0, 9, 1, 8), (601, 0, 9, 1, 9)], nil),
-            ("it comes to its end", [(600, 1, 9, 0, 8), (601, 0, 10, 0, 8)], nil),
-            ("idle for long, then something new", [(600, 0, 9, 0, 8), (630, 1, 9, 0, 8)], nil),
-            // Announcements, waits and permits are in none of the counts.
-            ("all wait for the broker", [(5, 4, 0, 4, 0), (600, 0, 4, 0, 4)], nil),
-        ] as [(String, [Moment], StandstillWatch.Step?)])
-    func rule(what: String, moments: [Moment], stuck: StandstillWatch.Step?) {
-        #expect(watch(moments)?.step == stuck, "\(what)")
+            ("many that each take some time", [(0, .others(until: 600))], 600, nil),
+            (
+                "a source that comes on, step by step",
+                [(0, .begin(.fetch, 1)), (50, .begin(.render, 1)), (100, .begin(.store, 1))], 150, nil
+            ),
+            ("a put that hangs", [(0, .begin(.render, 1)), (50, .begin(.store, 1))], 120, .store),
+            ("it moves again", [(0, .begin(.render, 1)), (599, .end(1))], 600, nil),
+            // Announcements, waits and permits are no step.
+            ("all wait for the broker", [(0, .begin(.store, 1)), (5, .end(1))], 600, nil),
+            ("idle for long, then something new", [(600, .begin(.fetch, 1))], 630, nil),
+        ] as [(String, [Moment], Int64, StandstillWatch.Step?)])
+    func rule(what: String, moments: [Moment], end: Int64, stuck: StandstillWatch.Step?) {
+        #expect(watch(moments, until: end)?.step == stuck, "\(what)")
     }
 
     @Test("Time in which the process itself was stopped does not count")
     func stopped() {
-        #expect(watch([(3_000, 4, 0, 0, 0)], every: 60_000) == nil)
+        #expect(watch([(0, .begin(.fetch, 1))], until: 3_000, every: 60_000) == nil)
     }
 
-    @Test("It says what hangs, and for how long")
+    @Test("It says what hangs, how many of how many, and for how long")
     func words() throws {
-        let standstill = try #require(watch([(100, 3, 0, 0, 0)]))
-        #expect("\(standstill)".hasPrefix("3 sources are being fetched, and none of them has come on for 100 s"))
+        let standstill = try #require(
+            watch([(0, .begin(.fetch, 1)), (20, .begin(.fetch, 2)), (90, .begin(.fetch, 3))], until: 100))
+        #expect("\(standstill)".hasPrefix("2 of 3 sources that are being fetched have not come on, one for 100 s"))
     }
 }

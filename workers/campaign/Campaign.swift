@@ -30,6 +30,8 @@ struct Campaign {
     /// Jobs of a site that are not answered yet. Much more, and an innocent one would wait for its turn.
     private static let window = 48
     private static let batch = 8
+    /// Of damaged records: few, so that their rows are looked at again.
+    private static let sources = 50
     private static let patience = Duration.seconds(60)
 
     init(seed: UInt64, seconds: Int?) async throws {
@@ -48,16 +50,24 @@ struct Campaign {
                     line.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) } ?? 0)
             })
         main = try await Site([])
-        replies = try await Site(["render.program=\(Built.program("mezzotint-campaign").path)", "render.isolation=none"])
+        replies = try await Site([
+            "render.program=\(Built.program("mezzotint-campaign").path)"
+        ])
     }
 
     func run() async throws -> CampaignResult {
+        /// What was published, and what was done of it: a job may be answered by several replies, or by none.
         var counts = [Int](repeating: 0, count: Input.allCases.count)
+        var done = counts
         var (innocents, next) = (0, ContinuousClock.now)
         var quiet = ContinuousClock.now
-        var rows: [Record] = []
+        for number in 0..<Self.sources {
+            let id = "sound-\(number)"
+            try await main.publish(main.job("\(origin.address)/i/q\(number)", "24x24.png", id: id), as: id)
+        }
         while true {
-            let isOver = end.map { .now > $0 } ?? false || Input.allCases.allSatisfy { counts[$0.rawValue] >= $0.full }
+            done[Input.replies.rawValue] = await replies.replies
+            let isOver = end.map { .now > $0 } ?? false || Input.allCases.allSatisfy { done[$0.rawValue] >= $0.full }
             let left = (await main.unanswered, await replies.unanswered)
             if isOver, left == (0, 0) { break }
             var isIdle = true
@@ -66,17 +76,16 @@ struct Campaign {
                     next += .seconds(1)
                     innocents += 1
                     let id = "innocent-\(innocents)"
-                    try await main.publish(
-                        [main.job("\(origin.address)/i/\(innocents)", "48x48.jpeg", id: id)], ids: [id])
+                    try await main.publish(main.job("\(origin.address)/i/\(innocents)", "48x48.jpeg", id: id), as: id)
                 }
-                if rows.isEmpty { rows = try await main.rows() }
                 let open = Input.allCases.filter {
-                    counts[$0.rawValue] < $0.full && ($0 == .replies ? left.1 : left.0) < Self.window
+                    done[$0.rawValue] < $0.full && ($0 == .replies ? left.1 : left.0) < Self.window
                 }
-                if let input = open.min(by: { counts[$0.rawValue] * $1.full < counts[$1.rawValue] * $0.full }) {
+                if let input = open.min(by: { done[$0.rawValue] * $1.full < done[$1.rawValue] * $0.full }) {
                     for _ in 0..<Self.batch {
-                        try await publish(input, counts[input.rawValue], rows)
+                        try await publish(input, counts[input.rawValue])
                         counts[input.rawValue] += 1
+                        if input != .replies { done[input.rawValue] += 1 }
                     }
                     isIdle = false
                 }
@@ -90,12 +99,13 @@ struct Campaign {
         try await main.end()
         try await replies.end()
         return CampaignResult(
-            counts: counts, ends: await main.ends.merging(replies.ends) { first, _ in first },
+            counts: done, ends: await main.ends.merging(replies.ends) { first, _ in first },
             crashes: await main.crashes + replies.crashes, lost: await main.lost + replies.lost,
-            repeated: await main.repeated + replies.repeated, innocent: await main.innocent, asked: innocents)
+            repeated: await main.repeated + replies.repeated, rows: await main.rows, innocent: await main.innocent,
+            asked: innocents)
     }
 
-    private func publish(_ input: Input, _ number: Int, _ rows: [Record]) async throws {
+    private func publish(_ input: Input, _ number: Int) async throws {
         var random = SeededRandom(seed: seed &+ UInt64(number) << 8 &+ UInt64(input.rawValue))
         let id = "\(input)-\(number)"
         let lane = random.pick([Lane.fast, .slow])
@@ -104,30 +114,42 @@ struct Campaign {
             let variant = random.pick([
                 "24x24.jpeg", "24x24.jpeg", "24x24.webp", "24x24.png", "24x24.gif", "24x24.avif",
             ])
-            try await main.publish([main.job("\(origin.address)/f/\(number)", variant, id: id, lane: lane)], ids: [id])
+            try await main.publish(main.job("\(origin.address)/f/\(number)", variant, id: id, lane: lane), as: id)
         case .answers:
-            try await main.publish([main.job(hostile.url("/\(number)"), "24x24.png", id: id, lane: lane)], ids: [id])
+            try await main.publish(main.job(hostile.url("/\(number)"), "24x24.png", id: id, lane: lane), as: id)
         case .replies:
             let variant = random.pick(["24x24.jpeg", "24x24.png", "24x24.webp"])
             try await replies.publish(
-                [replies.job("\(origin.address)/i/r\(number)", variant, id: id, lane: lane)], ids: [id])
-        case .records where number % 2 == 1 && !rows.isEmpty:
-            let row = random.pick(rows)
-            let others = rows.prefix(16).compactMap(\.value)
-            var bad = NewRecord(
-                topic: .variants, partition: row.partition, key: row.key, value: row.value, headers: row.headers)
-            bad.value = Mutation.of(row.value ?? [], with: others, &random)
-            if random.below(8) == 0 { bad.key = Mutation.of(row.key, with: others, &random) }
-            try await main.publish([bad], ids: [])
+                replies.job("\(origin.address)/i/r\(number)", variant, id: id, lane: lane), as: id)
         case .records:
-            // Of few sources, so that their rows are looked at again.
-            var bad = try await main.job("\(origin.address)/i/q\(random.below(50))", "24x24.png", id: id, lane: lane)
-            if random.below(8) > 0 { bad.value = Mutation.of(bad.value ?? [], with: [], &random) }
+            let variant = random.pick(["24x24.png", "24x24.png", "16x16.webp"])
+            var bad = try await main.job(
+                "\(origin.address)/i/q\(number / 2 % Self.sources)", variant, id: id, lane: lane)
+            if number % 2 == 1, case let rows = try await main.rows(of: bad), !rows.isEmpty {
+                return try await main.publish(row: damaged(random.pick(rows), &random))
+            }
+            if random.below(8) > 0 { bad.value = damaged(bad.value ?? [], &random) }
             if random.below(8) == 0 { bad.key = Mutation.of(bad.key, with: [], &random) }
             if random.below(8) == 0 {
                 bad.headers.append(RecordHeader("ce_type", Mutation.of([1, 2, 3], with: [], &random)))
             }
-            try await main.publish([bad], ids: [id])
+            try await main.publish(bad, as: id)
         }
+    }
+
+    private func damaged(_ row: Record, _ random: inout SeededRandom) -> NewRecord {
+        var bad = NewRecord(
+            topic: .variants, partition: row.partition, key: row.key, value: row.value, headers: row.headers)
+        switch random.below(16) {
+        case 0, 1: bad.key = damaged(bad.key, &random)
+        case 2: bad.value = nil
+        case 3: bad.headers = [RecordHeader(EventHeader.epoch, damaged(Array("7".utf8), &random))]
+        default: bad.value = damaged(row.value ?? [], &random)
+        }
+        return bad
+    }
+
+    private func damaged(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+        random.below(2) == 0 ? Mutation.light(bytes, &random) : Mutation.of(bytes, with: [bytes], &random)
     }
 }

@@ -8,6 +8,7 @@ struct CampaignResult {
     let crashes: Int
     let lost: [String]
     let repeated: Int
+    let rows: RowCounts
     let innocent: [Duration]
     let asked: Int
 
@@ -16,7 +17,9 @@ struct CampaignResult {
         return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * 99 / 100)] / .seconds(1)
     }
 
-    var isGood: Bool { crashes == 0 && lost.isEmpty && repeated == 0 && p99 <= 2 && asked == innocent.count }
+    var isGood: Bool {
+        crashes == 0 && lost.isEmpty && repeated == 0 && rows.isGood && p99 <= 2 && asked == innocent.count
+    }
 
     var json: String {
         let fields = Input.allCases.map { "\"\($0)\":\(counts[$0.rawValue])" }.joined(separator: ",")
@@ -32,6 +35,9 @@ struct CampaignResult {
         let examples = lost.isEmpty ? "" : " (\(lost.prefix(8).joined(separator: ", ")))"
         lines.append("jobs without an outcome: \(lost.count)\(examples)")
         lines.append("jobs with more than one: \(repeated)")
+        lines.append(
+            "damaged rows: \(rows.published), of which \(rows.unreadable) cannot be read, and \(rows.leftOut) were left out; "
+                + "of \(rows.kept) that were kept \(rows.leftOutAtRestore) when all were read anew")
         lines.append("innocent jobs: \(innocent.count) of \(asked), p99 \(String(format: "%.3f", p99)) s")
         return lines.joined(separator: "\n")
     }

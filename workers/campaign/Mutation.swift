@@ -16,6 +16,21 @@ enum Mutation {
         return bytes
     }
 
+    /// One bit, one byte, a number in the first bytes, or a few bytes less at the end: little enough that readers believe the
+    /// rest, and go on.
+    static func light(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+        guard !bytes.isEmpty else { return bytes }
+        var bytes = bytes
+        let place = random.below(bytes.count)
+        switch random.below(6) {
+        case 0, 1: bytes[place] ^= 1 << UInt8(random.below(8))
+        case 2, 3: bytes[place] = UInt8(random.below(256))
+        case 4: bytes[random.below(min(bytes.count, 64))] = random.pick([0, 1, 0x7F, 0x80, 0xFF])
+        default: bytes.removeLast(random.below(1 + bytes.count / 32))
+        }
+        return bytes
+    }
+
     private static func damage(_ bytes: inout [UInt8], _ others: [[UInt8]], _ random: inout SeededRandom) {
         guard !bytes.isEmpty else {
             bytes = random.pick(extremes)

@@ -29,6 +29,7 @@ actor Site {
     private(set) var lastAnswer = ContinuousClock.now
     /// How long each innocent job took.
     private(set) var innocent: [Duration] = []
+    private(set) var rows = RowCounts()
 
     init(_ more: [String]) async throws {
         folder = try TemporaryFolder()
@@ -53,24 +54,30 @@ actor Site {
             .newRecord(partitions: log.partitionCount, at: 0)
     }
 
-    /// Appends records; each of `ids` is answered once, or lost.
-    func publish(_ records: [NewRecord], ids: [String]) async throws {
-        for id in ids { waiting[id] = .now }
-        for result in await log.append(records) where result.offset == nil {
+    /// Appends a record; what is named is answered once, or lost.
+    func publish(_ record: NewRecord, as id: String?) async throws {
+        if let id { waiting[id] = .now }
+        for result in await log.append([record]) where result.offset == nil {
             throw CampaignFailure(description: "The log took no record: \(result)")
         }
     }
 
-    /// Rows of the changelog as they are.
-    func rows() async throws -> [Record] {
-        var rows: [Record] = []
-        for number in 0..<Int32(log.partitionCount) {
-            rows += try await log.read(.variants, PartitionID(number), from: 0, limit: 1_000).filter {
-                if case .change? = try? ChangelogEntry($0) { true } else { false }
-            }
-        }
-        return rows
+    /// The rows of a job's source that can be read.
+    func rows(of job: NewRecord) async throws -> [Record] {
+        try await log.latest(.variants, job.partition, keyPrefix: job.key).filter { Self.isReadable($0) }
     }
+
+    /// Appends a damaged row, which the worker is to fold, or to leave out and to say so.
+    func publish(row: NewRecord) async throws {
+        rows.published += 1
+        let record = Record(
+            topic: row.topic, partition: row.partition, offset: 0, timestamp: 0, key: row.key, value: row.value,
+            headers: row.headers)
+        if !Self.isReadable(record) { rows.unreadable += 1 }
+        try await publish(row, as: nil)
+    }
+
+    private static func isReadable(_ row: Record) -> Bool { (try? ChangelogEntry(row)) != nil }
 
     /// Takes note of new outcomes, and starts the worker again if it is gone.
     func look(isOver: Bool = false) async throws {
@@ -89,7 +96,8 @@ actor Site {
     private func note(_ outcome: OutcomeReport) {
         lastAnswer = .now
         let job = outcome.job
-        ends["\(job.prefix { $0 != "-" })", default: [:]][outcome.kind.rawValue, default: 0] += 1
+        let end = outcome.failure.map { "\(outcome.kind.rawValue) \($0.code)" } ?? outcome.kind.rawValue
+        ends["\(job.prefix { $0 != "-" })", default: [:]][end, default: 0] += 1
         guard let since = waiting.removeValue(forKey: job) else {
             if !done.insert(job).inserted { repeated += 1 }
             return
@@ -101,7 +109,12 @@ actor Site {
     /// Jobs that were never answered.
     var lost: [String] { waiting.keys.sorted() }
 
-    /// Stops the worker, and lets another work on what it left: both must end as they should.
+    /// Replies that stand-ins damaged: each appends a byte.
+    var replies: Int {
+        (try? FileManager.default.attributesOfItem(atPath: folder.file(StandIn.tally))[.size] as? Int) ?? 0
+    }
+
+    /// Stops the worker, and lets others work on what it left, the last without an index: all must end as they should.
     func end() async throws {
         if worker.isRunning {
             worker.signal(SIGTERM)
@@ -109,18 +122,57 @@ actor Site {
         }
         // What was lost would keep it for ever.
         if waiting.isEmpty {
-            let another = try RunningProgram("mezzotint-worker", settings + ["--json", "--until-idle"], in: folder.url)
-            try await check(another.ended())
+            check(try await idle())
+            try FileManager.default.removeItem(atPath: folder.file("data/index"))
+            let ended = try await idle()
+            check(ended, isRestore: true)
+            (rows.kept, rows.leftOutAtRestore) = (try await unreadableRows(), ended.rowsLeftOut)
         }
         try await look(isOver: true)
         await log.close()
     }
 
-    private func check(_ ended: Ended) {
+    private func idle() async throws -> Ended {
+        try await RunningProgram("mezzotint-worker", settings + ["--json", "--until-idle"], in: folder.url).ended()
+    }
+
+    private func unreadableRows() async throws -> Int {
+        var count = 0
+        for number in 0..<Int32(log.partitionCount) {
+            var next: Int64 = 0
+            while case let slice = try await log.read(.variants, PartitionID(number), from: next, limit: 10_000),
+                let last = slice.last
+            {
+                count += slice.count { !Self.isReadable($0) }
+                next = last.offset + 1
+            }
+        }
+        return count
+    }
+
+    private func check(_ ended: Ended, isRestore: Bool = false) {
+        if !isRestore { rows.leftOut += ended.rowsLeftOut }
         guard ended.status != 0 else { return }
         crashes += 1
         Console.complain("The worker ended with \(ended.status): \(ended.errors.suffix(2_000))")
     }
+}
+
+/// Damaged rows of the changelog, and what workers say of those that cannot be read.
+struct RowCounts {
+    var published = 0
+    var unreadable = 0
+    /// As was said while they came.
+    var leftOut = 0
+    /// What compaction kept of the unreadable, and what was said when an index was made of the whole changelog.
+    var kept = 0
+    var leftOutAtRestore = 0
+
+    var isGood: Bool { leftOut == unreadable && leftOutAtRestore == kept }
+}
+
+extension Ended {
+    fileprivate var rowsLeftOut: Int { errors.components(separatedBy: "It is left out; find what wrote it.").count - 1 }
 }
 
 struct CampaignFailure: Error, CustomStringConvertible {

@@ -1,34 +1,80 @@
+internal import CommandLine
 internal import Foundation
 internal import Posix
+internal import RenderProtocol
 internal import TestSupport
 
-/// Stands between a worker and its real renderer, and damages every reply but the first, which says that it is ready.
+/// Stands between a worker and its real renderers, and damages every reply to a render.
 ///
 /// It knows nothing of what is said: messages and open files go through.
 enum StandIn {
     private static let most = 1 << 20
+    /// In the worker's folder: has a byte for each damaged message that was sent.
+    static let tally = "replies"
 
+    /// In the place of a renderers' parent: each child of it stands before a child of the real one, which a damaged reply
+    /// does not make start anew.
     static func run(_ words: [String]) -> Never {
-        let worker = PacketSocket(taking: 3)
+        let worker = PacketSocket(taking: ChildProgram.socket)
+        let tally = open(tally, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         do {
-            let (ours, theirs) = try PacketSocket.pair()
-            _ = try ChildProcess(
-                program: SystemFacts.programFolder + "/mezzotint-renderer", arguments: words, socket: theirs)
-            guard let ready = try ours.receive(limit: most) else { exit(1) }
+            let parent = try realParent(words)
+            guard ForkServer.threads == 1, let ready = try parent.receive(limit: most) else { exit(1) }
             try worker.send(ready.bytes)
-            while let request = try worker.receive(limit: most) {
-                try ours.send(request.bytes, files: request.files)
-                guard let reply = try ours.receive(limit: most) else { exit(1) }
-                // By the picture that is asked for: another run damages alike.
-                let told = (try? request.files.first?.bytes(at: 0, count: 4096)) ?? []
-                let seed = (request.bytes + told).reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-                    ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            var renderers: [Int32: Int32] = [:]
+            while let (message, end) = try worker.receiveEnd(limit: most) {
+                switch (ParentRequest(message: message), end) {
+                case (.fork, let end?):
+                    let (ours, theirs) = try PacketSocket.pair()
+                    try parent.send(ParentRequest.fork.message, end: theirs, within: patience)
+                    guard let told = try parent.receive(limit: most),
+                        case .forked(let renderer)? = ParentReply(message: told.bytes)
+                    else { exit(1) }
+                    let child = try ForkServer.fork()
+                    if child == 0 { try relay(end, ours, tally) }
+                    renderers[child] = renderer
+                    try worker.send(ParentReply.forked(child).message)
+                case (.reap(let child), nil):
+                    let ended = ChildProcess.reap(child)
+                    if let renderer = renderers.removeValue(forKey: child) {
+                        try parent.send(ParentRequest.reap(renderer).message, within: patience)
+                        _ = try parent.receive(limit: most)
+                    }
+                    switch ended {
+                    case .signal(let signal): try worker.send(ParentReply.ended(signal: signal).message)
+                    case .status(let status): try worker.send(ParentReply.exited(status: status).message)
+                    }
+                default: exit(1)
                 }
-                var random = SeededRandom(seed: seed)
-                try answer(worker, reply, request.files, &random)
             }
         } catch {}
         exit(0)
+    }
+
+    private static let patience = 10_000
+
+    /// Our end of its connection; the other is its own alone, so that it hears of our end.
+    private static func realParent(_ words: [String]) throws -> PacketSocket {
+        let (ours, theirs) = try PacketSocket.pair()
+        _ = try ChildProcess(
+            program: SystemFacts.programFolder + "/mezzotint-renderer", arguments: words, socket: theirs)
+        return ours
+    }
+
+    private static func relay(_ worker: PacketSocket, _ renderer: PacketSocket, _ tally: Int32) throws -> Never {
+        while let request = try worker.receive(limit: most) {
+            try renderer.send(request.bytes, files: request.files)
+            guard let reply = try renderer.receive(limit: most) else { _exit(1) }
+            // By the picture that is asked for: another run damages alike.
+            let told = (try? request.files.first?.bytes(at: 0, count: 4096)) ?? []
+            let seed = (request.bytes + told).reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+            var random = SeededRandom(seed: seed)
+            try answer(worker, reply, request.files, &random)
+            _ = write(tally, "x", 1)
+        }
+        _exit(0)
     }
 
     private static func answer(

@@ -2,7 +2,7 @@ internal import CommandLine
 
 let words = Array(Swift.CommandLine.arguments.dropFirst())
 // As a worker starts its renderers: `render.program` names this program.
-if words.first == "serve" { StandIn.run(words) }
+if words.first == "parent" { StandIn.run(words) }
 let program = Command(
     "mezzotint-campaign",
     abstract: "Feeds the real worker damaged pictures, answers, replies and records, beside innocent jobs.",

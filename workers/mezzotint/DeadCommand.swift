@@ -83,14 +83,13 @@ enum DeadCommand {
             else {
                 throw CommandFailure("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.")
             }
-            let body = String(decoding: letter.body, as: UTF8.self)
             if arguments.flag("json") {
                 Output.object { json in
                     write(&json, letter)
                     json.field("origin", letter.origin.description)
                     json.field("bytes", letter.whole?.bytes ?? letter.body.count)
                     json.field("sha256", letter.whole?.digest.hex)
-                    json.field("body", body)
+                    json.field("body", String(decoding: letter.body, as: UTF8.self))
                     json.field("key", String(decoding: letter.key, as: UTF8.self))
                     json.field("keyBytes", letter.wholeKey?.bytes ?? letter.key.count)
                     json.field("keySha256", letter.wholeKey?.digest.hex)
@@ -109,11 +108,22 @@ enum DeadCommand {
                     ["body", size ?? "\(letter.body.count) bytes"],
                 ]
                 Console.write(TextTable.text(rows + (key.map { [["key", $0]] } ?? [])))
-                Console.print("\n" + body)
+                Console.print("\n" + quoted(letter.body))
             }
             return .success
         }
     }
+
+    /// As a person reads it: its beginning, each line marked, so that none of it passes for a line of ours.
+    private static func quoted(_ body: [UInt8]) -> String {
+        let lines = String(decoding: body.prefix(shownBytes), as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let more = body.count - shownBytes
+        return lines.map { "| \($0)" }.joined(separator: "\n")
+            + (more > 0 ? "\n\(more) bytes more: 'mezzotint dead show --json' has them." : "")
+    }
+
+    private static let shownBytes = 4 << 10
 
     private static func discard(_ arguments: ParsedArguments) async throws -> ExitCode {
         guard arguments.flag("all") != !arguments.positionals.isEmpty else {

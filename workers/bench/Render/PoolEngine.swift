@@ -9,7 +9,9 @@ internal import VariantSpec
 struct PoolEngine: BenchmarkEngine {
     let pictures: [URL]
     let jobs: Int
-    var isolation = RenderIsolation.picture
+    var isolation = RenderIsolation.origin
+    /// The pictures come from so many, in turn: the scheduler takes hosts by turns, too.
+    var hosts = 1
     let out: URL
 
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -19,8 +21,8 @@ struct PoolEngine: BenchmarkEngine {
         try await withPool { pool in
             let start = SystemTime.monotonicNanoseconds
             let cpu = cpuNanoseconds(pool)
-            let lengths = try await each(pictures) { url in
-                try await variants(of: url, ladder.formats, pool).map(\.content.length)
+            let lengths = try await each(pictures) { url, host in
+                try await variants(of: url, from: host, ladder.formats, pool).map(\.content.length)
             }
             return RenderFigures(
                 engine: "mezzotint", ladder: ladder, variants: lengths.count,
@@ -32,8 +34,8 @@ struct PoolEngine: BenchmarkEngine {
 
     func keep(_ ladder: Ladder, of pictures: [URL]) async throws {
         try await withPool { pool in
-            _ = try await each(pictures) { url in
-                let variants = try await variants(of: url, ladder.formats, pool)
+            _ = try await each(pictures) { url, host in
+                let variants = try await variants(of: url, from: host, ladder.formats, pool)
                 for (i, format) in ladder.formats.enumerated() {
                     try Data(variants[i * variants.count / ladder.formats.count].content.bytes())
                         .write(to: out.appending(path: "\(url.lastPathComponent).\(format.suffix)"))
@@ -60,8 +62,9 @@ struct PoolEngine: BenchmarkEngine {
         }
     }
 
-    private func variants(of url: URL, _ formats: [ImageFormat], _ pool: RendererPool) async throws -> [RenderedVariant]
-    {
+    private func variants(
+        of url: URL, from host: Int, _ formats: [ImageFormat], _ pool: RendererPool
+    ) async throws -> [RenderedVariant] {
         let picture = try await pool.inspect(try OpenFile(reading: url.path))
         let specs = formats.flatMap { format in
             [
@@ -74,17 +77,18 @@ struct PoolEngine: BenchmarkEngine {
             let placement = spec.placement(of: picture.facts.size)
             return RenderOrder(spec: spec, output: placement.output, crop: placement.region)
         }
-        return try await pool.render(picture, orders, lane: .fast, isReuse: false)
+        return try await pool.render(picture, orders, lane: .fast, isReuse: false, origin: "http://\(host).example")
     }
 
-    /// `body` of every picture, `jobs` at a time.
-    private func each(_ pictures: [URL], _ body: @escaping @Sendable (URL) async throws -> [Int]) async throws -> [Int]
-    {
+    /// `body` of every picture and its host, `jobs` at a time.
+    private func each(
+        _ pictures: [URL], _ body: @escaping @Sendable (URL, Int) async throws -> [Int]
+    ) async throws -> [Int] {
         try await withThrowingTaskGroup(of: [Int].self) { group in
             var results: [Int] = []
             for (i, url) in pictures.enumerated() {
                 if i >= jobs { results += try await group.next() ?? [] }
-                group.addTask { try await body(url) }
+                group.addTask { try await body(url, i % hosts) }
             }
             for try await more in group { results += more }
             return results

@@ -8,6 +8,7 @@ struct RenderBenchmark {
     let pictures: [URL]
     let jobs: Int
     let isolation: RenderIsolation
+    let hosts: Int
     /// Those whose variants are scored.
     let scored: [URL]
     let scratch: URL
@@ -25,8 +26,9 @@ struct RenderBenchmark {
             Option(
                 "engine", value: "engine", help: "Only this engine.", oneOf: ["mezzotint", "libvips", "sharp"]),
             Option(
-                "isolation", value: "kind", help: "render.isolation; by default picture.",
+                "isolation", value: "kind", help: "render.isolation; by default origin.",
                 oneOf: RenderIsolation.allCases.map(\.rawValue)),
+            Option("hosts", value: "n", help: "Origins that the pictures come from, in turn (4)."),
             Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
             Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2, which takes longest (13)."),
@@ -40,7 +42,8 @@ struct RenderBenchmark {
         let wanted = arguments.flag("no-score") ? 0 : try arguments.number("scored", in: 1...100_000) ?? 13
         let benchmark = RenderBenchmark(
             pictures: pictures, jobs: try arguments.number("jobs", in: 1...256) ?? cores,
-            isolation: arguments.value("isolation").flatMap { RenderIsolation(rawValue: $0) } ?? .picture,
+            isolation: arguments.value("isolation").flatMap { RenderIsolation(rawValue: $0) } ?? .origin,
+            hosts: try arguments.number("hosts", in: 1...100_000) ?? 4,
             scored: Self.sample(pictures, wanted), scratch: scratch)
         let engines = arguments.value("engine").map { [$0] } ?? ["mezzotint", "libvips", "sharp"]
         let ladders = arguments.value("format").map { name in Ladder.all.filter { $0.name == name } } ?? Ladder.all
@@ -66,7 +69,8 @@ struct RenderBenchmark {
             let out = scratch.appending(path: "\(name)-\(ladder.name)")
             try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
             switch name {
-            case "mezzotint": engines.append(PoolEngine(pictures: pictures, jobs: jobs, isolation: isolation, out: out))
+            case "mezzotint":
+                engines.append(PoolEngine(pictures: pictures, jobs: jobs, isolation: isolation, hosts: hosts, out: out))
             case "libvips": engines.append(BareEngine(pictures: pictures, jobs: jobs, out: out))
             default:
                 guard let engine = SharpEngine(pictures: pictures, jobs: jobs, out: out) else { continue }

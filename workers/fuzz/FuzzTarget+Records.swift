@@ -1,0 +1,65 @@
+internal import Canonical
+internal import ImageModel
+internal import Records
+internal import VariantSpec
+
+/// Records by their first byte: which topic they are of, and what of them is damaged.
+extension FuzzTarget {
+    private static let source = SourceKey(hex: String(repeating: "0123456789abcdef", count: 4))
+    private static let intake = Intake(rules: CanonicalRules())
+    private static let keys = JobKeys(["a": Array("secret".utf8)], signing: "a")
+
+    static func record(_ bytes: [UInt8]) {
+        guard let source, let form = bytes.first, case let rest = Array(bytes.dropFirst()) else { return }
+        let topics = Topic.allCases
+        func record(_ topic: Topic, _ key: RecordKey, headers: RecordHeaders = []) -> Record {
+            Record(
+                topic: topic, partition: PartitionID(0), offset: 1, timestamp: 1, key: key.bytes, value: rest,
+                headers: headers)
+        }
+        let spec = VariantSpec(width: 640, height: 480, format: .webp)
+        switch form & 15 {
+        case 0:
+            let record = record(.jobsFast, .job(source))
+            _ = try? intake.job(from: record)
+            _ = (intake.id(ofRefused: record), intake.url(ofRefused: record))
+            _ = try? intake.job(line: rest, id: "id", lane: .slow)
+        case 1: row(record(.variants, .variant(source, spec)))
+        case 2: row(record(.variants, .source(source)))
+        case 3: row(record(.variants, .epoch(PartitionID(0))))
+        case 4: row(record(.variants, .progress(PartitionID(0))))
+        case 5: _ = try? OutcomeReport(record(.outcomes, .job(source)))
+        case 6:
+            if let key = RecordKey(rest) { precondition(key.bytes == rest) }
+            row(
+                Record(
+                    topic: .variants, partition: PartitionID(0), offset: 1, timestamp: .max, key: rest, value: nil,
+                    headers: []))
+        default:
+            // Headers, and a body that is short.
+            guard let headers = rest.withUnsafeBytes({ RecordHeaders(packed: $0) }) else { return }
+            let topic = topics[Int(form >> 4) % topics.count]
+            let record = Record(
+                topic: topic, partition: PartitionID(0), offset: 1, timestamp: 1, key: Array(rest.prefix(80)),
+                value: Array(rest.suffix(40)), headers: headers)
+            _ = (try? RetryNote(record), try? DeadLetter(record), AnsweredRecord.answered(by: record), record.epoch)
+            _ = (try? keys?.check(record), try? intake.job(from: record), intake.id(ofRefused: record))
+            _ = DeadLetter.standing([record])
+        }
+    }
+
+    /// What is read of a row is what is written of it.
+    private static func row(_ record: Record) {
+        guard let entry = try? ChangelogEntry(record) else { return }
+        let again: NewRecord
+        switch entry {
+        case .change(let change): again = change.newRecord(partition: record.partition)
+        case .progress(let row): again = row.newRecord()
+        case .epoch: return
+        }
+        let written = Record(
+            topic: .variants, partition: record.partition, offset: 1, timestamp: 1, key: again.key, value: again.value,
+            headers: again.headers)
+        precondition((try? ChangelogEntry(written)) == entry)
+    }
+}
