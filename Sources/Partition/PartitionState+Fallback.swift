@@ -61,7 +61,8 @@ extension PartitionState {
 
     /// Once for each source: many jobs may be answered by it.
     private mutating func owe(
-        _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote, _ now: Moment,
+        _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote,
+        _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
         guard owed.count < Self.owedLimit, owed.insert(pending.job.source).inserted else {
@@ -85,7 +86,8 @@ extension FailureNote {
     var isOutage: Bool {
         guard let code = FetchFailure.Code(rawValue: code) else { return false }
         switch code {
-        case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated: return true
+        case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated:
+            return true
         default: return false
         }
     }
@@ -100,7 +102,9 @@ extension SourceSnapshot {
                 DonorRule.keepsFrames(row, for: spec)
             else { return nil }
             let placement = spec.placement(asIn: row)
-            return placement.crop(from: row.size, showing: row.region).map { DonorRule.ratio(of: $0, to: placement.output) }
+            return placement.crop(from: row.size, showing: row.region).map {
+                DonorRule.ratio(of: $0, to: placement.output)
+            }
         }
         let rows = variants.compactMap { row in ratio(row).map { (row: row, ratio: $0) } }
         return rows.filter { $0.ratio >= 1 }.min { $0.ratio < $1.ratio }?.row ?? rows.max { $0.ratio < $1.ratio }?.row

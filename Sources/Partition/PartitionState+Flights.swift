@@ -163,7 +163,8 @@ extension PartitionState {
             let kind: OutcomeKind = isSame ? .unchanged : task.isReuse ? .reused : .stored
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: kind, row: row)
         }
-        course.changed = task.change == nil ? course.changed + SourceChange.variants(rows, replacing: task.replaced) : []
+        course.changed =
+            task.change == nil ? course.changed + SourceChange.variants(rows, replacing: task.replaced) : []
         if task.change != nil { course.changedFrom = nil }
         flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.

@@ -47,7 +47,9 @@ extension PartitionState {
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let job = pending.job
-        if job.freshness == .ifStale, !job.isOwn, let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
+        if job.freshness == .ifStale, !job.isOwn,
+            let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall)
+        {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }

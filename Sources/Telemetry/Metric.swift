@@ -61,7 +61,8 @@ package enum Metric: String, Sendable, CaseIterable {
         case .retries: "Jobs that were put off to be tried again."
         case .variants: "Variants that are stored (from a fetch), reused (made from what was stored) or unchanged."
         case .fetches: "Fetches of sources that were begun."
-        case .sourceChecks: "Sources that were fetched, by what was found: new ones, those that their origins confirmed (notModified), the same bytes, changed ones."
+        case .sourceChecks:
+            "Sources that were fetched, by what was found: new ones, those that their origins confirmed (notModified), the same bytes, changed ones."
         case .fetchedBytes: "Bytes of sources that were fetched."
         case .renders: "Variants that were rendered, stored and announced."
         case .failures: "Stages that failed, by code: fetch, render, store, index and log, tried again or not."

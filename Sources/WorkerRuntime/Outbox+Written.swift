@@ -126,7 +126,9 @@ extension Debt {
         var again = note.newRecord(
             topic: DelayTier(within: notBefore - now, job.lane).topic, key: RecordKey.job(job.source).bytes, body: body,
             partition: record.partition, at: now)
-        if let keys { again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body)) }
+        if let keys {
+            again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body))
+        }
         return again
     }
 }

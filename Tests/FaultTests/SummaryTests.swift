@@ -24,7 +24,8 @@ struct SummaryTests {
         #expect(
             first.names.isSuperset(of: [
                 "jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches",
-                "fetchedBytes", "notModified", "stale", "degraded", "renders", "seconds", "peakMemoryBytes", "rendererPeakMemoryBytes",
+                "fetchedBytes", "notModified", "stale", "degraded", "renders", "seconds", "peakMemoryBytes",
+                "rendererPeakMemoryBytes",
             ]))
         #expect(
             ["jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches", "renders"]

@@ -68,7 +68,8 @@ extension CachingTests {
         #expect(end.kind == .stale && end.failure == note && end.variants.map(\.kind) == [.stale])
         #expect(end.variants.first?.row == driver.stored.variants.last)
         let owed = try #require(debt)
-        #expect(owed.job.isOwed && owed.job.lane == .slow && owed.job.fallback == .none && owed.notBefore >= now + 60_000)
+        #expect(
+            owed.job.isOwed && owed.job.lane == .slow && owed.job.fallback == .none && owed.notBefore >= now + 60_000)
         #expect(owed.job.variants == [PartitionStateTests.small])
     }
 

@@ -79,7 +79,9 @@ extension RenewalTests {
         return try await bench.work(log: log)
     }
 
-    @Test("One has changed, and one of its variants is asked for: one body gives all that is stored anew, and one event tells of it")
+    @Test(
+        "One has changed, and one of its variants is asked for: one body gives all that is stored anew, and one event tells of it"
+    )
     func changed() async throws {
         serve(1, picture(1), then: picture(2))
         _ = try await ask(specs)
@@ -97,7 +99,9 @@ extension RenewalTests {
         for (spec, row) in new.variants {
             let before = try #require(old.variants[spec])
             #expect(row.location != before.location)
-            #expect(text.contains("{\"spec\":\"\(spec)\",\"location\":\"\(row.location)\",\"replaces\":\"\(before.location)\"}"))
+            #expect(
+                text.contains(
+                    "{\"spec\":\"\(spec)\",\"location\":\"\(row.location)\",\"replaces\":\"\(before.location)\"}"))
         }
         #expect(try await bench.outcomes().map(\.kind) == [.stored, .stored])
     }
