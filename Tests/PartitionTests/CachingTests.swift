@@ -113,6 +113,7 @@ struct CachingTests {
             let pending = driver.pending(id, source, [spec])
             var job = pending.job
             job.freshness = freshness
+            job.fallback = .none
             return PendingJob(job: job, record: pending.record)
         }
         #expect(rules.kinds(driver.feed(.arrived(job("1", PartitionStateTests.small, .cacheOnly)))) == [.unchanged])
