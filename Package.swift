@@ -159,8 +159,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Canonical", "Digest", "Failures", "ImageModel", "Partition", "Planning", "Ports", "Posix",
-                "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
+                "Canonical", "Digest", "Failures", "HTTPCache", "ImageModel", "Partition", "Planning", "Ports",
+                "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
             path: "Tests/Simulation"),
         program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),
@@ -325,7 +325,7 @@ if Context.environment["MEZZOTINT_FUZZ"] != nil {
         .executableTarget(
             name: "mezzotint-fuzz",
             dependencies: [
-                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "ImageModel", "PictureHeaders", "Ports", "Posix",
+                "Access", "Canonical", "Digest", "DomainNames", "HTTP", "HTTPCache", "ImageModel", "PictureHeaders", "Ports", "Posix",
                 "Records", "RenderProtocol", "VariantSpec",
             ], path: "workers/fuzz",
             swiftSettings: [

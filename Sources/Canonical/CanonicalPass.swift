@@ -11,6 +11,7 @@ struct CanonicalPass {
     private var out: [UInt8] = []
     private var host: [UInt8] = []
     private var group: HostAliasGroup?
+    private var originGroup: String?
     private(set) var steps: [CanonicalStep] = []
 
     init(_ received: [UInt8], under rules: CanonicalRules, explaining: Bool) {
@@ -36,6 +37,7 @@ struct CanonicalPass {
             }
             return CanonicalSource(
                 fetchURL: fetchURL(parts, fetched, text), canonical: out, aliasGroup: group?.id,
+                originGroup: originGroup,
                 variant: request.map { $0.isExact ? $0.spec : rules.tiers.fitting($0.spec) })
         } catch {
             throw .url(excerpt: Excerpt.url(received, hiding: rules.hidden), error)
@@ -75,6 +77,10 @@ struct CanonicalPass {
         out += scheme.utf8
         out += "://".utf8
         out += authority
+        if !rules.originGroups.isEmpty {
+            let origin = OriginHost(of: String(decoding: out, as: UTF8.self))
+            originGroup = rules.originGroups.first { $0.has(origin.name) }.flatMap { $0.hasHeaders ? $0.name : nil }
+        }
     }
 
     private mutating func appendPath(_ parts: URLParts) throws(URLFault) {

@@ -9,6 +9,7 @@ package struct CanonicalRules: Sendable, Hashable {
     package static let version = "n1"
 
     package let aliasGroups: [HostAliasGroup]
+    package let originGroups: [OriginGroup]
     /// Names of query parameters that do not choose the image (signatures, expiries), on every host.
     package let volatileParameters: [String]
     /// What is understood on hosts whose group does not say otherwise.
@@ -28,11 +29,13 @@ package struct CanonicalRules: Sendable, Hashable {
     private let groupOfAuthority: [[UInt8]: ListedGroup]
 
     package init(
-        aliasGroups: [HostAliasGroup] = [], volatileParameters: [String] = [], dialects: Set<URLDialect> = [.imageView],
+        aliasGroups: [HostAliasGroup] = [], originGroups: [OriginGroup] = [], volatileParameters: [String] = [],
+        dialects: Set<URLDialect> = [.imageView],
         tiers: Tiers = Tiers(), specTiers: Bool = false, defaultQuality: Int = 80, defaultAVIFQuality: Int = 63,
         urlByteLimit: Int = 8 << 10
     ) {
         self.aliasGroups = aliasGroups
+        self.originGroups = originGroups
         self.volatileParameters = volatileParameters
         self.dialects = dialects
         orderedDialects = URLDialect.allCases.filter(dialects.contains)

@@ -13,22 +13,24 @@ package struct CanonicalSource: Sendable, Hashable {
     package let variant: VariantSpec?
     private let canonical: [UInt8]
 
-    init(fetchURL: String, canonical: [UInt8], aliasGroup: String?, variant: VariantSpec?) {
+    /// `originGroup`: of a group of origins that is asked with headers of its own.
+    init(fetchURL: String, canonical: [UInt8], aliasGroup: String?, originGroup: String?, variant: VariantSpec?) {
         self.fetchURL = fetchURL
         self.canonical = canonical
         self.aliasGroup = aliasGroup
         self.variant = variant
-        key = Self.key(aliasGroup: aliasGroup, canonical: canonical)
+        key = Self.key(aliasGroup: aliasGroup, canonical: canonical, originGroup: originGroup)
     }
 
     /// The canonical URL: what people see, and a spelling that every rule leaves as it is.
     package var url: String { String(decoding: canonical, as: UTF8.self) }
 
     /// SHA-256 over three fields, each a big-endian 32-bit count of its bytes and then the bytes: the form's version
-    /// `n1`, the alias group's id (empty if there is none), the canonical URL.
+    /// `n1`, the alias group's id (empty if there is none), the canonical URL; and a fourth, the origin group's name, where
+    /// that group has headers of its own: with them another picture may be served.
     ///
     /// Lengths are hashed so that no two lists of fields run into the same bytes.
-    private static func key(aliasGroup: String?, canonical: [UInt8]) -> SourceKey {
+    private static func key(aliasGroup: String?, canonical: [UInt8], originGroup: String?) -> SourceKey {
         var message: [UInt8] = []
         message.reserveCapacity(canonical.count + 32)
         func append(_ field: some Collection<UInt8>) {
@@ -42,6 +44,7 @@ package struct CanonicalSource: Sendable, Hashable {
         append(CanonicalRules.version.utf8)
         append((aliasGroup ?? "").utf8)
         append(canonical)
+        if let originGroup { append(originGroup.utf8) }
         return SourceKey(SHA256.digest(of: message))
     }
 }

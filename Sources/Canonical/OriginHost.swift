@@ -1,11 +1,21 @@
-/// The server that a URL is fetched from: scheme, host name and port, in one form for all spellings.
+/// The server that a URL is fetched from: scheme, host name and port, in one form for all spellings. Or a group of servers
+/// that the settings name, where they are treated as one.
 package struct OriginHost: Sendable, Hashable, CustomStringConvertible {
-    /// `https://example.org` or `http://example.org:8080`.
+    /// `https://example.org` or `http://example.org:8080`; of a group its name, which has no slash.
     package let description: String
 
     /// Of a URL that the canonical rules took. Others are never fetched; all of them have one host, which is empty.
     package init(of url: String) {
         description = (try? Self.text(of: Array(url.utf8))) ?? ""
+    }
+
+    package init(group name: String) { description = name }
+
+    /// Without scheme and port.
+    package var name: Substring.UTF8View {
+        let server = (description.split(separator: "//", maxSplits: 1).last ?? "")
+        guard let end = server.lastIndex(of: ":"), !server.hasSuffix("]") else { return server.utf8 }
+        return server[..<end].utf8
     }
 
     private static func text(of url: [UInt8]) throws(URLFault) -> String {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Posix
 internal import Synchronization
 
-/// GETs over libcurl's multi interface on threads of ours, one for each host at work, bridged to `async`.
+/// Requests over libcurl's multi interface on threads of ours, one for each host at work, bridged to `async`.
 ///
 /// libcurl follows no redirect, asks for no compression and undoes none (`HeadReader`), and takes no proxy, cookie or password from the environment.
 /// Connections are shared by all transfers of a client, so traffic that is trusted has a client of its own.

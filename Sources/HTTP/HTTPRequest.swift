@@ -15,13 +15,15 @@ package struct HTTPDeadlines: Sendable, Hashable {
     package init() {}
 }
 
-/// One GET.
+/// One GET, or a POST where it has a body.
 package struct HTTPRequest: Sendable {
     /// Passed to libcurl byte for byte.
     package var url: String
     package var userAgent: String
     /// `Name: value`.
     package var headers: [String] = []
+    /// What is posted; nil: nothing is.
+    package var body: [UInt8]?
     package var deadlines = HTTPDeadlines()
     /// Status line, headers and trailers together, in bytes.
     package var headLimit = 32 << 10

@@ -14,6 +14,13 @@ extension Transfer {
         mz_set_str(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         mz_set_long(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         mz_set_str(easy, CURLOPT_USERAGENT, request.userAgent)
+        if let body = request.body {
+            mz_set_long(easy, CURLOPT_POSTFIELDSIZE, body.count)
+            // Copied at once: as large as was just said.
+            _ = body.withUnsafeBytes {
+                mz_set_ptr(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
+            }
+        }
         handle.set(headers: ["Accept-Encoding: identity"] + request.headers)
         // What `HeadReader` refuses is not undone either: despite its name this turns the decoders of transfer encodings off
         // too, but for chunks. `CURLOPT_HTTP_TRANSFER_DECODING` would leave chunks as they are, and decode.

@@ -184,6 +184,9 @@ final class Transfer: @unchecked Sendable {
         case CURLE_OPERATION_TIMEDOUT: .deadline(.connecting)
         // A line that never ends: libcurl keeps 100 KiB of it.
         case CURLE_OUT_OF_MEMORY where reader.heads > 0 && head == nil: .headTooLarge(limit: request.headLimit)
+        // It keeps the lines of a head, and takes none without a name.
+        case CURLE_BAD_FUNCTION_ARGUMENT where reader.heads > 0:
+            .malformed(reason: "one of its header lines has no name")
         // What does not even begin as HTTP must look like a port that is shut.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
             reader.heads > 0 ? .malformed(reason: reason) : .connection(reason: "what answers does not speak HTTP")

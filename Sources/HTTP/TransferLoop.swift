@@ -7,12 +7,10 @@ final class TransferLoop {
     private let traffic: Traffic
     private let multi: UnsafeMutableRawPointer
     private var live: [UInt64: (handle: EasyHandle, transfer: Transfer)] = [:]
-    private var spare: [EasyHandle] = []
     private var nextLook: Int64 = 0
 
     /// libcurl has no deadline of its own for the resolver, the first byte and a queue: ours are held this often.
     private static let lookEvery: Int64 = 50_000_000
-    private static let spareHandles = 64
 
     init(_ mailbox: TransferMailbox, _ traffic: Traffic, connectionsPerHost: Int) {
         (self.mailbox, self.traffic, multi) = (mailbox, traffic, mailbox.multi)
@@ -38,7 +36,6 @@ final class TransferLoop {
         }
         mailbox.close()
         for (handle, transfer) in live.values { end(handle, transfer, .failure(.cancelled)) }
-        spare.removeAll()
         curl_multi_cleanup(multi)
     }
 
@@ -61,7 +58,7 @@ final class TransferLoop {
     }
 
     private func start(_ transfer: Transfer) {
-        let handle = spare.popLast() ?? EasyHandle()
+        let handle = EasyHandle()
         live[transfer.id] = (handle, transfer)
         transfer.configure(handle, traffic)
         curl_multi_add_handle(multi, handle.pointer)
@@ -81,13 +78,14 @@ final class TransferLoop {
     private func end(_ handle: EasyHandle, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPFailure>) {
         live[transfer.id] = nil
         curl_multi_remove_handle(multi, handle.pointer)
-        handle.reset()
-        if spare.count < Self.spareHandles { spare.append(handle) }
         transfer.finish(transfer.settled(result, at: SystemTime.monotonicNanoseconds))
     }
 }
 
-/// A libcurl easy handle and its list of headers, kept for the next transfer.
+/// A libcurl easy handle and its list of headers, for one transfer.
+///
+/// A second one would find a freed header of the first: 7.88.1 goes on with it where an answer's first line is folded. What is
+/// worth keeping, connections and addresses, is the multi's.
 ///
 /// - Ownership: freed by `deinit`, after the handle has left its multi.
 final class EasyHandle {
@@ -104,11 +102,5 @@ final class EasyHandle {
     func set(headers lines: [String]) {
         for line in lines { headers = curl_slist_append(headers, line) }
         mz_set_ptr(pointer, CURLOPT_HTTPHEADER, headers)
-    }
-
-    func reset() {
-        curl_easy_reset(pointer)
-        curl_slist_free_all(headers)
-        headers = nil
     }
 }

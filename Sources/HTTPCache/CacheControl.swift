@@ -1,6 +1,6 @@
 /// What `Cache-Control` says to a private cache. Other directives mean nothing here, nor do those for shared caches.
 package struct CacheControl: Sendable, Hashable {
-    /// Seconds. What is no number counts as 0: freshness that cannot be read is none (RFC 9111, 4.2.1).
+    /// Seconds. An unreadable value counts as 0: the answer is stale (RFC 9111, 4.2.1).
     package var maxAge: Int64?
     package var staleWhileRevalidate: Int64?
     package var staleIfError: Int64?

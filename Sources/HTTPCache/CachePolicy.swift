@@ -34,7 +34,7 @@ package struct CachePolicy: Sendable, Hashable {
         etag = fields.single("etag").flatMap { Self.isValidator($0) ? $0 : nil }
         let date = fields.single("date").flatMap { HTTPDate($0, now: now)?.seconds } ?? now
         lastModified = fields.single("last-modified").flatMap { text in
-            // A time to come would be confirmed whatever changes until then.
+            // A date in the future would be confirmed through every change until then.
             HTTPDate(text, now: now).flatMap { $0.seconds <= date && Self.isValidator(text) ? text : nil }
         }
         if control.noStore { (etag, lastModified) = (nil, nil) }

@@ -1,5 +1,5 @@
 /// A point in time as HTTP headers write it: the form of today, and the two old ones that readers must take (RFC 9110,
-/// 5.6.7). What is none of them exactly is no date: a wrong guess would make a stale answer fresh.
+/// 5.6.7). Any other text is refused: a wrong guess would make a stale answer fresh.
 package struct HTTPDate: Sendable, Hashable {
     /// Since 1970.
     package let seconds: Int64

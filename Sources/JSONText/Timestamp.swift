@@ -45,7 +45,7 @@ package enum Timestamp {
         let day = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
         let clock = ((number(11..<13) * 60 + number(14..<16)) * 60 + number(17..<19)) * 1_000 + number(20..<23)
         let time = Int64(day * 86_400_000 + clock)
-        // What is no digit, and no day, comes out as another text.
+        // Other bytes, and days that do not exist, come out as another text.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length) { again in
             _ = write(time, to: again.baseAddress!)
             return text.elementsEqual(again) ? time : nil

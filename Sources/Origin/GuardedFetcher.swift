@@ -44,9 +44,9 @@ package final class GuardedFetcher: Fetcher {
                 url, host, deadlines, conditions, into: intake, for: request, hop: hop)
             deadlines.whole -= response.elapsed
             switch response.head.status {
-            case 200: return .source(try source(intake, head(response, deadlines, hop == 0 ? nil : url), request))
+            case 200: return .source(try source(intake, head(response, of: url, deadlines, hop == 0 ? nil : url), request))
             case 304 where !conditions.isEmpty:
-                let head = head(response, deadlines, known?.location)
+                let head = head(response, of: url, deadlines, known?.location)
                 if known?.isConfirmed(by: head.fields) == true { return .notModified(head) }
                 // It confirms what is not known here: once more, for the whole of it.
                 known = nil
@@ -55,10 +55,17 @@ package final class GuardedFetcher: Fetcher {
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
                 guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: SourceURL(next)) }
                 (url, hop) = (next, hop + 1)
-            case let status: throw .status(url: request.url, status)
+            case let status:
+                throw .status(url: request.url, status, retryAfter: retryAfter(response.head))
             }
         }
         throw .redirects(url: request.url, limit: configuration.redirects)
+    }
+
+    private func retryAfter(_ head: HTTPHead) -> Int64? {
+        head.header("retry-after").flatMap {
+            RetryAfter.wait($0, date: head.header("date"), now: SystemTime.wallMilliseconds / 1_000)
+        }
     }
 
     /// Whom the URL of a hop asks, if the rules have nothing against it.
@@ -86,7 +93,7 @@ package final class GuardedFetcher: Fetcher {
             address.map { rules.accepts($0, for: host, isOwn: own.contains) } ?? false
         }
         get.deadlines = deadlines
-        get.headers = (Self.headers + conditions).map { "\($0.name): \($0.value)" }
+        get.headers = (headers(for: url) + conditions).map { "\($0.name): \($0.value)" }
         do {
             return try await client.execute(get, into: intake)
         } catch {
@@ -94,14 +101,23 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    /// Beside `User-Agent` and `Accept-Encoding: identity`, which the client sends.
-    private static let headers = [(name: "Accept", value: "*/*")]
+    /// Beside `User-Agent` and `Accept-Encoding: identity`, which the client sends. A group's take the place of ours.
+    private func headers(for url: String) -> [(name: String, value: String)] {
+        var own: [(name: String, value: String)] = []
+        if !configuration.headers.isEmpty {
+            let origin = OriginHost(of: url)
+            own = configuration.headers.first { $0.group.has(origin.name) }?.headers ?? []
+        }
+        return own.contains { $0.name.lowercased() == "accept" } ? own : [("Accept", "*/*")] + own
+    }
 
-    private func head(_ response: HTTPResponse, _ left: HTTPDeadlines, _ location: String?) -> AnswerHead {
+    private func head(
+        _ response: HTTPResponse, of url: String, _ left: HTTPDeadlines, _ location: String?
+    ) -> AnswerHead {
         var head = AnswerHead()
         head.fields = AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
         head.sent =
-            [("User-Agent", configuration.userAgent), ("Accept-Encoding", "identity")] + Self.headers
+            [("User-Agent", configuration.userAgent), ("Accept-Encoding", "identity")] + headers(for: url)
         head.elapsed = Int64((configuration.deadlines.whole - left.whole).milliseconds)
         head.location = location
         return head

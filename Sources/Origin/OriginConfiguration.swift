@@ -1,4 +1,5 @@
 package import Access
+package import Canonical
 package import HTTP
 
 /// How sources are fetched.
@@ -12,6 +13,8 @@ package struct OriginConfiguration: Sendable {
     package var deadlines = HTTPDeadlines()
     package var connectionsPerHost = 16
     package var userAgent = "mezzotint/0.1"
+    /// Hosts that are asked with headers of their own. A redirect's target is asked with its own.
+    package var headers: [(group: OriginGroup, headers: [(name: String, value: String)])] = []
 
     package init() {}
 }

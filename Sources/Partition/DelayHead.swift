@@ -1,3 +1,4 @@
+package import Canonical
 package import Records
 
 /// What was read of a tier and is not due: its first records, and no more is read before they are taken up.
@@ -8,10 +9,13 @@ package import Records
 package struct DelayHead: Sendable {
     private var records: ArraySlice<Record> = []
     /// When the first of them is due, milliseconds since 1970.
-    private var due: Int64 = 0
+    package private(set) var due: Int64 = 0
     private let tier: DelayTier
     /// When they were read: a record of a clock that is ahead is due one tier after that.
     private var readAt: Int64 = 0
+    /// Of the first.
+    private var origin: OriginHost?
+    private var isOriginKnown = false
 
     /// Records that are read at once.
     package static let limit = 64
@@ -21,7 +25,7 @@ package struct DelayHead: Sendable {
     package var isEmpty: Bool { records.isEmpty }
 
     package mutating func add(_ new: [Record], at now: Int64) {
-        (records, readAt) = (new[...], now)
+        (records, readAt, isOriginKnown) = (new[...], now, false)
         noteDue()
     }
 
@@ -33,11 +37,39 @@ package struct DelayHead: Sendable {
             noteDue()
         }
         var taken: [Record] = []
-        while taken.count < limit, !records.isEmpty, due <= now {
-            taken.append(records.removeFirst())
-            noteDue()
-        }
+        while taken.count < limit, due <= now, let record = takeFirst() { taken.append(record) }
         return taken
+    }
+
+    /// What only its host holds back is taken before its time once the host can take it: as many of one host as it has room
+    /// for.
+    ///
+    /// - Parameter host: that a record waits for, if for nothing else.
+    package mutating func takeEarly(
+        _ limit: Int, host: (Record) -> OriginHost?, room: (OriginHost) -> Int
+    ) -> [Record] {
+        var early: [Record] = []
+        var taken: [OriginHost: Int] = [:]
+        while early.count < limit, let origin = origin(of: host), taken[origin, default: 0] < room(origin),
+            let record = takeFirst()
+        {
+            early.append(record)
+            taken[origin, default: 0] += 1
+        }
+        return early
+    }
+
+    private mutating func takeFirst() -> Record? {
+        guard let record = records.popFirst() else { return nil }
+        (origin, isOriginKnown) = (nil, false)
+        noteDue()
+        return record
+    }
+
+    /// Whom the first of them asks, if nothing but its host holds it back; found once.
+    package mutating func origin(of find: (Record) -> OriginHost?) -> OriginHost? {
+        if !isOriginKnown { (origin, isOriginKnown) = (records.first.flatMap(find), true) }
+        return origin
     }
 
     private mutating func noteDue() {

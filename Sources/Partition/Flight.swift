@@ -32,10 +32,8 @@ struct Flight: Sendable {
         var fetched: Fetched?
         /// After the last row that it announced.
         var position: Int64 = 0
-        /// The version that was stored, where the source has another now.
-        var changedFrom: SourceVersion?
-        /// Of what was stored, what has other bytes now and is not told yet.
-        var changed: [SourceChange.Variant] = []
+        /// Where the source has other bytes than were stored, what is to be told of that: not yet told.
+        var change: SourceChange?
     }
 
     struct Fetched: Sendable {
@@ -48,8 +46,10 @@ struct Flight: Sendable {
     let source: SourceKey
     /// As received in the first job: what is fetched.
     let url: SourceURL
-    /// Whose share of the fetch permits it takes.
+    /// Whose picture it is.
     let host: OriginHost
+    /// Whose share of the fetch permits it takes: its host's, or its host's group's.
+    let origin: OriginHost
     /// Every one of them is answered when the flight ends.
     var pendingJobs: [PendingJob]
     /// Those that came after the decode: they are looked up anew when the flight is over.
@@ -62,8 +62,6 @@ struct Flight: Sendable {
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
-    /// A job wants its source to be asked for in any case.
-    var isForced = false
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
 
@@ -80,8 +78,8 @@ struct Flight: Sendable {
         return snapshot.variants.filter { $0.version != version && results[$0.spec] == nil }.map(\.spec)
     }
 
-    /// Its origin must still be asked.
-    var mustAsk: Bool { isForced && fetched == nil }
+    /// Its origin must still be asked, whatever is stored.
+    var mustAsk: Bool { fetched == nil && pendingJobs.contains { $0.job.freshness == .force } }
 
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 

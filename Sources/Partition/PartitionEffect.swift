@@ -25,6 +25,8 @@ package enum PermitChange: Sendable {
     case fail(FlightID, PermitScheduler.Obstacle)
     /// The flight's work is stored and announced.
     case pass(FlightID)
+    /// How the flight's host answered, with the code of its failure.
+    case hear(OriginAnswer, FlightID, code: String)
     /// The flight is over.
     case forget(FlightID)
 }
@@ -47,8 +49,10 @@ package enum SourceCheck: String, Sendable, CaseIterable {
 package enum PartitionWork: Sendable {
     indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
-    /// Its origin was asked for a source.
+    /// A source's host, or its group, was asked.
     case checked(OriginHost, SourceCheck)
+    /// What is stored answered a job instead.
+    case stoodIn(OriginHost)
     /// What is stored cannot be told now: the job is looked up again once it can.
     case await(PendingJob)
     /// The job is tried again later, for this reason.
@@ -60,4 +64,7 @@ package enum PartitionWork: Sendable {
     /// People should know: a circuit breaker opened, or closed.
     case opened(PermitScheduler.Obstacle)
     case closed(PermitScheduler.Obstacle)
+    /// The same of a host that is left alone, and of one that answers again.
+    case blocked(OriginHost)
+    case unblocked(OriginHost)
 }

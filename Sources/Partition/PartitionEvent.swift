@@ -30,6 +30,10 @@ package enum PartitionEvent: Sendable {
     /// One variant cannot be written; the others can.
     indirect case refusedVariant(FlightID, VariantSpec, FailureNote)
     indirect case failed(FlightID, FailureNote)
+    /// The fetch failed, or its body is not a picture.
+    indirect case unfetched(FlightID, Unfetched)
+    /// The flight's host may not be asked now.
+    indirect case held(FlightID, PermitScheduler.Hold)
     /// Its partition's log did not take what the flight announced.
     indirect case unannounced(FlightID, FailureNote)
     /// The index holds every row before this changelog position.
@@ -48,8 +52,8 @@ extension PartitionEvent {
     package var flight: FlightID? {
         switch self {
         case .granted(_, let id), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
-            .announced(let id, _, _, _),
-            .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _), .unannounced(let id, _):
+            .announced(let id, _, _, _), .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _),
+            .unannounced(let id, _), .unfetched(let id, _), .held(let id, _):
             id
         case .arrived, .answered, .resumed, .found, .folded, .leaving, .acknowledged, .tick: nil
         }

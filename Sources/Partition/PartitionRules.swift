@@ -21,6 +21,9 @@ package struct PartitionRules: Sendable {
     /// A job that waits in memory while so many later records were taken up goes to a retry topic: else reading would stop
     /// behind it.
     package var waitSpan = 4_096
+    /// Jobs that one host holds in memory, for each partition: more go to a tier, so that those behind them are read.
+    package var hostShare = Int.max
+    package var origins = OriginRules.unbounded
     /// Of `auto`, once its format is chosen.
     package var qualities: DefaultQualities
 

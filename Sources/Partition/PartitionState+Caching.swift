@@ -23,21 +23,13 @@ extension PartitionState {
     mutating func notModified(
         _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(var course) = flight.stage, var row = flight.snapshot.source
-        else {
-            return
-        }
-        effects.append(.permit(.release(.fetch, id)))
-        effects.append(.work(.checked(flight.host, .notModified)))
+        guard let flight = flights[id], case .fetching(let course) = flight.stage, var row = flight.snapshot.source
+        else { return }
+        effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
         row.expires = rules.freshness.freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
         row.fetchedAt = now.wall
-        flight.snapshot.source = row
-        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
-        course.fetched = Flight.Fetched(row: row, picture: nil)
-        flight.stage = .waiting(.render, course)
-        flights[id] = flight
-        request(.render, for: flight, &effects)
+        goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }
 }
 
@@ -55,9 +47,8 @@ extension Flight {
 
     /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
     func change(completedBy batch: Batch?) -> SourceChange? {
-        guard let course, let row = fetched, let from = course.changedFrom else { return nil }
         let left = Set(outdated).subtracting(batch?.orders.map(\.spec) ?? [])
-        return left.isEmpty ? SourceChange(of: row, from: from, variants: course.changed) : nil
+        return left.isEmpty ? course?.change : nil
     }
 }
 

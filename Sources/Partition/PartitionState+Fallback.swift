@@ -13,7 +13,7 @@ extension PartitionState {
     func fallback(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ results: [VariantSpec: VariantOutcome], _ now: Moment
     ) -> (kind: OutcomeKind, variants: VariantOutcomes)? {
-        guard pending.job.fallback != .none, let source = snapshot.source,
+        guard pending.job.fallback != .none, !pending.job.isOwn, let source = snapshot.source,
             now.wall < rules.freshness.ifError(source.policy, from: source.expires)
         else { return nil }
         var variants: [VariantOutcome] = []
@@ -31,12 +31,33 @@ extension PartitionState {
         return (variants.contains { $0.kind == .degraded } ? .degraded : .stale, VariantOutcomes(variants))
     }
 
+    /// The job wants what is stored alone, and not all of it is, or it is fresh no longer.
+    mutating func answerFromStore(
+        _ pending: PendingJob, _ plan: Plan, _ snapshot: SourceSnapshot, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        let note = FailureNote(CacheFailure.notStored)
+        if let standIn = fallback(pending, snapshot, [:], now) {
+            return answer(pending, by: standIn, note, now, &effects)
+        }
+        let variants = pending.job.variants.map { spec in
+            let row = plan.unchanged.first { $0.spec == spec }
+            return VariantOutcome(
+                spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
+        }
+        effects.answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
+    }
+
     /// The job is answered with what is stored, and the error beside it.
     mutating func answer(
         _ pending: PendingJob, by standIn: (kind: OutcomeKind, variants: VariantOutcomes), _ failure: FailureNote,
         _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: failure, at: now.wall)
+        if pending.job.freshness == .cacheOnly {
+            return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+        }
+        effects.append(.work(.stoodIn(rules.origins.groups.origin(of: pending.job.url.fetched))))
         let wait = rules.retry.delay(heldFor: DelayTier.minute.wait, jitter: jitter())
         owe(pending, outcome, Job.owedPrefix, after: wait, failure, now, &effects)
     }
@@ -62,17 +83,23 @@ extension PartitionState {
     /// Once for each source: many jobs may be answered by it.
     private mutating func owe(
         _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote,
-        _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard owed.count < Self.owedLimit, owed.insert(pending.job.source).inserted else {
+        var job = pending.job
+        if owed.count >= Self.owedLimit { owed = owed.filter { $0.value > now.wall } }
+        guard owed[job.source] ?? 0 <= now.wall else {
+            return effects.append(.work(.answer(pending.record, .owing(outcome, nil))))
+        }
+        guard owed.count < Self.owedLimit else {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
-        var job = pending.job
-        job.id = "\(prefix)\(pending.job.source.hex)-\(now.wall)"
-        (job.lane, job.freshness, job.fallback) = (.slow, .ifStale, .none)
+        // An owner that does the job again after a kill owes the same.
+        job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
+        // Without a field that workers of before do not know: one of them may take it up during an upgrade.
+        (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, .ifStale, .stale, nil)
         job.variants = outcome.variants.map(\.spec)
-        job.expires = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
+        let until = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
+        (job.expires, owed[job.source]) = (until, until)
         let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
@@ -84,9 +111,12 @@ extension PartitionState {
 extension FailureNote {
     /// Whether the origin cannot be asked now, or says that it cannot answer: its resource may be as it was.
     var isOutage: Bool {
+        if code == RetryCause.Code.hostBlocked.rawValue { return true }
         guard let code = FetchFailure.Code(rawValue: code) else { return false }
         switch code {
-        case .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError, .truncated:
+        // A name whose address is refused looks like one without: publishers are to learn nothing of the difference.
+        case .refusedName, .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError,
+            .truncated:
             return true
         default: return false
         }

@@ -14,14 +14,14 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
         guard !missing.isEmpty else { return land(id, now, &effects) }
-        if flight.mustAsk { return wait(for: .fetch, id, &effects) }
+        if flight.mustAsk { return wait(for: .fetch, id, now, &effects) }
         let plan = plan(missing, flight, now)
         for row in plan.unchanged {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
         }
         flights[id] = flight
         if plan.isUnchanged { return land(id, now, &effects) }
-        wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, &effects)
+        wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, now, &effects)
     }
 
     /// What its origin has just confirmed may be used, however short a time that says.
@@ -31,8 +31,13 @@ extension PartitionState {
         return Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: reuse)
     }
 
-    private mutating func wait(for kind: PermitKind, _ id: FlightID, _ effects: inout [PartitionEffect]) {
+    private mutating func wait(
+        for kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
         guard var flight = flights[id] else { return }
+        if kind == .fetch, flight.pendingJobs.allSatisfy({ $0.job.freshness == .cacheOnly }) {
+            return end(id, FailureNote(CacheFailure.notStored), lastPass.worker, now, &effects)
+        }
         flight.stage = flight.course.map { .waiting(kind, $0) } ?? .queued(kind)
         flights[id] = flight
         request(kind, for: flight, &effects)
@@ -42,11 +47,11 @@ extension PartitionState {
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
-            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.host)
+            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.origin)
             let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
             return effects.append(.permit(.isolate(request, patience: patience)))
         }
-        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.host)))
+        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.origin)))
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
@@ -89,6 +94,7 @@ extension PartitionState {
         guard flight.pendingJobs.contains(where: isLate) else { return false }
         for pending in flight.pendingJobs where isLate(pending) { effects.answer(pending, .expired, at: now) }
         flights[id]?.pendingJobs.removeAll(where: isLate)
+        countJobs(of: flight.origin, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
         if flights[id]?.pendingJobs.isEmpty == true { end(id, now, &effects) }
         return true
     }
@@ -97,7 +103,6 @@ extension PartitionState {
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
-        effects.append(.permit(.release(.fetch, id)))
         let (body, facts) = (picture.source, picture.picture.facts)
         let head = body.head
         var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
@@ -110,14 +115,27 @@ extension PartitionState {
             expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
-        let known = flight.snapshot.version
-        if let known, known != row.version { course.changedFrom = known }
-        effects.append(.work(.checked(flight.host, known.map { $0 == row.version ? .same : .changed } ?? .new)))
-        flight.snapshot.source = row
-        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: row, rules.qualities) }
-        course.fetched = Flight.Fetched(row: row, picture: picture)
+        let known = flight.snapshot.source
+        if let known, known.version != row.version { course.change = SourceChange(from: known, to: row) }
+        effects.append(
+            .work(.checked(flight.origin, known.map { $0.version == row.version ? .same : .changed } ?? .new)))
+        goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
+    }
+
+    /// The origin gave or confirmed the source: the flight goes on to its render.
+    mutating func goOn(
+        _ flight: Flight, _ course: Flight.Course, _ fetched: Flight.Fetched, _ effects: inout [PartitionEffect]
+    ) {
+        var (flight, course) = (flight, course)
+        let bytes = fetched.picture?.source.bytes ?? 0
+        effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
+        effects.append(.permit(.release(.fetch, flight.id)))
+        refusals.forget(flight.source)
+        flight.snapshot.source = fetched.row
+        flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: fetched.row, rules.qualities) }
+        course.fetched = fetched
         flight.stage = .waiting(.render, course)
-        flights[id] = flight
+        flights[flight.id] = flight
         request(.render, for: flight, &effects)
     }
 
@@ -163,9 +181,11 @@ extension PartitionState {
             let kind: OutcomeKind = isSame ? .unchanged : task.isReuse ? .reused : .stored
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: kind, row: row)
         }
-        course.changed =
-            task.change == nil ? course.changed + SourceChange.variants(rows, replacing: task.replaced) : []
-        if task.change != nil { course.changedFrom = nil }
+        if task.change == nil {
+            course.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
+        } else {
+            course.change = nil
+        }
         flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
         if let fetched = task.fetched?.row {
@@ -196,102 +216,5 @@ extension PartitionState {
         effects.append(.permit(.release(.render, id)))
         flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
         advance(id, now, &effects)
-    }
-
-    /// Nothing more to make: answers wait until the index holds what was announced.
-    private mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
-            return finish(id, now, &effects)
-        }
-        flights[id]?.stage = .folding(course.position, course)
-        folding.push(Folding(position: course.position, flight: id))
-    }
-
-    mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        folded = max(folded, position)
-        while let first = folding.first, first.position <= folded, let done = folding.pop() {
-            finish(done.flight, now, &effects)
-        }
-    }
-
-    /// Its jobs are answered. Then what else was stored of a source that has changed is made anew, on the slow lane.
-    private mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        guard var flight = flights[id], !isLeaving, let course = flight.course,
-            !flight.outdated.isEmpty || !course.changed.isEmpty
-        else { return end(id, now, &effects) }
-        for pending in flight.pendingJobs { answer(pending, flight, nil, lastPass.worker, now, &effects) }
-        let late = flight.late
-        (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .slow)
-        flight.stage = .waiting(.render, course)
-        flights[id] = flight
-        request(.render, for: flight, &effects)
-        for pending in late { effects.append(.lookUp(pending)) }
-    }
-
-    mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        end(id, nil, lastPass.worker, now, &effects)
-    }
-
-    /// The flight is over: every pending job is answered, and those that came too late are looked up anew.
-    ///
-    /// - Parameters:
-    ///   - note: why it failed; nil if it did not.
-    ///   - lastPass: when others last got through what failed here.
-    mutating func end(
-        _ id: FlightID, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
-    ) {
-        guard let flight = flights.removeValue(forKey: id) else { return }
-        bySource[flight.source] = nil
-        effects.append(.permit(.forget(id)))
-        if suspects.isNaming, flight.course != nil {
-            for pending in flight.pendingJobs { suspects.outlive(pending.place) }
-        }
-        for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
-        for pending in flight.late { effects.append(.lookUp(pending)) }
-    }
-
-    private mutating func answer(
-        _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment,
-        _ effects: inout [PartitionEffect]
-    ) {
-        let variants = VariantOutcomes(
-            pending.job.variants.map { spec in
-                flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
-            })
-        // The least final one: what another variant may still become is not given up for one that never will be made.
-        guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
-            if pending.job.isOwn { owed.remove(pending.job.source) }
-            let kind =
-                [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
-            return effects.answer(pending, kind, variants: variants, at: now)
-        }
-        if failure.isOutage, let standIn = fallback(pending, flight.snapshot, flight.results, now) {
-            return answer(pending, by: standIn, failure, now, &effects)
-        }
-        if pending.job.isOwed, failure.verdict == .retry, !pending.isExpired(at: now.wall) {
-            let wait = rules.retry.delay(heldFor: now.wall - pending.firstSeen, jitter: jitter())
-            return putOff(
-                pending.putOff(until: now.wall + wait, attempts: pending.attempts), failure, now, &effects)
-        }
-        if pending.job.isOwn { owed.remove(pending.job.source) }
-        let attempts = pending.attempts + 1
-        let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
-        switch isEndless ? .retry : failure.verdict {
-        // It would come again to be told so.
-        case .retry where attempts < rules.retry.attempts && pending.isExpired(at: now.wall),
-            .wait where pending.isExpired(at: now.wall):
-            effects.answer(pending, .expired, at: now)
-        case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
-        case .retry where attempts < rules.retry.attempts:
-            let wait = rules.retry.delay(after: attempts, jitter: jitter())
-            let heldSince = isEndless ? pending.heldSince : nil
-            putOff(
-                pending.putOff(until: now.wall + wait, attempts: attempts, heldSince: heldSince), failure, now, &effects
-            )
-        case .wait:
-            hold(pending, failure, now, &effects)
-        case .retry, .deadLetter:
-            effects.setAside(pending, variants: variants, failure, attempts: attempts, at: now)
-        }
     }
 }

@@ -9,25 +9,29 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
+        if pending.isOfHost {
+            countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, -1)
+        }
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
     }
 
     private mutating func join(
-        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ id: FlightID, _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ id: FlightID, _ lane: Lane,
+        _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
+        countJobs(of: flight.origin, 1)
         let since = min(flight.since, pending.firstSeen)
-        if pending.job.lane < flight.lane {
-            flight.lane = pending.job.lane
+        if lane < flight.lane {
+            flight.lane = lane
             effects.append(.permit(.move(id, flight.lane, since: since)))
         }
         flight.since = since
         let isForced = pending.job.freshness == .force
         // What was asked before the job came may tell of a time before it.
         if flight.isOpen, !isForced || flight.course == nil {
-            if isForced { flight.isForced = true }
             let pending = pending.choosing(by: flight.fetched, rules.qualities)
             flight.pendingJobs.append(pending)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
@@ -63,7 +67,7 @@ extension PartitionState {
                 ? recentAnswers.note(
                     unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
-            if job.isOwn { owed.remove(job.source) }
+            if job.isOwn { owed[job.source] = nil }
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
@@ -74,22 +78,25 @@ extension PartitionState {
             return
         }
         if job.freshness == .cacheOnly, !plan.toFetch.isEmpty {
-            let note = FailureNote(CacheFailure.notStored)
-            if let standIn = fallback(pending, snapshot, [:], now) {
-                let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: note, at: now.wall)
-                return effects.append(.work(.answer(pending.record, .outcome(outcome))))
-            }
-            return effects.answer(pending, .failed, variants: pending.outcomes(of: plan, note), failure: note, at: now)
+            return answerFromStore(pending, plan, snapshot, now, &effects)
         }
-        if let id = bySource[pending.job.source] { return join(pending, snapshot, id, &effects) }
-        let id = nextFlight()
+        let lane = pending.lane(at: now.wall, rules.retry)
+        if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
         let isForced = job.freshness == .force
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
-        let (since, host) = (pending.firstSeen, OriginHost(of: pending.job.url.fetched))
-        var flight = Flight(
-            id: id, source: pending.job.source, url: pending.job.url, host: host, pendingJobs: [pending],
-            lane: pending.job.lane, since: since, stage: .queued(kind), snapshot: snapshot)
-        flight.isForced = isForced
+        let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
+        if kind == .fetch {
+            if !isForced, let note = refusals.note(of: pending.job.source, at: now.monotonic) {
+                return effects.answer(pending, refused: note, at: now)
+            }
+            if isCrowded(origin, pending, now, &effects) { return }
+        }
+        let id = nextFlight()
+        let flight = Flight(
+            id: id, source: pending.job.source, url: pending.job.url, host: OriginHost(of: pending.job.url.fetched),
+            origin: origin, pendingJobs: [pending], lane: lane, since: pending.firstSeen, stage: .queued(kind),
+            snapshot: snapshot)
+        countJobs(of: origin, 1)
         flights[id] = flight
         bySource[pending.job.source] = id
         request(kind, for: flight, &effects)
@@ -124,8 +131,9 @@ extension PartitionState {
             if case .folding = flight.stage { continue }
             let pending = flight.pendingJobs[index]
             let attempts = pending.attempts + 1
-            if attempts >= rules.retry.attempts { return }
+            if attempts >= rules.retry.most { return }
             flights[id]?.pendingJobs.remove(at: index)
+            countJobs(of: flight.origin, -1)
             let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
@@ -149,17 +157,7 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths)
-    }
-
-    /// What is stored, and for all else the failure.
-    func outcomes(of plan: Plan, _ note: FailureNote) -> VariantOutcomes {
-        VariantOutcomes(
-            job.variants.map { spec in
-                let row = plan.unchanged.first { $0.spec == spec }
-                return VariantOutcome(
-                    spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
-            })
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince)
     }
 
     func outcome(
@@ -177,7 +175,14 @@ extension [PartitionEffect] {
         at now: Moment
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
-        append(.work(.answer(pending.record, .outcome(outcome))))
+        let isPaid = kind.isFresh && pending.job.isOwed
+        append(.work(.answer(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
+    }
+
+    /// Nothing can be made of its source.
+    mutating func answer(_ pending: PendingJob, refused note: FailureNote, at now: Moment) {
+        let variants = pending.job.variants.map { VariantOutcome(spec: $0, kind: .failed, row: nil, failure: note) }
+        answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
     }
 
     mutating func setAside(

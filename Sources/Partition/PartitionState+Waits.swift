@@ -24,7 +24,7 @@ extension PartitionState {
         let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack
         guard pending.due > now.wall + slack else { return effects.append(.lookUp(pending)) }
         if isShort(pending, now) { return waits.add(pending, at: now) }
-        goOn(pending, FailureNote(RetryCause.deferred), now, &effects)
+        goOn(pending, now, &effects)
     }
 
     /// A job that failed is tried again later.
@@ -35,7 +35,7 @@ extension PartitionState {
         // A record of a log that was replaced does not come again.
         guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
             tried.count < rules.shortWaits || tried[pending.place] != nil
-        else { return goOn(pending, cause, now, &effects) }
+        else { return goOn(pending, now, &effects, because: cause) }
         tried[pending.place] = pending
         waits.add(pending, at: now)
     }
@@ -57,21 +57,29 @@ extension PartitionState {
                 let offset = offsets.oldestUnfinished,
                 let pending = waits.remove(RecordPlace(topic, offset, incarnation: offsets.incarnation))
             else { continue }
-            goOn(pending, FailureNote(RetryCause.deferred), now, &effects)
+            goOn(pending, now, &effects)
         }
     }
+
+    /// Whether all that was taken up waits in memory, until later than this (monotonic milliseconds).
+    package func waits(beyond limit: Int64) -> Bool { unfinished == waits.count && (waits.next ?? .max) > limit }
 
     private func isShort(_ pending: PendingJob, _ now: Moment) -> Bool {
         pending.due - now.wall < DelayTier.shortest && waits.count < rules.shortWaits
     }
 
-    private func goOn(_ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    private func goOn(
+        _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect],
+        because cause: FailureNote = FailureNote(RetryCause.deferred)
+    ) {
         let pending = pending.told(deaths: suspects.deaths(of: pending.place))
         effects.append(
             .work(
                 .answer(
                     pending.record,
-                    .retry(pending, DelayTier(within: pending.due - now.wall, pending.job.lane), cause))))
+                    .retry(
+                        pending,
+                        DelayTier(within: pending.due - now.wall, pending.lane(at: now.wall, rules.retry)), cause))))
     }
 }
 

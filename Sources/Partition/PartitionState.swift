@@ -17,6 +17,11 @@ package struct PartitionState: Sendable {
     /// nil of a topic that was not begun.
     var committable = ByTopic<CommittableOffset?>(repeating: nil)
     var recentAnswers = RecentAnswers()
+    var refusals = RecentRefusals()
+    /// Jobs that flights of a host hold.
+    /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
+    package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
+    package internal(set) var hostJobs: [OriginHost: Int] = [:]
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
     var tried: [RecordPlace: PendingJob] = [:]
@@ -27,8 +32,8 @@ package struct PartitionState: Sendable {
     var folded: Int64 = 0
     /// When a flight's work was last stored and announced: by this worker, and in this partition. Milliseconds since 1970.
     package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
-    /// Sources that were answered for by what is fresh no longer, and that a job of ours asks for again.
-    var owed: Set<SourceKey> = []
+    /// Sources that were answered for by what is fresh no longer, and until when a job of ours asks for them again.
+    var owed: [SourceKey: Int64] = [:]
     /// What earlier owners may have died of.
     package var suspects = Suspects()
     /// It goes to another owner.
@@ -152,6 +157,8 @@ package struct PartitionState: Sendable {
             announced(id, original, rows, position, now, &effects)
         case .blobsGone(let id, let locations): blobsGone(id, locations, now, &effects)
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
+        case .unfetched(let id, let report): unfetched(id, report, now, &effects)
+        case .held(let id, let hold): held(id, hold, now, &effects)
         case .failed(let id, let note): fail(id, note, by: .machine, lastPass.worker, now, &effects)
         // What other partitions' logs take says nothing of this one's.
         case .unannounced(let id, let note): fail(id, note, by: .log, lastPass.partition, now, &effects)
@@ -163,7 +170,7 @@ package struct PartitionState: Sendable {
     }
 
     /// A flight of an ownership that is over says nothing of this machine now, nor of the partition.
-    private mutating func fail(
+    mutating func fail(
         _ id: FlightID, _ note: FailureNote, by obstacle: PermitScheduler.Obstacle, _ lastPass: Int64, _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
@@ -175,7 +182,7 @@ package struct PartitionState: Sendable {
     private mutating func leave(_ now: Moment, _ effects: inout [PartitionEffect]) {
         isLeaving = true
         for (id, flight) in flights where flight.course == nil { effects.append(.permit(.forget(id))) }
-        while let done = folding.pop() { end(done.flight, now, &effects) }
+        while let done = folding.pop() { finish(done.flight, now, &effects) }
     }
 
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {

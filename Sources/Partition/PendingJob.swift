@@ -19,34 +19,49 @@ package final class PendingJob: Sendable {
     package let heldSince: Int64?
     /// Owners that died while it was under way, or may have been, as its record tells.
     package let deaths: Int
+    /// Its record is in a tier for its host's sake alone.
+    package let isOfHost: Bool
+    /// Since when its host has been at fault, milliseconds since 1970; nil if it was not yet.
+    package let failingSince: Int64?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
-        heldSince: Int64? = nil, deaths: Int = 0
+        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, isOfHost: Bool = false
     ) {
-        (self.job, self.record, self.attempts) = (job, record, attempts)
+        self.isOfHost = isOfHost
+        (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
     }
 
     /// The same job, to be tried later.
-    func putOff(until notBefore: Int64, attempts: Int, heldSince: Int64? = nil) -> PendingJob {
+    func putOff(
+        until notBefore: Int64, attempts: Int, heldSince: Int64? = nil, failingSince: Int64? = nil
+    ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince)
     }
 
     /// The same job, whose next record tells this.
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince)
     }
 
     package var place: RecordPlace { RecordPlace(record) }
 
     /// When it is looked at: a retry whose time passes before its turn comes is told so then.
     var due: Int64 { min(notBefore, job.expires ?? .max) }
+
+    /// For how long its host has been at fault, milliseconds.
+    func failing(at now: Int64) -> Int64 { now - (failingSince ?? now) }
+
+    /// A fast job whose host does not answer goes on as a slow one after a while. Its record keeps its lane: that is signed.
+    func lane(at now: Int64, _ retry: RetryPolicy) -> Lane {
+        job.lane.isUrgent && failingSince != nil && failing(at: now) >= retry.giveUpFast ? .slow : job.lane
+    }
 
     func isExpired(at now: Int64) -> Bool { job.expires.map { $0 <= now } ?? false }
 }

@@ -1,7 +1,10 @@
 internal import Canonical
 internal import Records
 
-/// Flights that wait for permits of one kind, by age.
+/// Flights that wait for permits of one kind: hosts take turns, and of one host's the oldest goes first.
+///
+/// Turns are those of start-time fair queueing: each grant moves its host one turn on, and a host that comes to wait begins
+/// with the turn that it is. So a flood of one host is one flight ahead of others, not all of it.
 ///
 /// Those of one partition and one host are a group. A group that may have no permit now is set aside as a whole when its
 /// first flight is met, and comes back when what bars it is lifted: so a flight that must wait is looked at once, however
@@ -13,7 +16,7 @@ struct PermitQueue: Sendable {
         let flight: FlightID
         /// Tells the flight's place in a queue from those that it left behind.
         let number: Int
-        /// nil where it does not matter.
+        /// nil where it does not matter: then age alone does.
         let host: OriginHost?
 
         var group: Group { Group(partition: flight.partition, host: host) }
@@ -32,28 +35,90 @@ struct PermitQueue: Sendable {
         case partition(PartitionID)
     }
 
+    private struct Entry: Sendable, Comparable {
+        let turn: Int
+        let ticket: Ticket
+        static func < (a: Self, b: Self) -> Bool { a.turn == b.turn ? a.ticket < b.ticket : a.turn < b.turn }
+    }
+
     private var groups: [PartitionID: [OriginHost?: Heap<Ticket>]] = [:]
-    /// The first ticket of each group that is not aside. One that is its group's first no more is dropped when it is met.
-    private var firsts = Heap<Ticket>()
+    /// The first ticket of each group that is not aside, by the turn of its host. One that is its group's first no more, or
+    /// whose host has moved on, is dropped or moved when it is met.
+    private var firsts = Heap<Entry>()
+    /// The same by age alone.
+    private var eldests = Heap<Ticket>()
     private var aside: [Bar: [Group]] = [:]
     private var barred: Set<Group> = []
+    /// The turn that it is, and the next one of hosts.
+    private var turn = 0
+    private var turns: [OriginHost: Int] = [:]
+    /// Hosts that wait for nothing are forgotten beyond so many.
+    private static let keptTurns = 1_024
+    private var sweepAt = 256
 
     mutating func push(_ ticket: Ticket) {
         let group = ticket.group
+        let isNew = groups[group.partition]?[group.host] == nil
         groups[group.partition, default: [:]][group.host, default: Heap()].push(ticket)
-        if !barred.contains(group), first(of: group)?.number == ticket.number { firsts.push(ticket) }
+        if isNew, let host = ticket.host { turns[host] = max(turns[host] ?? 0, turn) }
+        if !barred.contains(group), first(of: group)?.number == ticket.number { enter(ticket) }
+    }
+
+    private func turn(of ticket: Ticket) -> Int { ticket.host.flatMap { turns[$0] } ?? 0 }
+
+    private mutating func enter(_ ticket: Ticket) {
+        firsts.push(Entry(turn: turn(of: ticket), ticket: ticket))
+        eldests.push(ticket)
+        // Those that were granted by their turn are still among the eldest.
+        guard eldests.count > sweepAt else { return }
+        eldests = Heap()
+        for (partition, hosts) in groups {
+            for (host, tickets) in hosts where !barred.contains(Group(partition: partition, host: host)) {
+                if let first = tickets.first { eldests.push(first) }
+            }
+        }
+        sweepAt = max(256, 2 * eldests.count)
+    }
+
+    private func stands(_ ticket: Ticket) -> Bool {
+        !barred.contains(ticket.group) && first(of: ticket.group)?.number == ticket.number
+    }
+
+    /// The next of all that are not aside.
+    mutating func first() -> Ticket? {
+        while let entry = firsts.first {
+            if stands(entry.ticket) {
+                let turn = turn(of: entry.ticket)
+                if turn <= entry.turn { return entry.ticket }
+                _ = firsts.pop()
+                firsts.push(Entry(turn: turn, ticket: entry.ticket))
+            } else {
+                _ = firsts.pop()
+            }
+        }
+        return nil
     }
 
     /// The oldest of all that are not aside.
-    mutating func first() -> Ticket? {
-        while let ticket = firsts.first {
-            if !barred.contains(ticket.group), first(of: ticket.group)?.number == ticket.number { return ticket }
-            _ = firsts.pop()
+    mutating func eldest() -> Ticket? {
+        while let ticket = eldests.first {
+            if stands(ticket) { return ticket }
+            _ = eldests.pop()
         }
         return nil
     }
 
     func first(of group: Group) -> Ticket? { groups[group.partition]?[group.host]?.first }
+
+    /// A flight of the host was granted: others go before its next one.
+    mutating func moveOn(_ host: OriginHost) {
+        let own = turns[host] ?? turn
+        turn = max(turn, own)
+        turns[host] = own + 1
+        guard turns.count > Self.keptTurns else { return }
+        let waiting = Set(groups.values.flatMap(\.keys))
+        turns = turns.filter { $0.value > turn || waiting.contains($0.key) }
+    }
 
     /// Drops the first ticket of a group.
     mutating func removeFirst(of group: Group) {
@@ -63,7 +128,7 @@ struct PermitQueue: Sendable {
             if groups[group.partition]?.isEmpty == true { groups[group.partition] = nil }
             return
         }
-        if !barred.contains(group) { firsts.push(next) }
+        if !barred.contains(group) { enter(next) }
     }
 
     mutating func setAside(_ group: Group, for bar: Bar) {
@@ -75,7 +140,7 @@ struct PermitQueue: Sendable {
     mutating func lift(_ bar: Bar) {
         for group in aside.removeValue(forKey: bar) ?? [] {
             barred.remove(group)
-            if let first = first(of: group) { firsts.push(first) }
+            if let first = first(of: group) { enter(first) }
         }
     }
 

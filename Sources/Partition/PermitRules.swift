@@ -11,8 +11,14 @@ package struct PermitRules: Sendable, Equatable {
     /// Flights of one partition that are rendered and whose rows its log has not acknowledged: with so many, it gets no more
     /// permits.
     package var announcing = 32
+    package var origins: OriginRules
+    /// Of the jitter of hosts' waits.
+    package var seed: UInt64 = 0
 
-    package init(fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000) {
+    package init(
+        fetch: Int = 32, render: Int, slow: Int? = nil, slowWait: Int64 = 60_000, origins: OriginRules = .unbounded
+    ) {
+        self.origins = origins
         self.fetch = max(1, fetch)
         self.render = max(1, render)
         self.slow = max(1, slow ?? render / 2)
@@ -24,6 +30,4 @@ package struct PermitRules: Sendable, Equatable {
     /// Slow flights that are fetched, or were and wait for their render: a quarter of the permits is left to fast ones, or a
     /// fast job would wait for the end of a slow one's fetch.
     var slowFetch: Int { fetch - fetch / 4 }
-    /// Of one host, for the same reason.
-    var slowFetchPerHost: Int { fetchPerHost - fetchPerHost / 4 }
 }

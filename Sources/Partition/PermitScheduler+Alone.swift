@@ -6,7 +6,11 @@ extension PermitScheduler {
     package mutating func endSolitude(at now: Moment) { solitude.cleared(at: now.monotonic) }
 
     mutating func isolate(_ asked: Solitude.Request, due: Int64) {
-        if solitude.flight == asked.flight { return request(asked) }
+        if solitude.flight == asked.flight {
+            // Where another suspect joined it, it waits for its permit already, or has it and is being named.
+            if seats[asked.flight].map({ $0.waits == nil && !$0.holds.contains(asked.kind) }) ?? true { request(asked) }
+            return
+        }
         if isDraining { return }
         // A suspect may have joined a flight that waits for its permit already.
         drop(asked.flight)

@@ -13,7 +13,8 @@ extension PermitScheduler {
     }
 
     /// What a flight tells is done; people hear of breakers that open and close.
-    mutating func apply(_ change: PermitChange, at now: Moment, into work: inout [PartitionWork]) {
+    package mutating func apply(_ change: PermitChange, at now: Moment, into work: inout [PartitionWork]) {
+        clock = now.monotonic
         switch change {
         case .request(let kind, let flight, let lane, let since, let host):
             request(kind, flight, lane: lane, since: since, host: host)
@@ -22,6 +23,7 @@ extension PermitScheduler {
         case .move(let flight, let lane, let since): move(flight, to: lane, since: since)
         case .fail(let flight, let obstacle): if fail(flight, by: obstacle, at: now) { work.append(.opened(obstacle)) }
         case .pass(let flight): work += pass(flight, at: now).map { .closed($0) }
+        case .hear(let answer, let flight, let code): work += hear(answer, of: flight, because: code, at: now)
         case .forget(let flight): forget(flight)
         }
     }

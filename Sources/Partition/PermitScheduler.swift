@@ -4,31 +4,34 @@ internal import Records
 
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///
-/// Fast flights are those of urgent lanes, slow ones all others. Fast flights take any permit, in the order their jobs came.
+/// Fast flights are those of urgent lanes, slow ones all others. Fast flights take any permit: hosts in turn, and of one host
+/// in the order their jobs came.
 /// Slow flights take what fast ones leave idle: at most `rules.slow` render at once, and none begins while a fast one waits.
 /// One that has waited too long goes before the fast ones, to its fetch and to its render, one at a time, so slow never
 /// starves and its lag never freezes.
 ///
-/// One host holds at most half of the fetch permits, in both lanes. A partition whose log does not take what is announced
-/// gets none (`PermitScheduler+Breakers`). Flights behind one that must wait for either go on.
+/// One host holds at most half of the fetch permits, and no more than it bears (`PermitScheduler+Origins`). A partition whose
+/// log does not take what is announced gets none (`PermitScheduler+Breakers`). Flights behind one that must wait for either
+/// go on.
 package struct PermitScheduler: Sendable {
     typealias Ticket = PermitQueue.Ticket
     package typealias Grant = (kind: PermitKind, flight: FlightID)
 
     /// What the scheduler knows of a flight that waits for, holds, or is between permits.
-    struct Seat: Sendable {
-        var lane: Lane
-        let host: OriginHost
-        var waits: PermitKind?
-        var holds: Set<PermitKind> = []
+    package struct Seat: Sendable {
+        package internal(set) var lane: Lane
+        package let host: OriginHost
+        package internal(set) var waits: PermitKind?
+        package internal(set) var holds: Set<PermitKind> = []
         /// Has had a permit and is not over.
         var isUnderWay = false
         /// What follows a render, until its rows are in the log.
         var tail = Tail.none
-        /// The ticket that it waits by; the newest one of all when it was granted what it waited for.
-        var ticket = 0
+        /// The ticket that it waits by; the newest one of all when it was granted what it waited for: who was granted at 7
+        /// came after who waits since 7.
+        package internal(set) var ticket = 0
         /// When its oldest job came, milliseconds since 1970.
-        var since: Int64 = 0
+        package internal(set) var since: Int64 = 0
 
         enum Tail { case none, storing, announcing }
 
@@ -48,14 +51,21 @@ package struct PermitScheduler: Sendable {
     }
 
     package let rules: PermitRules
-    var seats: [FlightID: Seat] = [:]
+    package internal(set) var seats: [FlightID: Seat] = [:]
     /// A ticket whose flight has moved on is dropped when it is met.
     var queues: [Queue: PermitQueue]
     var free: [PermitKind: Int]
     /// Permits that slow flights hold.
     private var slow: [PermitKind: Int] = [:]
-    /// Fetch permits by host, and those of slow flights among them.
-    private var fetching: [OriginHost: (all: Int, slow: Int)] = [:]
+    /// Hosts that were asked, or are waited for.
+    package internal(set) var origins: [OriginHost: OriginState] = [:]
+    /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
+    var closed: [OriginHost: [FlightID]] = [:]
+    /// Hosts that wait for their rate alone.
+    var paced: Set<OriginHost> = []
+    var random: SplitMix64
+    /// When it was last asked for something, monotonic milliseconds.
+    var clock: Int64 = 0
     /// Flights under way that wait for a render, fast and slow apart: their sources were fetched, and take memory.
     private var ready: [ReadyShare: Int] = [:]
     /// Slow flights that hold a permit for their age.
@@ -79,6 +89,7 @@ package struct PermitScheduler: Sendable {
 
     package init(_ rules: PermitRules) {
         self.rules = rules
+        random = SplitMix64(state: rules.seed)
         free = [.fetch: rules.fetch, .render: rules.render]
         queues = Dictionary(uniqueKeysWithValues: Queue.all.map { ($0, PermitQueue()) })
     }
@@ -110,6 +121,7 @@ package struct PermitScheduler: Sendable {
         seat.waits = kind
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
+        if kind == .fetch { noteWaiting(flight, host) }
     }
 
     /// The flight's work with this permit ended.
@@ -144,6 +156,8 @@ package struct PermitScheduler: Sendable {
 
     /// Every permit that can be given now, in the order to start.
     package mutating func grants(at now: Moment) -> [Grant] {
+        clock = now.monotonic
+        liftTimed()
         if let granted = aloneGrants(at: now) { return granted }
         if seats.isEmpty { return [] }
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
@@ -212,7 +226,7 @@ package struct PermitScheduler: Sendable {
     /// for its age. An older one never waits for a younger one, so each has its turn, whichever permit it lacks.
     private mutating func firstAged(_ kind: PermitKind, at now: Int64) -> Ticket? {
         guard kind == .fetch || mayRenderSlow else { return nil }
-        let waiting = [Rank.begun, .slow].compactMap { first(Queue(kind: kind, rank: $0)) }
+        let waiting = [Rank.begun, .slow].compactMap { first(Queue(kind: kind, rank: $0), byAge: true) }
         guard let oldest = waiting.min(), now - oldest.since >= rules.slowWait else { return nil }
         // One that hangs where its partition's log is away holds back nobody.
         return aged.values.allSatisfy { oldest < $0 || !isOpen($0.flight.partition) } ? oldest : nil
@@ -227,6 +241,11 @@ package struct PermitScheduler: Sendable {
     mutating func grant(_ kind: PermitKind, _ flight: FlightID) -> Grant {
         guard var seat = seats[flight] else { return (kind, flight) }
         if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
+        if kind == .fetch {
+            queues[Queue(kind: kind, rank: seat.rank)]?.moveOn(seat.host)
+            let (isSlow, now) = (!seat.lane.isUrgent, clock)
+            change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
+        }
         (seat.waits, seat.ticket) = (nil, tickets)
         seat.isUnderWay = true
         seat.holds.insert(kind)
@@ -240,16 +259,15 @@ package struct PermitScheduler: Sendable {
         free[kind, default: 0] += 1
         count(kind, seat, -1)
         aged[flight] = nil
-        if kind == .fetch { lift(.host(seat.host)) }
+        guard kind == .fetch else { return }
+        let isSlow = !seat.lane.isUrgent
+        change(seat.host) { $0.end(flight, isSlow: isSlow) }
+        lift(.host(seat.host))
     }
 
     /// One more permit that the seat holds, or one less.
     private mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
-        let slowStep = seat.lane.isUrgent ? 0 : step
-        slow[kind, default: 0] += slowStep
-        guard kind == .fetch else { return }
-        let held = fetching[seat.host] ?? (0, 0)
-        fetching[seat.host] = held.all + step == 0 ? nil : (held.all + step, held.slow + slowStep)
+        if !seat.lane.isUrgent { slow[kind, default: 0] += step }
     }
 
     private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: Int64) {
@@ -270,12 +288,14 @@ package struct PermitScheduler: Sendable {
         for kind in seat.holds { count(kind, seat, 1) }
         if lane.isUrgent { aged[flight] = nil }
         // Of the host's share, slow flights may hold more or less now.
-        if seat.holds.contains(.fetch) { lift(.host(seat.host)) }
+        guard seat.holds.contains(.fetch) else { return }
+        change(seat.host) { $0.change(isSlow: !lane.isUrgent) }
+        lift(.host(seat.host))
     }
 
-    /// The oldest flight that waits, but for those whose host or partition bars them.
-    mutating func first(_ queue: Queue) -> Ticket? {
-        while let ticket = queues[queue]?.first() {
+    /// The next flight that waits, or the oldest, but for those whose host or partition bars them.
+    mutating func first(_ queue: Queue, byAge: Bool = false) -> Ticket? {
+        while let ticket = byAge ? queues[queue]?.eldest() : queues[queue]?.first() {
             if !stands(ticket) {
                 queues[queue]?.removeFirst(of: ticket.group)
             } else if let bar = bar(ticket, queue.rank) {
@@ -292,15 +312,11 @@ package struct PermitScheduler: Sendable {
         return seat.waits != nil && seat.ticket == ticket.number
     }
 
-    private func bar(_ ticket: Ticket, _ rank: Rank) -> PermitQueue.Bar? {
+    private mutating func bar(_ ticket: Ticket, _ rank: Rank) -> PermitQueue.Bar? {
         if !isOpen(ticket.flight.partition) { return .partition(ticket.flight.partition) }
-        return ticket.host.flatMap { hasRoom($0, rank) ? nil : .host($0) }
-    }
-
-    /// Whether one more flight may be fetched from the host.
-    func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool {
-        guard let held = fetching[host] else { return true }
-        return held.all < rules.fetchPerHost && (rank == .fast || held.slow < rules.slowFetchPerHost)
+        guard let host = ticket.host, !hasRoom(host, rank) else { return nil }
+        if origins[host]?.isPaced(at: clock) == true { paced.insert(host) }
+        return .host(host)
     }
 
     mutating func lift(_ bar: PermitQueue.Bar) {

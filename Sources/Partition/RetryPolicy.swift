@@ -1,15 +1,36 @@
 /// When a failed job is tried again.
 package struct RetryPolicy: Sendable, Equatable {
-    /// Attempts in all, the first included; after the last the job is a dead letter.
+    /// Attempts in all, the first included; after the last the job is a dead letter. 0: where its origin is at fault, time
+    /// alone ends it; else five.
     package var attempts: Int
+    /// A fast job whose origin has been at fault for so long goes on as a slow one, milliseconds.
+    package var giveUpFast: Int64 = 60_000
+    /// A job whose origin has been at fault for so long is a dead letter, unless the job itself says another time.
+    package var giveUp: Int64 = 86_400_000
     /// Milliseconds before the second attempt; doubled for each one after it.
     package var base: Int64
     package var cap: Int64
 
     package init(attempts: Int = 5, base: Int64 = 1_000, cap: Int64 = 600_000) {
-        self.attempts = max(1, attempts)
+        self.attempts = max(0, attempts)
         self.base = max(1, base)
         self.cap = max(1, cap)
+    }
+
+    /// Attempts in all where nothing that comes back is at fault.
+    package var most: Int { attempts == 0 ? Self.usual : attempts }
+    private static let usual = 5
+
+    /// Whether the job is over after so many attempts.
+    ///
+    /// - Parameters:
+    ///   - isOrigins: its origin was at fault.
+    ///   - failing: for so long, milliseconds.
+    ///   - limit: of attempts, as the origin's group says.
+    func isOver(after count: Int, isOrigins: Bool, failing: Int64, giveUp own: Int64?, limit: Int?) -> Bool {
+        guard isOrigins else { return count >= most }
+        if let limit = limit ?? (attempts > 0 ? attempts : nil), count >= limit { return true }
+        return failing >= own ?? giveUp
     }
 
     /// Milliseconds to wait after `attempt` attempts: half fixed, half spread by `jitter` (0..<1), so that jobs that

@@ -16,6 +16,9 @@ struct ShortWaits: Sendable {
         static func == (a: Self, b: Self) -> Bool { a.number == b.number }
     }
 
+    /// When the next one is looked at, or an earlier time, monotonic milliseconds; nil if none waits.
+    var next: Int64? { heap.first?.due }
+
     var count: Int { waiting.count }
     func count(_ topic: Topic) -> Int { counts[topic.ordinal] }
 

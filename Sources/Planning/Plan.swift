@@ -74,6 +74,20 @@ extension Donor {
         }
         return best
     }
+
+    /// Why each of a source's stored variants may not stand in for a wanted one.
+    package static func refusals(
+        for spec: VariantSpec, in snapshot: SourceSnapshot, _ question: DonorQuestion
+    ) -> [DonorRefusal] {
+        snapshot.variants.compactMap { row in
+            do throws(DonorRefusal) {
+                _ = try Donor(row, for: spec, as: spec.placement(asIn: row), in: question)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
 }
 
 extension SourceSnapshot {

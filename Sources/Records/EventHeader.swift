@@ -14,6 +14,8 @@ package enum EventHeader {
     package static let firstSeen = "mz_first_seen"
     /// On a retry: milliseconds since 1970 since when the machine's fault has held the job back.
     package static let heldSince = "mz_held_since"
+    /// On a retry: milliseconds since 1970 since when the job's host has been at fault.
+    package static let failingSince = "mz_failing_since"
     /// On a retry: owners that died while the job was under way, or may have been; left out where none did.
     package static let deaths = "mz_deaths"
     package static let code = "mz_code"
@@ -58,13 +60,14 @@ package enum EventHeader {
     static let sourceFetched = kind("source.fetched")
     static let partitionOwned = kind("partition.owned")
     static let partitionProgressed = kind("partition.progressed")
+    static let originTold = kind("origin.told")
     static let sourceChanged = kind("source.changed")
     static let variantRefreshed = kind("variant.refreshed")
     /// What the headers of every event begin with, kind by kind. The embedded log stores a kind by its place here: new ones
     /// come last.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-        partitionProgressed, sourceChanged, variantRefreshed,
+        partitionProgressed, originTold, sourceChanged, variantRefreshed,
     ]
     /// Every type of event, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }

@@ -63,8 +63,8 @@ package struct Intake: Sendable {
         guard !variants.isEmpty else { throw .noVariants(url: url) }
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
         return JobReading(
-            url: url, source: source.key, variants: variants, expires: body.expires, id: body.id,
-            freshness: body.freshness, fallback: body.fallback)
+            url: url, source: source.key, variants: variants, expires: body.expires, giveUp: body.giveUp,
+            id: body.id, freshness: body.freshness, fallback: body.fallback)
     }
 
     private func id(of record: Record) throws(JobFailure) -> String? {
@@ -86,13 +86,14 @@ package struct JobReading: Sendable {
     package let source: SourceKey
     let variants: [VariantSpec]
     let expires: Int64?
+    let giveUp: Int64?
     let id: String?
     let freshness: JobFreshness
     let fallback: JobFallback
 
     func job(id: String, lane: Lane, traceparent: String? = nil) -> Job {
         Job(
-            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires,
+            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, giveUp: giveUp,
             freshness: freshness, fallback: fallback, traceparent: traceparent)
     }
 }

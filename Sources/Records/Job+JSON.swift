@@ -4,8 +4,8 @@ internal import JSONText
 internal import VariantSpec
 
 /// A job as producers write it, before canonical rules are applied:
-/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…,"freshness":…,
-/// "fallback":…}`.
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…,"giveUp":…,
+/// "freshness":…,"fallback":…}`.
 ///
 /// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
 /// themselves: `640x0-avif-webp.auto`.
@@ -20,6 +20,8 @@ struct JobBody {
     var id: String?
     /// Milliseconds since 1970.
     var expires: Int64?
+    /// Milliseconds.
+    var giveUp: Int64?
     var freshness = JobFreshness.ifStale
     var fallback = JobFallback.stale
 
@@ -36,8 +38,9 @@ struct JobBody {
         if let refusal { throw refusal }
     }
 
-    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?) {
-        (self.url, self.variants, self.lane, self.id, self.expires) = (url, variants, lane, id, expires)
+    init(url: String, variants: [VariantSpec]?, lane: Lane?, id: String?, expires: Int64?, giveUp: Int64? = nil) {
+        (self.url, self.variants, self.lane, self.id) = (url, variants, lane, id)
+        (self.expires, self.giveUp) = (expires, giveUp)
     }
 
     private static func read(
@@ -49,6 +52,7 @@ struct JobBody {
         var lane: Lane?
         var id: String?
         var expires: Int64?
+        var giveUp: Int64?
         var freshness = JobFreshness.ifStale
         var fallback = JobFallback.stale
         try reader.openObject()
@@ -61,6 +65,7 @@ struct JobBody {
             case "id":
                 id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
             case "expires": expires = try reader.time()
+            case "giveUp": giveUp = try reader.integer(in: RecordLimits.giveUps)
             case "freshness": freshness = try reader.value(JobFreshness.names) { JobFreshness(rawValue: $0) }
             case "fallback": fallback = try reader.value(JobFallback.names) { JobFallback(rawValue: $0) }
             default: throw reader.unknown(key)
@@ -68,7 +73,7 @@ struct JobBody {
         }
         var body = JobBody(
             url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id,
-            expires: expires)
+            expires: expires, giveUp: giveUp)
         (body.freshness, body.fallback) = (freshness, fallback)
         return body
     }
@@ -122,6 +127,7 @@ extension Job {
         for spec in variants { json.spec(spec) }
         json.endArray()
         if let expires { json.field("expires", expires) }
+        if let giveUp { json.field("giveUp", giveUp) }
         if freshness != .ifStale { json.field("freshness", freshness.rawValue) }
         if fallback != .stale { json.field("fallback", fallback.rawValue) }
         json.endObject()

@@ -10,6 +10,8 @@ package enum RecordLimits {
     package static let epochs: ClosedRange<Int64> = 0...(1 << 62)
     /// Milliseconds since 1970 up to the end of year 9999: what can be written as a date.
     package static let times: ClosedRange<Int64> = 0...253_402_300_799_999
+    /// How long a job may say that its origin is waited for, milliseconds.
+    package static let giveUps: ClosedRange<Int64> = 0...(30 * 86_400_000)
     /// No setting makes a retry wait for longer (`retry.cap`): what says so is tried at the end of this, milliseconds.
     package static let longestWait: Int64 = 86_400_000
 

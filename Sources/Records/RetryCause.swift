@@ -4,11 +4,17 @@ package import Failures
 package enum RetryCause: CodedFailure, Hashable {
     case slow(milliseconds: Int64)
     case deferred
+    /// Too many jobs of the host are in memory.
+    case hostCrowded(host: String)
+    /// The host failed, or wants to be left alone; `code` is of the failure.
+    case hostBlocked(host: String, code: String)
 
     package var kind: Code {
         switch self {
         case .slow: .slow
         case .deferred: .deferred
+        case .hostCrowded: .hostCrowded
+        case .hostBlocked: .hostBlocked
         }
     }
 
@@ -17,20 +23,40 @@ package enum RetryCause: CodedFailure, Hashable {
         case .slow(let ms):
             "The job ran longer than \(ms) ms while later ones were done; it goes on through a retry topic, so that lag keeps moving."
         case .deferred: "The job's wait is not over: it goes on in a retry topic."
+        case .hostCrowded(let host):
+            "As many jobs of \(host) as may be in memory wait for it already: the job waits in a retry topic. To fetch more of it at once, raise origins.concurrency, or that of its group."
+        case .hostBlocked(let host, let code):
+            "\(host) is left alone for now (\(code)): the job waits in a retry topic. 'mezzotint origins' says until when."
         }
     }
+
+    /// Why a host is left alone may tell of the worker's network.
+    package var isConfidential: Bool { kind == .hostBlocked }
 
     package enum Code: String, FailureCode {
         case slow = "retry.slow"
         case deferred = "retry.deferred"
+        case hostCrowded = "retry.host-crowded"
+        case hostBlocked = "retry.host-blocked"
 
         package var meaning: String {
             switch self {
             case .slow: "The job ran long while later ones were done; it goes on through a retry topic."
             case .deferred: "The job's wait is not over: it goes on in a retry topic."
+            case .hostCrowded:
+                "A quarter of worker.readAhead waits for the job's host already: it goes on through a retry topic, without an attempt."
+            case .hostBlocked:
+                "The job's host failed, or wants to be left alone: it goes on through a retry topic, without an attempt."
             }
         }
 
         package var verdict: Verdict { .wait }
+    }
+}
+
+extension FailureNote {
+    /// Whether nothing but a job's host holds it back.
+    package var isOfHost: Bool {
+        [RetryCause.Code.hostCrowded, .hostBlocked].contains { $0.rawValue == code }
     }
 }

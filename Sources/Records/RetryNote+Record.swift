@@ -12,6 +12,8 @@ package struct RetryNote: Sendable, Hashable {
     package var firstSeen: Int64
     /// Since when the machine's fault has held it back; nil if that does not.
     package var heldSince: Int64?
+    /// Since when its host has been at fault; nil if it was not.
+    package var failingSince: Int64?
     /// Owners that died while it was under way, or may have been.
     package var deaths: Int
     package var cause: FailureNote
@@ -21,8 +23,10 @@ package struct RetryNote: Sendable, Hashable {
 
     package init(
         job: String, lane: Lane, attempt: Int, notBefore: Int64, firstSeen: Int64, heldSince: Int64? = nil,
-        deaths: Int = 0, cause: FailureNote, origin: RecordOrigin, traceparent: String? = nil
+        failingSince: Int64? = nil, deaths: Int = 0, cause: FailureNote, origin: RecordOrigin,
+        traceparent: String? = nil
     ) {
+        self.failingSince = failingSince
         (self.job, self.lane, self.attempt, self.notBefore) = (job, lane, attempt, notBefore)
         (self.firstSeen, self.heldSince, self.deaths) = (firstSeen, heldSince, deaths)
         (self.cause, self.origin, self.traceparent) = (cause, origin, traceparent)
@@ -38,6 +42,7 @@ package struct RetryNote: Sendable, Hashable {
         headers.append(EventHeader.notBefore, String(notBefore))
         headers.append(EventHeader.firstSeen, String(firstSeen))
         if let heldSince { headers.append(EventHeader.heldSince, String(heldSince)) }
+        if let failingSince { headers.append(EventHeader.failingSince, String(failingSince)) }
         if deaths > 0 { headers.append(EventHeader.deaths, String(deaths)) }
         headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message(cause.message))
@@ -53,6 +58,9 @@ package struct RetryNote: Sendable, Hashable {
             firstSeen: try record.time(of: EventHeader.firstSeen),
             heldSince: try record.header(EventHeader.heldSince).map { _ throws(RecordFailure) in
                 try record.time(of: EventHeader.heldSince)
+            },
+            failingSince: try record.header(EventHeader.failingSince).map { _ throws(RecordFailure) in
+                try record.time(of: EventHeader.failingSince)
             },
             deaths: try record.header(EventHeader.deaths).map { _ throws(RecordFailure) in
                 Int(try record.integer(of: EventHeader.deaths, in: RecordLimits.attempts))

@@ -23,12 +23,15 @@ package struct SourceChange: Sendable, Hashable {
     package let to: SourceVersion
     /// Milliseconds since 1970.
     package let at: Int64
+    /// When what was stored was fetched, or last confirmed: an owner that finds the same change after a kill tells it by the
+    /// same id, and the same bytes that come and go again are changes of their own.
+    private let known: Int64
     /// Those whose bytes are others now.
     package var variants: [Variant]
 
-    package init(of row: SourceRow, from: SourceVersion, variants: [Variant] = []) {
-        (source, url, self.from, to, at) = (row.source, row.url, from, row.version, row.fetchedAt)
-        self.variants = variants
+    package init(from old: SourceRow, to row: SourceRow, variants: [Variant] = []) {
+        (source, url, from, to, at) = (row.source, row.url, old.version, row.version, row.fetchedAt)
+        (known, self.variants) = (old.fetchedAt, variants)
     }
 
     package func newRecord(partition: PartitionID, traceparent: String?) -> NewRecord {
@@ -57,7 +60,7 @@ package struct SourceChange: Sendable, Hashable {
         return NewRecord(
             topic: .events, partition: partition, key: RecordKey.job(source).bytes, value: json.bytes,
             headers: EventHeader.event(
-                EventHeader.sourceChanged, id: "\(source.hex)/changed/\(from)-\(to)-\(at)", at: at,
+                EventHeader.sourceChanged, id: "\(source.hex)/changed/\(from)-\(to)-\(known)", at: at,
                 traceparent: traceparent))
     }
 }

@@ -14,13 +14,15 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     case variants
     case outcomes
     case dead
+    /// What is known of hosts, by worker; see `OriginRow`.
+    case origins
     /// What becomes of sources and variants without a job that asks for it.
     case events
 
     package static let jobsFast = Topic.jobs(.fast)
     package static let jobsSlow = Topic.jobs(.slow)
     package static let lanes = Lane.allCases.map(Topic.jobs)
-    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .events]
+    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .origins, .events]
 
     package var rawValue: String {
         switch self {
@@ -34,6 +36,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .variants: "variants"
         case .outcomes: "outcomes"
         case .dead: "dead"
+        case .origins: "origins"
         case .events: "events"
         }
     }
@@ -44,7 +47,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     }
 
     /// Only the newest record of a key is kept.
-    package var isCompacted: Bool { self == .variants }
+    package var isCompacted: Bool { self == .variants || self == .origins }
     /// Topics whose records a worker takes up and finishes: those with committed offsets.
     package static let consumed: [Topic] = lanes + [.control] + retries
     /// Those of them whose records are taken up: what lag, metrics and progress tell of. `control` is not read yet.
@@ -70,7 +73,8 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .variants: Lane.count + 6
         case .outcomes: Lane.count + 7
         case .dead: Lane.count + 8
-        case .events: Lane.count + 9
+        case .origins: Lane.count + 9
+        case .events: Lane.count + 10
         }
     }
 

@@ -4,9 +4,9 @@ internal import JSONText
 internal import VariantSpec
 
 extension Outcome {
-    /// The events that what jobs were answered with while their origin failed is fresh again; none of other jobs.
+    /// Of a job that was owed: the events that what others were answered with while their origin failed is fresh again.
     package func refreshed(partition: PartitionID) -> [NewRecord] {
-        guard let source, job.hasPrefix(Job.owedPrefix), kind.isFresh else { return [] }
+        guard let source else { return [] }
         return variants.compactMap { variant in
             guard let row = variant.row else { return nil }
             var json = JSONWriter(reserving: 512)

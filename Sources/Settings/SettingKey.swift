@@ -25,6 +25,21 @@ package struct SettingKey: Sendable {
         }
     }
 
+    /// One of a group of hosts: `origins.cdn.hosts`.
+    init<Value: Sendable>(
+        _ group: String, _ name: String, _ place: any WritableKeyPath<Settings.Origins.Group, Value> & Sendable,
+        _ type: SettingType<Value>, _ meaning: String
+    ) {
+        (self.name, self.meaning, expectation) = ("origins.\(group).\(name)", meaning, type.expectation)
+        isSecret = type.isSecret
+        text = { type.write($0.origins[group][keyPath: place]) }
+        assign = { settings, node, folder throws(SettingRefusal) in
+            guard let value = try type.read(node, folder) else { return false }
+            settings.origins[group][keyPath: place] = value
+            return true
+        }
+    }
+
     /// `MEZZOTINT_FETCH_BYTE_LIMIT` for `fetch.byteLimit`.
     package var environmentName: String {
         name.reduce(into: "MEZZOTINT_") { text, character in

@@ -5,7 +5,7 @@ internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
-    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys
+    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys + originKeys
 
     private static let placeKeys: [SettingKey] = [
         SettingKey(
@@ -73,7 +73,7 @@ extension Settings {
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. One host holds at most half of them. What was fetched and waits for its render counts too."
+            "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too."
         ),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(
@@ -105,22 +105,16 @@ extension Settings {
             "How long a fetch may take, redirects included."),
 
         SettingKey(
-            "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
-            "What was fetched is not asked for again sooner, however short its origin says that it is fresh; no-store and no-cache are heeded all the same."
+            "retry.attempts", \.retry.attempts, .whole(0...100),
+            "How often a job is tried before it is set aside as a dead letter. 0: where its origin is at fault, for as long as retry.giveUp says; where something else is (its render, say), five times."
         ),
         SettingKey(
-            "origins.freshness.ceiling", \.origins.freshness.ceiling,
-            .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "What was fetched counts as fresh no longer, whatever its origin says (Cache-Control, Expires, a tenth of the time since Last-Modified up to three days). Where it says nothing, store.maxAge counts."
-        ),
+            "retry.giveUp.fast", \.retry.giveUp.fast, .duration(.zero ... .seconds(86_400)),
+            "A fast job whose origin has been at fault for so long goes on as a slow one."),
         SettingKey(
-            "origins.staleIfError", \.origins.staleIfError, .duration(.zero ... .seconds(3650 * 86_400)),
-            "How long what is no longer fresh may answer jobs while its origin fails. An origin's own stale-if-error counts before it, must-revalidate and no-cache forbid it."
+            "retry.giveUp.slow", \.retry.giveUp.slow, .duration(.zero ... .seconds(30 * 86_400)),
+            "A job whose origin has been at fault for so long is set aside as a dead letter, whichever its lane. A job's giveUp says another time."
         ),
-
-        SettingKey(
-            "retry.attempts", \.retry.attempts, .whole(1...100),
-            "How often a job is tried before it is set aside as a dead letter."),
         SettingKey(
             "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),
             "The first wait before another try; it doubles from try to try."),
@@ -257,6 +251,15 @@ extension Settings {
         SettingKey(
             "metrics.listen", \.metrics.listen, .listenAddress,
             "Where the worker serves its metrics and its health over HTTP, to whoever can reach it: /metrics, /healthz, /readyz. Port 0 takes a free one, which the log tells. Empty: nowhere."
+        ),
+
+        SettingKey(
+            "traces.endpoint", \.traces.endpoint, .text,
+            "Where spans of jobs go, as OTLP over HTTP in JSON: a collector's URL, such as http://127.0.0.1:4318/v1/traces. Empty: nowhere."
+        ),
+        SettingKey(
+            "traces.share", \.traces.share, .number(0...1),
+            "The share of jobs without a traceparent that have spans. A job that has one is sampled as its publisher says there."
         ),
     ]
 }

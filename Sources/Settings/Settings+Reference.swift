@@ -1,8 +1,8 @@
 extension Settings {
-    /// The table of settings of the reference page, in Markdown.
+    /// The table of settings of the reference page, in Markdown. Those of groups of hosts stand there once.
     package static var reference: String {
         let standard = Settings()
-        let rows = keys.map { key in
+        let rows = (keys + groupKeys).map { key in
             let text = key.text(standard)
             return "| `\(key.name)` | \(text.isEmpty ? "empty" : "`\(text)`") | \(key.expectation) | \(key.meaning) |"
         }

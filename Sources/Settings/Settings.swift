@@ -25,6 +25,7 @@ package struct Settings: Sendable, Equatable {
     package var worker = Worker()
     package var logging = Logging()
     package var metrics = Metrics()
+    package var traces = Traces()
 
     package init() {}
 
@@ -85,21 +86,17 @@ package struct Settings: Sendable, Equatable {
         }
     }
 
-    /// How those who serve sources are treated.
-    package struct Origins: Sendable, Equatable {
-        package var freshness = Freshness()
-        package var staleIfError = Duration.seconds(7 * 86_400)
-        package struct Freshness: Sendable, Equatable {
-            package var floor = Duration.zero
-            package var ceiling = Duration.seconds(30 * 86_400)
-        }
-    }
-
     /// When what failed for now is tried again.
     package struct Retry: Sendable, Equatable {
-        package var attempts = 5
+        /// 0: see `RetryPolicy.attempts`.
+        package var attempts = 0
+        package var giveUp = GiveUp()
         package var base = Duration.seconds(1)
         package var cap = Duration.seconds(600)
+        package struct GiveUp: Sendable, Equatable {
+            package var fast = Duration.seconds(60)
+            package var slow = Duration.seconds(86_400)
+        }
     }
 
     /// The child processes that decode and encode, and what they accept.
@@ -175,6 +172,14 @@ package struct Settings: Sendable, Equatable {
         package var level = "info"
     }
 
+    /// Where spans of jobs go.
+    package struct Traces: Sendable, Equatable {
+        /// Empty: nowhere.
+        package var endpoint = ""
+        /// Of the jobs whose publisher says nothing.
+        package var share = 0.01
+    }
+
     /// What the worker tells whoever asks.
     package struct Metrics: Sendable, Equatable {
         /// nil: it does not listen.
@@ -185,7 +190,7 @@ package struct Settings: Sendable, Equatable {
 extension Settings {
     package var canonicalRules: CanonicalRules {
         CanonicalRules(
-            aliasGroups: canonical.aliases, volatileParameters: canonical.volatile,
+            aliasGroups: canonical.aliases, originGroups: originGroups, volatileParameters: canonical.volatile,
             dialects: canonical.dialects ? Set(URLDialect.allCases) : [], specTiers: canonical.specTiers,
             defaultQuality: canonical.defaultQuality, defaultAVIFQuality: canonical.defaultAVIFQuality)
     }

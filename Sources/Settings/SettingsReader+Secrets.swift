@@ -6,9 +6,19 @@ extension SettingsReader {
     mutating func readSecretFiles() {
         readPassword()
         readOptions()
+        for place in settings.origins.groups.indices { readHeaders(of: place) }
         for place in settings.jobs.keys.indices { settings.jobs.keys[place].read(environment) }
         if !settings.jobs.sign.isEmpty, !settings.jobs.keys.contains(where: { $0.id == settings.jobs.sign }) {
             note("jobs.sign", "names '\(settings.jobs.sign)', which jobs.keys does not list.")
+        }
+    }
+
+    private mutating func readHeaders(of group: Int) {
+        let name = "origins.\(settings.origins.groups[group].name).headers"
+        for place in settings.origins.groups[group].headers.indices {
+            do throws(SettingRefusal) { try settings.origins.groups[group].headers[place].read(environment) } catch {
+                note(name, error.message)
+            }
         }
     }
 

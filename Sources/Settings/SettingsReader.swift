@@ -1,3 +1,4 @@
+internal import Canonical
 internal import CommandLine
 
 /// Lays what was said over the defaults, layer by layer, and collects what is wrong.
@@ -27,7 +28,7 @@ struct SettingsReader: Sendable {
         var here: Set<String> = []
         for entry in entries {
             let (name, origin) = (prefix + entry.key, SettingOrigin.file(path, line: entry.line))
-            if Settings.keys.contains(where: { $0.name == name }) {
+            if Settings.key(name) != nil {
                 // The parser sees repeats within one map; this one was reached once by dots and once by nesting.
                 if let line = seen[name], !here.contains(name) {
                     note(origin, name, "this key stands here twice, first on line \(line); keep one.")
@@ -42,6 +43,10 @@ struct SettingsReader: Sendable {
                     let hasSecret = Settings.keys.contains { $0.isSecret && $0.name.hasPrefix(name + ".") }
                     note(origin, name, "takes a group of keys, " + Self.not(entry.value, isSecret: hasSecret))
                 }
+            } else if Settings.groupName(in: name) != nil, !name.dropFirst(8).contains("."),
+                let inner = entry.value.entries, !inner.isEmpty
+            {
+                read(inner, below: name + ".", path, folder, &seen)
             } else {
                 noteUnknown(name, origin)
             }
@@ -68,14 +73,32 @@ struct SettingsReader: Sendable {
             return note(Self.set, nil, "'\(Self.key(of: assignment))' is no assignment; write key=value.")
         }
         let name = String(assignment[..<crop])
-        guard Settings.keys.contains(where: { $0.name == name }) else { return noteUnknown(name, Self.set) }
-        assign(name, String(assignment[assignment.index(after: crop)...]), Self.set)
+        let text = String(assignment[assignment.index(after: crop)...])
+        if Settings.key(name) == nil, Settings.groupName(in: name) != nil, text.hasPrefix("{"),
+            let fields = YAMLNode.parse(Array(text.utf8)).root?.entries
+        {
+            for field in fields {
+                let name = "\(name).\(field.key)"
+                if Settings.key(name) == nil { noteUnknown(name, Self.set) }
+                assign(name, field.value, Self.set, folder: nil)
+            }
+            return
+        }
+        guard Settings.key(name) != nil else { return noteUnknown(name, Self.set) }
+        assign(name, text, Self.set)
     }
 
     /// Problems between settings that are each right alone.
     mutating func finish(_ inspect: (Settings) -> [(key: String, message: String)] = { _ in [] }) {
         readSecretFiles()
         func origin(_ name: String, _ other: String) -> SettingOrigin { origins[name] ?? origins[other] ?? .standard }
+        for group in settings.origins.groups {
+            let name = "origins.\(group.name).hosts"
+            do throws(CanonicalFailure) {
+                _ = try OriginGroup(name: group.name, hosts: group.hosts)
+                if group.hosts.isEmpty { note(origin(name, name), name, "lists no host, so the group is of no use.") }
+            } catch { note(origin(name, name), name, "\(error)") }
+        }
         if settings.retry.base > settings.retry.cap {
             note(
                 origin("retry.base", "retry.cap"), "retry.base",
@@ -119,7 +142,7 @@ struct SettingsReader: Sendable {
     }
 
     private func isPassword(_ name: String, _ text: String) -> Bool {
-        guard let key = Settings.keys.first(where: { $0.name == name }), key.isSecret else { return false }
+        guard let key = Settings.key(name), key.isSecret else { return false }
         var trial = settings
         return (try? key.assign(&trial, YAMLNode(.scalar(text)).withoutLineEnds, nil)) ?? false
     }
@@ -127,7 +150,8 @@ struct SettingsReader: Sendable {
     /// What of an assignment without `=` may be quoted: not what may stand behind a secret's key.
     private static func key(of assignment: String) -> String {
         let start = assignment.prefix { $0.isLetter || $0.isNumber || ".-_".contains($0) }
-        let secret = Settings.keys.first { $0.isSecret && start.lowercased().hasPrefix($0.name.lowercased()) }
+        let group = Settings.groupName(in: String(start)).map(Settings.groupKeys) ?? []
+        let secret = (Settings.keys + group).first { $0.isSecret && start.lowercased().hasPrefix($0.name.lowercased()) }
         return secret?.name ?? String(start)
     }
 
@@ -136,7 +160,7 @@ struct SettingsReader: Sendable {
     }
 
     private mutating func assign(_ name: String, _ node: YAMLNode, _ origin: SettingOrigin, folder: String?) {
-        guard let key = Settings.keys.first(where: { $0.name == name }) else { return }
+        guard let key = Settings.key(name) else { return }
         do throws(SettingRefusal) {
             guard try key.assign(&settings, node.withoutLineEnds, folder) else {
                 return note(origin, name, "takes \(key.expectation), " + Self.not(node, isSecret: key.isSecret))
@@ -152,7 +176,8 @@ struct SettingsReader: Sendable {
         let name = SettingName.shown(name)
         // A key in the wrong group is as frequent as a slip of the finger.
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
-        let names = Settings.keys.map(\.name)
+        let group = Settings.groupName(in: name).map(Settings.groupKeys) ?? []
+        let names = (Settings.keys + group).map(\.name)
         let meant = Spelling.nearest(to: name, among: names) ?? names.first { $0.hasSuffix("." + leaf) }
         note(
             origin, name,

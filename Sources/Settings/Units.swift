@@ -26,3 +26,11 @@ enum Units {
         return "\(number / unit.factor)\(unit.suffix)"
     }
 }
+
+extension Duration {
+    /// As settings have it: `250ms`, `10m`.
+    package init?(told text: String) {
+        guard let milliseconds = Units.number(text, Units.time) else { return nil }
+        self = .milliseconds(milliseconds)
+    }
+}

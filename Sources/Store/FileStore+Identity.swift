@@ -1,17 +1,24 @@
-package import Records
 package import Ports
 internal import Posix
+package import Records
 internal import Synchronization
 
 /// A file in the store's folder says which store it is: what is mounted or made in its place is not taken for it.
+///
+/// The originals' folder has the same file, since it may be on another disk. That it has been given one is noted in the store:
+/// older programs gave none.
 extension FileStore {
     package func sight() async throws(StoreFailure) -> StoreSight {
         try await pool.run { [self] () throws(StoreFailure) in
             do throws(SystemFailure) {
                 // Beside the blobs' folders a disk may have some of its own, such as lost+found.
                 let names = try FileSystem.names(in: root)
-                return StoreSight(
-                    place: root, identity: try shown(), isEmpty: !names.contains { $0.utf8.count == 2 && $0 != ".." })
+                let isEmpty = !names.contains { $0.utf8.count == 2 && $0 != ".." }
+                let (own, beside) = (try shown(in: variants), try shown(in: originals))
+                let hasGiven = names.contains(Self.givenFile)
+                return own != nil && hasGiven && beside != own
+                    ? StoreSight(place: originals.root, identity: beside, isEmpty: isEmpty)
+                    : StoreSight(place: root, identity: own, isEmpty: isEmpty)
             } catch  where error.isMissing {
                 return StoreSight(place: root, identity: nil, isEmpty: true)
             } catch { throw Self.unreadable(root, error) }
@@ -20,47 +27,69 @@ extension FileStore {
 
     package func adopt() async throws(StoreFailure) -> StoreIdentity {
         try await pool.run { [self] () throws(StoreFailure) in
-            if let absence { throw absence }
+            if let absence = absence(of: variants) { throw absence }
             let identity: StoreIdentity
             do throws(SystemFailure) {
-                if let shown = try shown() { identity = shown } else { identity = try made() }
+                if let shown = try shown(in: variants) {
+                    identity = shown
+                } else {
+                    var random = SystemRandomNumberGenerator()
+                    identity = try give(StoreIdentity(drawnFrom: &random), to: variants)
+                }
             } catch { throw Self.unwritable(root, error) }
+            do throws(SystemFailure) {
+                // Another's, which a person said is to be gone on with, or nobody's rows tell of.
+                if let other = try shown(in: originals), other != identity {
+                    _ = try FileSystem.remove("\(originals.root)/\(Self.identityFile)")
+                }
+                _ = try give(identity, to: originals)
+                _ = try give(identity, to: variants, as: Self.givenFile)
+            } catch { throw Self.unwritable(originals.root, error) }
             adopted.withLock { $0 = identity }
             return identity
         }
     }
 
-    package var absence: StoreFailure? {
+    package var absence: StoreFailure? { absence(of: variants) ?? absence(of: originals) }
+
+    /// Why none of these can be put or read: each verb asks for the folders that it touches.
+    func absence(at locations: some Sequence<String>) -> StoreFailure? {
+        absence(of: variants) ?? (locations.contains(where: Self.isOriginal) ? absence(of: originals) : nil)
+    }
+
+    private func absence(of folder: BlobFolder) -> StoreFailure? {
         guard let expected = adopted.withLock({ $0 }) else { return nil }
         do throws(SystemFailure) {
-            let found = try shown()
-            return found == expected ? nil : .foreign(path: root, expected: expected, found: found)
-        } catch { return Self.unreadable(root, error) }
+            let found = try shown(in: folder)
+            return found == expected ? nil : .foreign(path: folder.root, expected: expected, found: found)
+        } catch { return Self.unreadable(folder.root, error) }
     }
 
     /// nil if there is none, or none that can be told.
-    private func shown() throws(SystemFailure) -> StoreIdentity? {
+    private func shown(in folder: BlobFolder) throws(SystemFailure) -> StoreIdentity? {
         do throws(SystemFailure) {
-            let bytes = try OpenFile(reading: "\(root)/\(Self.identityFile)").bytes(at: 0, count: 64)
+            let bytes = try OpenFile(reading: "\(folder.root)/\(Self.identityFile)").bytes(at: 0, count: 64)
             return StoreIdentity(String(decoding: bytes, as: UTF8.self).filter { !$0.isNewline })
         } catch  where error.isMissing { return nil }
     }
 
-    /// Written under another name and linked: the first to do so wins, and nobody sees half of one.
-    private func made() throws(SystemFailure) -> StoreIdentity {
-        var random = SystemRandomNumberGenerator()
-        let identity = StoreIdentity(drawnFrom: &random)
-        let path = "\(root)/\(Self.identityFile)"
-        try variants.make()
-        let (draft, file) = try variants.newDraft()
+    /// Written under another name and linked: the first to do so wins, and nobody sees half of one. The one that is there then.
+    private func give(
+        _ identity: StoreIdentity, to folder: BlobFolder, as name: String = identityFile
+    ) throws(SystemFailure) -> StoreIdentity {
+        let path = "\(folder.root)/\(name)"
+        try folder.make()
+        let (draft, file) = try folder.newDraft()
         defer { _ = try? FileSystem.remove(draft) }
         try file.append(Array("\(identity)\n".utf8))
         try file.sync()
         _ = try FileSystem.link(draft, as: path)
-        try FileSystem.syncDirectory(root)
-        guard let shown = try shown() else { throw SystemFailure("read", on: path, code: 5) }
+        try FileSystem.syncDirectory(folder.root)
+        guard let shown = try shown(in: folder) else { throw SystemFailure("read", on: path, code: 5) }
         return shown
     }
 
     private static let identityFile = ".identity"
+    /// Says that the originals' folder has been given the identity.
+    private static let givenFile = ".identity.originals"
 }

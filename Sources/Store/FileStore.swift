@@ -1,8 +1,8 @@
 internal import Canonical
 package import Digest
-internal import Records
 package import Ports
 package import Posix
+internal import Records
 internal import Synchronization
 
 /// Blobs as files: `ab/cd/<source key>/<version>/<leaf>`, below one directory, and originals below another.
@@ -16,7 +16,7 @@ internal import Synchronization
 /// - Concurrency: file work runs on threads of its own; several processes may share a directory.
 package final class FileStore: BlobStore {
     let variants: BlobFolder
-    private let originals: BlobFolder
+    let originals: BlobFolder
     var root: String { variants.root }
     let pool: BlockingPool
     /// For looks, which are the largest part of a stored job's cost: the way to the root is a third of theirs.
@@ -49,7 +49,7 @@ package final class FileStore: BlobStore {
         }
     }
 
-    private static func isOriginal(_ location: String) -> Bool {
+    static func isOriginal(_ location: String) -> Bool {
         location.utf8.dropFirst(88).starts(with: "original.".utf8)
     }
 
@@ -60,7 +60,7 @@ package final class FileStore: BlobStore {
 
     package func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
         try await pool.run { [self] () throws(StoreFailure) in
-            if let absence { throw absence }
+            if let absence = absence(at: blobs.lazy.map(\.name.location)) { throw absence }
             return try write(blobs)
         }
     }
@@ -68,7 +68,7 @@ package final class FileStore: BlobStore {
     package func open(_ location: String) async throws(StoreFailure) -> OpenFile? {
         guard Self.isValid(location) else { return nil }
         return try await pool.run { [self] () throws(StoreFailure) in
-            if let absence { throw absence }
+            if let absence = absence(at: [location]) { throw absence }
             return try file(at: location)
         }
     }
@@ -79,7 +79,7 @@ package final class FileStore: BlobStore {
     ) async throws(StoreFailure) -> OpenFile? {
         guard Self.isValid(location) else { return nil }
         return try await pool.run { [self] () throws(StoreFailure) in
-            if let absence { throw absence }
+            if let absence = absence(at: [location]) { throw absence }
             do throws(StoreFailure) {
                 guard let file = try file(at: location) else { return nil }
                 return isExpected(try digest(of: FileSlice(whole: file), at: location)) ? file : nil
@@ -92,7 +92,9 @@ package final class FileStore: BlobStore {
 
     package func isGone(_ location: String, bytes: Int) -> Bool {
         guard Self.isValid(location) else { return true }
-        if let found = directory.file(at: location, below: root), found.isRegular, found.length == bytes { return false }
+        if let found = directory.file(at: location, below: root), found.isRegular, found.length == bytes {
+            return false
+        }
         // Asked again by its whole name: the directory may have been another one's until a moment ago.
         return folders(of: location).allSatisfy { isGone(at: $0.path(location), bytes: bytes) }
     }
@@ -113,7 +115,7 @@ package final class FileStore: BlobStore {
     package func remove(_ location: String) async throws(StoreFailure) {
         guard Self.isValid(location) else { return }
         try await pool.run { [self] () throws(StoreFailure) in
-            if let absence { throw absence }
+            if let absence = absence(at: [location]) { throw absence }
             for folder in folders(of: location) { try remove(location, from: folder) }
         }
     }

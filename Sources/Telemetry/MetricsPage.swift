@@ -21,13 +21,34 @@ package struct MetricsPage: Sendable {
 
     /// A family, all at once as the format wants it; one without samples is only described.
     package mutating func add(_ metric: Metric, _ samples: [Sample]) {
+        describe(metric)
+        for sample in samples {
+            line(metric.rawValue, Array(zip(metric.labels, sample.labels)), sample.value)
+        }
+    }
+
+    /// A family of histograms, by their labels' values.
+    package mutating func add(_ metric: Metric, histograms: [(labels: [String], histogram: Histogram)]) {
+        describe(metric)
+        for (values, histogram) in histograms {
+            let labels = Array(zip(metric.labels, values))
+            let bounds = histogram.bounds.map(Self.number) + ["+Inf"]
+            for (bound, count) in zip(bounds, histogram.cumulative) {
+                line("\(metric.rawValue)_bucket", labels + [("le", bound)], Double(count))
+            }
+            line("\(metric.rawValue)_sum", labels, histogram.sum)
+            line("\(metric.rawValue)_count", labels, Double(histogram.count))
+        }
+    }
+
+    private mutating func describe(_ metric: Metric) {
         text += "# HELP \(metric.rawValue) \(Self.escaped(metric.meaning, isLabel: false))\n"
         text += "# TYPE \(metric.rawValue) \(metric.type)\n"
-        for sample in samples {
-            let labels = zip(metric.labels, sample.labels).map { "\($0)=\"\(Self.escaped($1, isLabel: true))\"" }
-            text += metric.rawValue + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
-            text += " \(Self.number(sample.value))\n"
-        }
+    }
+
+    private mutating func line(_ name: String, _ labels: [(String, String)], _ value: Double) {
+        let labels = labels.map { "\($0)=\"\(Self.escaped($1, isLabel: true))\"" }
+        text += name + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}") + " \(Self.number(value))\n"
     }
 
     /// Whole numbers as such: counters of bytes are more than people read as powers of ten.

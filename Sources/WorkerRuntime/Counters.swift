@@ -22,14 +22,18 @@ package struct Counters: Sendable, Equatable {
     /// What fetches found.
     package private(set) var checks: [SourceCheck: Int] = [:]
     package var notModified: Int { checks[.notModified] ?? 0 }
-    /// By host: how often a source was asked for that was known, and how often nothing new was found.
-    package private(set) var matches: [OriginHost: Matches] = [:]
-    package struct Matches: Sendable, Equatable {
-        package var asked = 0
-        package var found = 0
+    /// By host, or group of hosts.
+    package private(set) var hosts: [OriginHost: HostCounts] = [:]
+    package struct HostCounts: Sendable, Equatable {
+        /// Fetches of sources that were known, and those that found nothing new.
+        package var (checks, matches) = (0, 0)
+        /// Jobs that were answered by what is stored since it could not be asked.
+        package var stale = 0
     }
     package var fetchedBytes = 0
     package var renders = 0
+    /// Of variants and originals.
+    package var storedBytes = 0
     /// Rows that came back from the changelog into indexes.
     package var restoredRows = 0
 
@@ -110,10 +114,18 @@ package struct Counters: Sendable, Equatable {
     /// An origin was asked for a source.
     mutating func count(_ check: SourceCheck, of host: OriginHost) {
         checks[check, default: 0] += 1
-        guard check != .new, matches[host] != nil || matches.count < Self.hostLimit else { return }
-        matches[host, default: Matches()].asked += 1
-        if check.isMatch { matches[host]?.found += 1 }
+        guard check != .new else { return }
+        count(of: host) {
+            $0.checks += 1
+            if check.isMatch { $0.matches += 1 }
+        }
     }
-    /// Hosts that are told of one by one.
+
+    mutating func countStandIn(for host: OriginHost) { count(of: host) { $0.stale += 1 } }
+
+    private mutating func count(of host: OriginHost, _ body: (inout HostCounts) -> Void) {
+        if hosts[host] != nil || hosts.count < Self.hostLimit { body(&hosts[host, default: HostCounts()]) }
+    }
+    /// Hosts that are counted one by one.
     private static let hostLimit = 1_000
 }

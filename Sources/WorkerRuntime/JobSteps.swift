@@ -27,6 +27,7 @@ extension Worker {
         case .fetch(let flight, let request):
             underWay += 1
             counters.fetches += 1
+            noteRefusals(of: flight, owned, at: now)
             watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
@@ -34,15 +35,19 @@ extension Worker {
             watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
         case .checked(let host, let check): counters.count(check, of: host)
+        case .stoodIn(let host): counters.countStandIn(for: host)
         case .putOff(let pending, let cause):
             counters.retries += 1
             tell(cause, of: pending.job)
-        case .answer(let record, let disposition): owned.outbox.add(Outbox.Answer(record, disposition, at: now))
+        case .answer(let record, let disposition):
+            noteAnswer(record, disposition, of: owned, at: now)
+            owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
             commit(topic, below: committable, of: owned)
             if !owned.readable.isEmpty { turnSoon() }
         case .opened(let obstacle), .closed(let obstacle):
             if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
+        case .blocked(let host), .unblocked(let host): tell(host)
         }
     }
 
@@ -60,16 +65,20 @@ extension Worker {
 
     /// 3. The source is fetched, and its header read; or its origin confirms what is stored.
     private nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
+        let begun = monotonicNanoseconds
+        let event: PartitionEvent
         do {
             switch try await ports.fetcher.fetch(request) {
             case .source(let source):
-                await fetched(
+                event = .fetched(
                     flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
-            case .notModified(let head): await done(.notModified(flight, head))
+            case .notModified(let head): event = .notModified(flight, head)
             }
         } catch {
-            await done(.failed(flight, note(of: error)))
+            event = .unfetched(
+                flight, (error as? any StageFailure).map { Unfetched($0) } ?? Unfetched(note(of: error), .unasked))
         }
+        await fetched(event, Step(.fetch, begin: begun, end: monotonicNanoseconds), flight, request.lane)
     }
 
     /// 4 to 6. One decode gives all that the flight's jobs lack; it is stored, then announced.
@@ -78,18 +87,23 @@ extension Worker {
             let damaged = try await damaged(task.renewed)
             guard damaged.isEmpty else { return try await forget(damaged.map(RenderSource.Input.donor), of: flight) }
             var pictures: Pictures?
+            var steps = StepClock(ports.time)
             if let batch = task.batch {
                 switch try await render(batch, of: task, flight) {
-                case .made(let made): pictures = made
+                case .made(let made):
+                    pictures = made
+                    steps.end(.render(batch.formats))
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)
                 }
             }
             await feed(.rendered(flight))
             let (original, rows) = try await store(pictures, of: task)
+            steps.end(.store)
             await announcing(flight)
             let position = try await announce(original, rows, of: task, flight)
-            await announced(flight, task, original, rows, position)
+            steps.end(.announce)
+            await announced(flight, task, original, rows, position, steps)
         } catch let failure as LogFailure where failure.isOfPartition {
             await done(.unannounced(flight, FailureNote(failure)))
         } catch {
@@ -153,11 +167,12 @@ extension Worker {
         _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
-        // Before the row that makes it known: a crash between them tells it twice, and never not at all.
+        // Durable before the row that makes it known: a kill between them tells it twice, by one id, and never not at all.
         if var change = task.change {
             change.variants += SourceChange.variants(rows, replacing: task.replaced)
             if !change.variants.isEmpty {
-                records.append(change.newRecord(partition: flight.partition, traceparent: task.traceparent))
+                let event = change.newRecord(partition: flight.partition, traceparent: task.traceparent)
+                _ = try await append([event], of: flight)
             }
         }
         if let fetched = task.fetched {
@@ -185,9 +200,10 @@ extension Worker {
         fetches[flight] = nil
     }
 
-    private func fetched(_ flight: FlightID, _ picture: FetchedPicture) {
-        counters.fetchedBytes += picture.source.bytes
-        done(.fetched(flight, picture))
+    private func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane) {
+        note(step, of: flight, lane)
+        if case .fetched(_, let picture) = event { counters.fetchedBytes += picture.source.bytes }
+        done(event)
     }
 
     /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
@@ -199,11 +215,15 @@ extension Worker {
     }
 
     private func announced(
-        _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64
+        _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64,
+        _ steps: StepClock
     ) {
+        for step in steps.ended { note(step, of: flight, task.lane) }
         counters.count(
             variants: rows.count, isReuse: task.isReuse,
             same: rows.count { task.replaced[$0.spec]?.location == $0.location })
+        counters.storedBytes += rows.reduce(original == nil ? 0 : task.fetched?.row.bytes ?? 0) { $0 + $1.bytes }
+        if task.batch != nil { noteMade(flight) }
         done(.announced(flight, original: original, rows: rows, position: position))
     }
 
@@ -217,6 +237,7 @@ extension Worker {
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
+        case .unfetched(_, let report): counters.countFailure(report.note.code)
         default: break
         }
         feed(event)

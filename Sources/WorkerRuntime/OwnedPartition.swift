@@ -46,6 +46,8 @@ final class OwnedPartition {
     /// When its jobs could first run, monotonic milliseconds.
     var restoredAt: Int64 = 0
     var naming = Naming()
+    /// Of sampled jobs, those that have ended.
+    var steps: [RecordPlace: [Step]] = [:]
     /// By topic: each has its own while a slice of it is being decoded.
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 

@@ -27,6 +27,18 @@ extension Worker {
         }
     }
 
+    /// A host is left alone, or answers again.
+    func tell(_ host: OriginHost) {
+        guard let origin = scheduler.origins[host] else { return }
+        guard case .blocked(let until) = origin.phase, let trouble = origin.trouble else {
+            return logger.info("The host answers again: its jobs go on.", ["host": .string("\(host)")])
+        }
+        let seconds = max(0, until - monotonic + 999) / 1_000
+        logger.warning(
+            "The host is left alone for \(seconds) s: its jobs wait in the retry topics, and one of them asks it then.",
+            ["code": .string(trouble.code), "host": .string("\(host)")])
+    }
+
     /// Why a job is put off: each time for its own sake, and once in ten seconds where it waits for what all jobs need.
     func tell(_ cause: FailureNote, of job: Job) {
         let notes: Logger.Metadata = ["code": .string(cause.code), "job": .string(job.id)]
@@ -59,30 +71,40 @@ extension Worker {
     private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
         written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
-        await sent(written, await ports.log.append(written.records, as: owner), as: owner)
+        let begun = monotonicNanoseconds
+        let results = written.records.isEmpty ? [] : await ports.log.append(written.records, as: owner)
+        await sent(written, results, as: owner, took: .nanoseconds(monotonicNanoseconds - begun))
     }
 
-    private func sent(_ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership) async {
+    private func sent(
+        _ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership, took duration: Duration
+    ) async {
+        timings.append(duration)
         var failed = Outbox.Written()
-        var (finished, smaller): ([RecordPlace], [Outbox.Answer]) = ([], [])
+        var (finished, more): ([RecordPlace], [Outbox.Answer]) = ([], [])
         finished.reserveCapacity(written.entries.count)
+        let isReady = written.isReady(results)
         var next = 0
         for entry in written.entries {
             let own = next..<next + entry.records
             next = own.upperBound
             if results[own].allSatisfy({ $0.offset != nil }) {
-                finished.append(entry.place)
+                if let next = entry.next {
+                    if isReady { more.append(next) } else { failed.add(entry.waiting, []) }
+                } else {
+                    finished.append(entry.place)
+                }
                 if let answer = entry.count { count(answer) }
             } else if let large = entry.large,
                 let refusal = results[own].lazy.compactMap(\.failure).first(where: \.isTooLarge)
             {
-                smaller.append(large.small(FailureNote(refusal)))
+                more.append(large.small(FailureNote(refusal)))
             } else {
                 failed.add(entry, written.records[own])
             }
         }
         let goesAgain = !failed.isEmpty
-        failed.add(smaller, partitions: ports.log.partitionCount, keys: configuration.keys)
+        failed.add(more, partitions: ports.log.partitionCount, keys: configuration.keys)
         if let refusal = results.lazy.compactMap(\.failure).first {
             note(
                 refusal,
@@ -115,7 +137,7 @@ extension Worker {
             [
                 "code": .string(failed.cause.code), "outcome": .string(answer.kind.rawValue),
                 "job": .string(failed.job),
-                "url": .string(failed.url.description)
+                "url": .string(failed.url.description),
             ])
     }
 }

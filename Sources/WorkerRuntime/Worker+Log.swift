@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 internal import Partition
 package import Ports
@@ -94,7 +95,23 @@ extension Worker: LogListener {
         var head = owned.heads[tier.topic] ?? DelayHead(tier)
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
         defer { owned.heads[tier.topic] = head }
-        return head.take(limit, at: now)
+        let records = head.take(limit, at: now)
+        // Which hosts are left alone must be known first.
+        if !records.isEmpty || (configuration.tellsOrigins && board.next == nil) { return records }
+        let moment = moment
+        return head.takeEarly(limit) {
+            awaited(by: $0, at: moment.wall)
+        } room: {
+            owned.state.room(for: $0, atMost: scheduler.use(of: $0, at: moment))
+        }
+    }
+
+    /// The host that a tier's record waits for, if for nothing else.
+    private func awaited(by record: Record, at now: Int64) -> OriginHost? {
+        guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now,
+            let url = intake.url(ofRefused: record)
+        else { return nil }
+        return configuration.permits.origins.groups.origin(of: url.fetched)
     }
 
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
@@ -107,7 +124,11 @@ extension Worker: LogListener {
         owned.readings[topic.ordinal] = readings
         guard phase.isRunning, !owned.isLeaving else { return }
         let moment = moment
-        for event in events { feed(event, to: owned, at: moment) }
+        for (place, event) in events.enumerated() {
+            feed(event, to: owned, at: moment)
+            // Or the jobs of a host that is left alone would fill its share of the memory.
+            if place % 32 == 31 { grant() }
+        }
         settle()
         turnSoon()
     }
@@ -120,12 +141,40 @@ extension Worker: LogListener {
 
     /// Whether there is nothing to do now, as far as this worker knows: its partitions are restored, no record is
     /// unread, none unfinished, nothing on its way.
-    package var isQuiet: Bool {
+    package var isQuiet: Bool { isQuiet(for: nil) }
+
+    /// - Parameter patience: what becomes due later than this does not count, milliseconds.
+    func isQuiet(for patience: Int64?) -> Bool {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
-            $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.readable.isEmpty && $0.decoding.isEmpty
-                && $0.state.unfinished == 0 && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen)
-                && $0.ledger.isIdle
+            $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
+                && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen) && $0.ledger.isIdle
+                && isIdle($0, for: patience)
+        }
+    }
+
+    private func isIdle(_ owned: OwnedPartition, for patience: Int64?) -> Bool {
+        guard let patience else { return owned.readable.isEmpty && owned.state.unfinished == 0 }
+        return owned.state.waits(beyond: monotonic + patience)
+            && owned.readable.allSatisfy { wait(of: $0, owned).map { $0 > patience } ?? false }
+    }
+
+    /// For how long nothing of a tier becomes due, milliseconds; nil if that is not known.
+    private func wait(of topic: Topic, _ owned: OwnedPartition) -> Int64? {
+        guard var head = owned.heads[topic], !head.isEmpty else { return nil }
+        let wait = head.due - now
+        guard let origin = head.origin(of: { awaited(by: $0, at: now) }) else { return wait }
+        guard case .blocked(let until)? = scheduler.origins[origin]?.phase else { return nil }
+        return min(wait, until - monotonic)
+    }
+
+    /// Jobs of this worker's partitions that are not answered, as far as the log tells.
+    func countWaiting() async -> Int {
+        let found = (try? await ports.log.partitionOffsets(Topic.worked, partitions.keys.sorted())) ?? []
+        return found.reduce(0) { count, offsets in
+            guard let state = partitions[offsets.partition]?.state else { return count }
+            let next = state.committable(offsets.topic) ?? offsets.start
+            return count + max(0, Int(offsets.bounds.upperBound - next) - state.finishedAhead(offsets.topic))
         }
     }
 
@@ -135,6 +184,10 @@ extension Worker: LogListener {
             return false
         }
         for offsets in found {
+            // What is behind a head that is not due is not due either.
+            if configuration.patience != nil, partitions[offsets.partition]?.heads[offsets.topic]?.isEmpty == false {
+                continue
+            }
             let committable = partitions[offsets.partition]?.state.committable(offsets.topic) ?? offsets.start
             // Offsets have gaps, at the end too.
             let read = ports.consumer.position(offsets.topic, offsets.partition) ?? committable

@@ -41,6 +41,7 @@ extension Worker {
                 feed(.granted(kind, flight), to: owned)
             }
         }
+        for (flight, hold) in scheduler.takeHeld(at: moment) { feed(.held(flight, hold)) }
         for owned in partitions.values where !owned.naming.waiting.isEmpty { name(owned) }
     }
 

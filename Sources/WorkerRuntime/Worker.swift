@@ -38,6 +38,10 @@ package actor Worker {
     /// Fetches, renders and announcements under way.
     var underWay = 0
     package internal(set) var counters = Counters()
+    var board = OriginBoard()
+    /// Jobs that were left when it ended.
+    var waiting = 0
+    package internal(set) var timings = Timings()
     var watch = StandstillWatch()
     /// Told to who asks whether it lives, and must not have to wait for it.
     private nonisolated let hanging = Mutex<Standstill?>(nil)
@@ -91,6 +95,7 @@ package actor Worker {
             for await piece in work { group.addTask(operation: piece) }
             group.cancelAll()
         }
+        waiting = await countWaiting()
         await ports.consumer.stop()
         closeIndexes()
         if case .ended(let failure?) = phase { throw failure }
@@ -166,7 +171,8 @@ package actor Worker {
     /// The log is asked last: it may hold what this worker has not heard of yet.
     private func drainIfIdle() async {
         let now = monotonicNanoseconds
-        guard isQuiet else {
+        let patience = configuration.patience.map { $0.nanoseconds / 1_000_000 }
+        guard isQuiet(for: patience) else {
             quietSince = nil
             return
         }
@@ -174,7 +180,7 @@ package actor Worker {
         quietSince = since
         guard .nanoseconds(now - since) >= ports.consumer.quietTime else { return }
         let isFinished = await isFinished()
-        guard isFinished, isQuiet, quietSince == since else {
+        guard isFinished, isQuiet(for: patience), quietSince == since else {
             quietSince = nil
             return
         }
@@ -195,6 +201,7 @@ package actor Worker {
             tickNaming(owned)
         }
         tellRestore()
+        tickOrigins()
         awaitStore()
         lookForStandstill()
         settle()

@@ -16,12 +16,18 @@ package struct WorkerConfiguration: Sendable {
     package var adoptsStore = false
     /// Who may ask: jobs that none of these has signed are dead. nil: whoever can write to the topics.
     package var keys: JobKeys?
+    /// nil: nobody wants spans.
+    package var traces: TraceSink?
     /// How long running work may take to finish once the worker is told to stop.
     package var drain: Duration
     /// A worker of whose work nothing comes on for so long hangs.
     package var standstill = Duration.seconds(300)
     /// Ends when nothing is left to do.
     package var untilIdle: Bool
+    /// Then what becomes due later than this is left; nil: nothing is.
+    package var patience: Duration?
+    /// Whether it tells others of hosts, and hears of them.
+    package var tellsOrigins = false
     /// Of the jitter of retries.
     package var seed: UInt64
     /// For people: host and process.
@@ -35,6 +41,8 @@ package struct WorkerConfiguration: Sendable {
         (self.partition, self.permits, self.canonical) = (partition, permits, canonical)
         (self.readAhead, self.originalsLimit, self.drain) = (max(1, readAhead), originalsLimit, drain)
         (self.untilIdle, self.seed, self.owner) = (untilIdle, seed, owner)
+        self.partition.hostShare = max(1, self.readAhead / 4)
+        self.partition.origins = permits.origins
     }
 }
 

@@ -23,6 +23,8 @@ package struct WorkerStatus: Sendable {
     package let finishedAhead: [Topic: Int]
     /// Answers that are decided and not acknowledged.
     package let answers: Int
+    /// Jobs that were left when it ended; 0 before.
+    package let waiting: Int
     /// Fetches, renders and announcements.
     package let underWay: Int
     package let permits: [PermitKind: (used: Int, all: Int)]
@@ -53,7 +55,7 @@ extension Worker {
             answers: owned.reduce(0) { owned, partition in
                 owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
             },
-            underWay: underWay,
+            waiting: waiting, underWay: underWay,
             permits: [
                 .fetch: (scheduler.running(.fetch), rules.fetch), .render: (scheduler.running(.render), rules.render),
             ],

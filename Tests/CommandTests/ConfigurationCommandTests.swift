@@ -9,14 +9,14 @@ struct ConfigurationCommandTests {
     @Test("config check lists every problem at once, with key, line and what was meant")
     func check() throws {
         let folder = try TemporaryFolder()
-        try Data("fetch:\n  alow: []\nretry.attempts: 0\n".utf8).write(to: folder.url.appending(path: "m.yaml"))
+        try Data("fetch:\n  alow: []\nretry.attempts: 101\n".utf8).write(to: folder.url.appending(path: "m.yaml"))
         let words = ["config", "check", "--config", "m.yaml", "--set", "store.maxAge=never"]
         let ended = try Built.run("mezzotint", words, in: folder.url, environment: ["MEZZOTINT_DATA": ""])
         #expect(ended.status == 1)
         #expect(
             ended.errors == """
                 m.yaml:2: fetch.alow: there is no such setting. Did you mean 'fetch.allow'?
-                m.yaml:3: retry.attempts: takes a whole number from 1 to 100, not '0'.
+                m.yaml:3: retry.attempts: takes a whole number from 0 to 100, not '101'.
                 MEZZOTINT_DATA: data: takes a path, not nothing.
                 --set: store.maxAge: takes a duration from 1s to 3650d, such as 250ms, 10s, 5m, 2h or 7d, not 'never'.
 
@@ -72,7 +72,7 @@ struct ConfigurationCommandTests {
         "Every command refuses a broken configuration before it does anything",
         arguments: [["lag"], ["normalise", "http://a.example/"], ["config", "show"]])
     func refused(words: [String]) throws {
-        let ended = try Built.run("mezzotint", words + ["--set", "retry.attempts=0", "--set", "x=1"])
+        let ended = try Built.run("mezzotint", words + ["--set", "retry.attempts=101", "--set", "x=1"])
         #expect(ended.status == 1)
         #expect(ended.errors.hasPrefix("mezzotint: 2 problems in the settings:\n  --set: retry.attempts: takes"))
     }

@@ -41,6 +41,21 @@ struct DoctorCommandTests {
         #expect(findings["log"]?.says.contains("will be made") == true)
     }
 
+    /// The namespace of a user who may make no more of them, as containers have it.
+    private static func withoutNamespaces(_ words: String) throws -> Ended {
+        let script = "echo 0 >/proc/sys/user/max_user_namespaces && exec \(words)"
+        return try Built.run("/usr/bin/unshare", ["-U", "-r", "/bin/sh", "-c", script])
+    }
+
+    @Test(
+        "Where threads cannot be limited, doctor says what that means and what to do",
+        .enabled(if: (try? withoutNamespaces("true").status) == 0, "needs the right to forbid user namespaces"))
+    func threads() throws {
+        let ended = try Self.withoutNamespaces(
+            "\(Built.program("mezzotint").path) doctor --json --set data=\(folder.path)")
+        #expect(ended.output.contains("as many threads as its user may. Allow user namespaces"), "\(ended.output)")
+    }
+
     @Test("A renderer is asked under the limit that the worker gives to its renderers")
     func limit() throws {
         let asked = folder.file("asked")

@@ -46,7 +46,7 @@ struct ForeignDataTests {
         let worker = try ours.worker()
         await worker.says("store.foreign")
         #expect(worker.isRunning && worker.errors.contains("index.foreign"), "\(worker.errors)")
-        try move("store", from: theirs, to: ours)
+        for part in ["store", "originals"] { try move(part, from: theirs, to: ours) }
         let ended = try await worker.ended()
         let summary = try Summary(ended)
         #expect(summary["jobs"] == 12 && summary["unchanged"] == 12, "\(ended.errors)")

@@ -87,7 +87,8 @@ struct FullDiskTests {
         "Of the log, while the worker runs: said, and every job is done once when there is room again",
         .enabled(if: canMount, "needs the right to mount a small disk (unshare -m, tmpfs)"))
     func log() async throws {
-        let place = try Workplace()
+        // Twelve fetches of one host at once.
+        let place = try Workplace("fetch.concurrency=128")
         let gate = Gate()
         let urls = (0..<12).map { number in
             let picture = Pixels.photograph(width: 60 + number, height: 40, seed: UInt64(number)).png

@@ -24,12 +24,16 @@ struct SummaryTests {
         #expect(
             first.names.isSuperset(of: [
                 "jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches",
-                "fetchedBytes", "notModified", "stale", "degraded", "renders", "seconds", "peakMemoryBytes",
+                "fetchedBytes", "notModified", "stale", "degraded", "renders", "requests", "waiting", "seconds",
+                "peakMemoryBytes",
                 "rendererPeakMemoryBytes",
             ]))
         #expect(
-            ["jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches", "renders"]
-                .map { first[$0] } == [4, 2, 0, 0, 1, 1, 0, 1, 2, 2])
+            [
+                "jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches", "renders",
+                "requests", "waiting",
+            ]
+            .map { first[$0] } == [4, 2, 0, 0, 1, 1, 0, 1, 2, 2, 2, 0])
         #expect(first["fetchedBytes"] == picture.count)
         // Two renderers and a worker; neither is so small, nor so large.
         let plausible = 4 << 20...1 << 30

@@ -88,6 +88,25 @@ struct HostileHostsTests {
         #expect(time < .seconds(4))
     }
 
+    /// libcurl 7.88.1 appended it to the last line of the transfer before, which it had freed: the worker died of it.
+    @Test("A first line that goes on from none is read or refused, however often")
+    func folded() async throws {
+        let origin = try BrokenOrigin(
+            .scripted { request in
+                let number = Int(String(decoding: request.dropFirst(5).prefix { $0 != 32 }, as: UTF8.self)) ?? 0
+                let folded =
+                    number % 2 == 1 ? "\tFolded: \(String(repeating: "x", count: number * 13 % 2_000))\r\n" : ""
+                let more = (0..<number % 40).map { "X-\($0): \(String(repeating: "y", count: $0 * number % 97))\r\n" }
+                return .answer("HTTP/1.1 200 OK\r\n\(folded)\(more.joined())Content-Length: 2\r\n\r\nok")
+            })
+        let client = HTTPClient()
+        for number in 0..<400 {
+            let (failure, _) = await failure(origin.url("/\(number)"), client)
+            #expect(failure == (number % 2 == 0 ? nil : .malformed(reason: "one of its header lines has no name")))
+        }
+        #expect(origin.connectionCount == 400)
+    }
+
     @Test("Thirty-two at once hold up neither an innocent host nor one another's deadlines")
     func together() async throws {
         let client = HTTPClient()

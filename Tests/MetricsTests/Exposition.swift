@@ -23,21 +23,49 @@ struct Exposition {
             guard typed == name, families[name] == nil else {
                 throw Violation(description: "\(name) stands there twice, or apart")
             }
-            guard type == "counter" || type == "gauge" else { throw Violation(description: "\(name) is a '\(type)'") }
+            guard ["counter", "gauge", "histogram"].contains(type) else {
+                throw Violation(description: "\(name) is a '\(type)'")
+            }
             guard (type == "counter") == name.hasSuffix("_total") else {
                 throw Violation(description: "\(name) is a \(type)")
             }
             try Self.check(escapes: help, allowed: "\\n")
             var family = Family(type: type, help: help)
             while let line = lines.first, !line.hasPrefix("#") {
-                let (labels, value) = try Self.sample(line, of: name)
+                let part = type == "histogram" ? try Self.part(line, of: name) : ""
+                let (labels, value) = try Self.sample(line, of: name + part)
                 if type == "counter", !(value >= 0) { throw Violation(description: "a counter below nought: \(line)") }
-                guard family.samples.updateValue(value, forKey: labels) == nil else {
+                guard family.samples.updateValue(value, forKey: part.isEmpty ? labels : part + labels) == nil else {
                     throw Violation(description: "said twice: \(line)")
                 }
                 lines.removeFirst()
             }
+            if type == "histogram" { try Self.check(histogram: family, name) }
             families[name] = family
+        }
+    }
+
+    /// Which of the three lines of a histogram it is; samples have it before their labels.
+    private static func part(_ line: Substring, of name: String) throws -> String {
+        for part in ["_bucket", "_sum", "_count"] where line.hasPrefix(name + part) { return part }
+        throw Violation(description: "no line of a histogram: \(line)")
+    }
+
+    /// Buckets hold those below them too, and the last one all.
+    private static func check(histogram family: Family, _ name: String) throws {
+        var buckets: [String: [(bound: Double, count: Double)]] = [:]
+        for (labels, count) in family.samples where labels.hasPrefix("_bucket") {
+            var others = labels.dropFirst("_bucket".count).split(separator: ",")
+            guard let place = others.firstIndex(where: { $0.hasPrefix("le=\"") }),
+                let bound = number(others.remove(at: place).dropFirst(4).dropLast())
+            else { throw Violation(description: "\(name) has a bucket without a bound") }
+            buckets[others.joined(separator: ","), default: []].append((bound, count))
+        }
+        for (labels, found) in buckets {
+            let sorted = found.sorted { $0.bound < $1.bound }
+            guard zip(sorted, sorted.dropFirst()).allSatisfy({ $0.count <= $1.count }), sorted.last?.bound == .infinity,
+                sorted.last?.count == family.samples["_count" + labels], family.samples["_sum" + labels] != nil
+            else { throw Violation(description: "\(name){\(labels)} is no histogram: \(sorted)") }
         }
     }
 

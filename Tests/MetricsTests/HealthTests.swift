@@ -53,7 +53,7 @@ struct HealthTests {
         let address = try await worker.metricsAddress()
         try await eventually { try await Asked(address + "/healthz").status == 503 }
         let text = try await Asked(address + "/healthz").text
-        #expect(text.hasPrefix("1 sources are being rendered or stored, and none of them has come on for "), "\(text)")
+        #expect(text.hasPrefix("1 of 1 sources that are being stored have not come on, one for "), "\(text)")
         var writer: Int32 = -1
         while writer < 0 { writer = open(pipe.path, O_WRONLY | O_NONBLOCK) }
         close(writer)

@@ -28,6 +28,21 @@ struct MetricsPageTests {
         #expect(read.families["mezzotint_consumer_lag_records"]?.samples.isEmpty == true)
     }
 
+    @Test("A histogram counts in each bucket what took at most so long, and all in the last")
+    func histogram() throws {
+        var histogram = Histogram([0.1, 1])
+        for seconds in [0.05, 0.1, 0.5, 7, -3] { histogram.observe(seconds: seconds) }
+        var page = MetricsPage()
+        page.add(.fetchTime, histograms: [(["fast"], histogram), (["slow"], Histogram([0.1, 1]))])
+        let family = try #require(try Exposition(page.text).families["mezzotint_fetch_seconds"])
+        #expect(family.type == "histogram")
+        for (bound, count) in [("0.1", 3.0), ("1", 4), ("+Inf", 5)] {
+            #expect(family.samples["_bucketlane=\"fast\",le=\"\(bound)\""] == count)
+        }
+        #expect(family.samples["_sumlane=\"fast\""] == 7.65 && family.samples["_countlane=\"fast\""] == 5)
+        #expect(family.samples["_countlane=\"slow\""] == 0)
+    }
+
     @Test("Every family is described, by a sentence that a table can hold", arguments: Metric.allCases)
     func described(metric: Metric) throws {
         var page = MetricsPage()
@@ -49,7 +64,8 @@ struct MetricsPageTests {
             "# HELP a b\n# TYPE a gauge\na  1\n", "# HELP a b\n# TYPE a gauge\na 1 \n",
             "# HELP a b\n# TYPE a counter\n",
             "# HELP a_total b\n# TYPE a_total counter\na_total -1\n", "# HELP a b\n# TYPE a gauge\n\n",
-            "# HELP a \\t\n# TYPE a gauge\n",
+            "# HELP a \\t\n# TYPE a gauge\n", "# HELP a b\n# TYPE a histogram\na 1\n",
+            "# HELP a b\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
             "# HELP a b\n# TYPE a gauge\n# HELP a b\n# TYPE a gauge\n", "# HELP 1a b\n# TYPE 1a gauge\n",
         ])
     func refused(text: String) { #expect(throws: Exposition.Violation.self) { try Exposition(text) } }

@@ -57,6 +57,29 @@ struct WorkerMetricsTests {
         for idle in ["mezzotint_records_unfinished", "mezzotint_answers_waiting", "mezzotint_permits_in_use"] {
             try await eventually { try await worker.metrics().sum(idle) == 0 }
         }
+        // Three jobs were made, one in part from what was stored; two formats make one decode of several.
+        func count(_ family: String, _ labels: String) throws -> Double {
+            try metrics.value(family, "_count" + labels)
+        }
+        #expect(try count("mezzotint_job_wait_seconds", "lane=\"fast\"") == 3)
+        #expect(try count("mezzotint_job_wait_seconds", "lane=\"slow\"") == 2)
+        #expect(try count("mezzotint_job_work_seconds", "lane=\"fast\"") == 3)
+        #expect(try count("mezzotint_fetch_seconds", "lane=\"fast\"") == 4)
+        #expect(try count("mezzotint_render_seconds", "format=\"several\",lane=\"fast\"") == 3)
+        #expect(try count("mezzotint_render_seconds", "format=\"png\",lane=\"slow\"") == 1)
+        #expect(try count("mezzotint_store_put_seconds", "lane=\"fast\"") == 3)
+        #expect(try count("mezzotint_log_append_seconds", "") > 4)
+        #expect(try metrics.value("mezzotint_log_connected") == 1)
+        #expect(try metrics.value("mezzotint_partitions") == 8)
+        #expect(try metrics.sum("mezzotint_build_info") == 1)
+        #expect(try metrics.value("mezzotint_stored_bytes_total") > 0)
+        #expect(try metrics.value("mezzotint_disk_free_bytes", "folder=\"store\"") > 0)
+        #expect(try metrics.value("mezzotint_job_failures_total", "code=\"render.crashed\"") == 0)
+        #expect(try metrics.value("mezzotint_donor_refusals_total", "reason=\"scale\"") == 0)
+        #expect((10...10_000).contains(try metrics.value("process_open_fds")))
+        #expect(try metrics.value("process_max_fds") > 100)
+        #expect(try metrics.value("mezzotint_renderer_cpu_seconds_total") > 0)
+        try await eventually { try await worker.metrics().sum("mezzotint_dead_letters") == 1 }
         #expect(try metrics.value("process_cpu_seconds_total") > 0)
         #expect(try metrics.value("process_resident_memory_bytes") > 4_000_000)
         #expect(try metrics.sum("mezzotint_renderer_resident_memory_bytes") > 4_000_000)
@@ -167,6 +190,7 @@ struct WorkerMetricsTests {
             try await eventually {
                 try await worker.metrics().families["mezzotint_consumer_lag_records"]?.samples.isEmpty == true
             }
+            try await eventually { try await worker.metrics().value("mezzotint_log_connected") == 0 }
             #expect(try await Asked(try await worker.metricsAddress() + "/healthz").status == 200)
         }
     }

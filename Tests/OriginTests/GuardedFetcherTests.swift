@@ -5,6 +5,7 @@ import HTTP
 import ImageModel
 import Ports
 import Posix
+import Synchronization
 import TestSupport
 import Testing
 
@@ -43,6 +44,48 @@ struct GuardedFetcherTests {
         let seen = try LocalOrigin()
         seen.serve(path, .bytes([7]))
         #expect(try await fetch(seen.url(path)).body.length == 1)
+    }
+
+    @Test("Hosts of a group are asked with its headers, and the target of a redirect with its own alone")
+    func headers() async throws {
+        let seen = Mutex<[String]>([])
+        let asked = { @Sendable (request: [UInt8]) in
+            seen.withLock { $0.append(String(decoding: request, as: UTF8.self)) }
+        }
+        let end = try BrokenOrigin(
+            .scripted {
+                asked($0)
+                return .answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+            })
+        let start = try BrokenOrigin(
+            .scripted {
+                asked($0)
+                return .answer(
+                    "HTTP/1.1 302 Found\r\nLocation: http://localhost:\(end.port)/\r\nContent-Length: 0\r\n\r\n")
+            })
+        var configuration = OriginConfiguration.loopback
+        configuration.headers = [
+            (
+                try OriginGroup(name: "cdn", hosts: ["127.0.0.1"], hasHeaders: true),
+                [("Authorization", "Bearer hush"), ("X-A", "b")]
+            )
+        ]
+        _ = try await fetch(start.url(), GuardedFetcher(configuration))
+        let requests = seen.withLock { $0 }
+        #expect(requests.count == 2)
+        #expect(requests[0].contains("\r\nAuthorization: Bearer hush\r\n") && requests[0].contains("\r\nX-A: b\r\n"))
+        #expect(!requests[1].contains("hush") && !requests[1].contains("X-A"))
+    }
+
+    @Test(
+        "A status tells for how long its host wants to be left alone",
+        arguments: [("30", 30_000), ("never", nil), ("0", nil), ("1000000", 86_400_000)] as [(String, Int64?)])
+    func retryAfter(said: String, wait: Int64?) async throws {
+        origin.serve("/a.jpg", .status(503, headers: [("Retry-After", said)], body: []))
+        let url = origin.url("/a.jpg")
+        await #expect(throws: FetchFailure.status(url: SourceURL(url), 503, retryAfter: wait)) {
+            _ = try await fetch(url)
+        }
     }
 
     @Test(

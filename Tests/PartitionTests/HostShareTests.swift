@@ -64,19 +64,19 @@ struct HostShareTests {
         expect(numbers(&permits), [4, 5])
     }
 
-    @Test("Slow flights leave a quarter of a host's share to fast ones")
+    @Test("Slow flights leave two thirds of what a host bears to fast ones")
     func slowShare() {
         var permits = PermitScheduler(PermitRules(fetch: 16, render: 1))
         for i in 1...9 { permits.request(.fetch, flight(i), lane: .slow, since: Int64(i), host: one) }
-        expect(numbers(&permits), [1, 2, 3, 4, 5, 6])
-        for i in 10...12 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i), host: one) }
-        expect(numbers(&permits), [10, 11])
+        expect(numbers(&permits), [1, 2])
+        for i in 10...16 { permits.request(.fetch, flight(i), lane: .fast, since: Int64(i), host: one) }
+        expect(numbers(&permits), [10, 11, 12, 13, 14, 15])
         permits.move(flight(1), to: .fast, since: 1)
         expect(numbers(&permits), [])
         permits.forget(flight(10))
-        expect(numbers(&permits), [12])
+        expect(numbers(&permits), [16])
         permits.forget(flight(1))
-        expect(numbers(&permits), [7])
+        expect(numbers(&permits), [3])
     }
 
     @Test("An aged slow flight waits for its host; a younger one of another host does not wait for it")

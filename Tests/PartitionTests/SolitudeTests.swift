@@ -47,6 +47,21 @@ struct SolitudeTests {
         #expect(!solitude.isClosed)
     }
 
+    @Test("A suspect that joins the flight whose turn it is asks for nothing twice, though that is not told of its permit")
+    func joined() {
+        var (scheduler, work) = (PermitScheduler(PermitRules(fetch: 2, render: 2)), [PartitionWork]())
+        let host = OriginHost(of: "http://a.example/")
+        let alone = PermitChange.isolate(Solitude.Request(.fetch, a, .fast, since: 1, host), patience: 0)
+        let now = Moment(wall: 1, monotonic: 1)
+        scheduler.apply(alone, at: now, into: &work)
+        #expect(scheduler.grants(at: now).map(\.flight) == [a])
+        scheduler.apply(alone, at: now, into: &work)
+        #expect(scheduler.grants(at: now).isEmpty)
+        scheduler.apply(.release(.fetch, a), at: now, into: &work)
+        scheduler.apply(.request(.render, a, .fast, since: 1, host), at: now, into: &work)
+        #expect(scheduler.grants(at: now).map(\.kind) == [.render])
+    }
+
     @Test("Suspects have a tenth of the time where others wait, and all of it where none does")
     func share() {
         var solitude = closed(a, b)

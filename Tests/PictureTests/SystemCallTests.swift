@@ -53,4 +53,23 @@ struct SystemCallTests {
             }
         }
     #endif
+
+    private static let hasNamespaces: Bool = {
+        let probe = Process()
+        (probe.executableURL, probe.arguments) = (URL(filePath: "/usr/bin/unshare"), ["-U", "true"])
+        probe.standardError = FileHandle.nullDevice
+        guard (try? probe.run()) != nil else { return false }
+        probe.waitUntilExit()
+        return probe.terminationStatus == 0
+    }()
+
+    @Test(
+        "A renderer that was taken over makes no thousand threads, where there are user namespaces",
+        .enabled(if: hasNamespaces, "needs user namespaces"))
+    func threads() throws {
+        let (_, theirs) = try PacketSocket.pair()
+        let child = try ChildProcess(
+            program: Built.program("mezzotint-renderer").path, arguments: ["check", "threads"], socket: theirs)
+        #expect(child.reap() == .status(0))
+    }
 }

@@ -85,7 +85,7 @@ struct RecordTests {
                 hasAlpha: false, storedAt: 1, expires: 1)
         }
         let change = SourceChange(
-            of: row(2), from: SourceVersion(word: 1), variants: [.init(variant("b/2"), replacing: variant("b/1"))])
+            from: row(1), to: row(2), variants: [.init(variant("b/2"), replacing: variant("b/1"))])
         #expect(try await Validator.check([change.newRecord(partition: PartitionID(0), traceparent: nil)]) == [])
     }
 

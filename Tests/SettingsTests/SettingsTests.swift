@@ -56,7 +56,7 @@ struct SettingsProblemTests {
                 "m.yaml:3: fetch.alow: there is no such setting. Did you mean 'fetch.allow'?",
                 "m.yaml:4: fetch.byteLimit: takes a size from 1KiB to 4GiB, such as 32MiB, not '32'.",
                 "m.yaml:6: fetch.allow: takes a list of address ranges such as 10.0.0.0/8, not [localhost, 10.0.0.0/8].",
-                "m.yaml:8: retry.attempts: takes a whole number from 1 to 100, not 'five'.",
+                "m.yaml:8: retry.attempts: takes a whole number from 0 to 100, not 'five'.",
                 "m.yaml:9: retry.base: takes a duration from 1ms to 1h, such as 250ms, 10s, 5m, 2h or 7d, not '2h'.",
                 "m.yaml:10: render: takes a group of keys, not 'fast'.",
                 "m.yaml:11: byteLimt: there is no such setting. 'mezzotint config keys' lists them.",
@@ -67,7 +67,7 @@ struct SettingsProblemTests {
                 "MEZZOTINT_WORKER_DRIAN: there is no such setting. Did you mean 'MEZZOTINT_WORKER_DRAIN'?",
                 "--set: log.partitions: takes a whole number from 1 to 256, not '0'.",
                 "--set: 'nonsense' is no assignment; write key=value.",
-                "--set: lanes.fast: there is no such setting. 'mezzotint config keys' lists them.",
+                "--set: lanes.fast: there is no such setting. Did you mean 'retry.giveUp.fast'?",
             ])
     }
 
@@ -196,6 +196,54 @@ struct SettingsLayerTests {
         #expect(try problems(set: ["kafka.options={a: [b]}"]).count == 1)
     }
 
+    @Test("Groups of hosts come from a file, and from assignments, whole and by parts")
+    func originGroups() throws {
+        let file = """
+            origins:
+              concurrency: 4
+              cdn: {hosts: ["*.cdn.example", img.example], concurrency: 64, rate: 200/s, bytesPerSecond: 50MiB}
+            origins.shop.hosts: shop.example
+            """
+        let found = try settings(
+            file: file, set: ["origins.cdn.attempts=3", "origins.api={hosts: [a.example], rate: 30/m}"])
+        #expect(found.origins.concurrency == 4 && found.origins.groups.map(\.name) == ["cdn", "shop", "api"])
+        let cdn = found.origins.groups[0]
+        #expect(cdn.hosts == ["*.cdn.example", "img.example"] && cdn.concurrency == 64 && cdn.rate == 200)
+        #expect(cdn.bytesPerSecond == 50 << 20 && cdn.attempts == 3 && found.origins.groups[2].rate == 0.5)
+        let shown = Dictionary(uniqueKeysWithValues: found.allKeys.map { ($0.name, $0.text(found)) })
+        #expect(shown["origins.api.rate"] == "30/m" && shown["origins.cdn.rate"] == "200/s")
+        #expect(found.canonicalRules.originGroups.map(\.name) == ["cdn", "shop", "api"])
+    }
+
+    @Test("A header of a group is read from where it stands, is never shown, and makes its sources other ones")
+    func originHeaders() throws {
+        let found = try settings(set: [
+            "origins.cdn={hosts: [a.example], headers: {Authorization: Bearer hush, X-A: b}}"
+        ])
+        #expect(
+            found.origins.groups[0].headers.map { $0.revealed.map { "\($0.name): \($0.value)" } } == [
+                "Authorization: Bearer hush", "X-A: b",
+            ])
+        #expect(!found.allKeys.map { $0.text(found) }.joined().contains("hush"))
+        let (with, without) = (found.canonicalRules, Settings().canonicalRules)
+        let url = "https://a.example/1.jpg"
+        #expect(try with.source(of: url).key != without.source(of: url).key)
+        #expect(try with.source(of: "https://b.example/1.jpg").key == without.source(of: "https://b.example/1.jpg").key)
+        let plain = try settings(set: ["origins.cdn.hosts=[a.example]"]).canonicalRules
+        #expect(try plain.source(of: url).key == without.source(of: url).key)
+    }
+
+    @Test(
+        "What a group cannot have is named",
+        arguments: [
+            "origins.cdn.concurrency=4", "origins.cdn.hosts=[a b]", "origins.cdn={hosts: [a.example], rate: fast}",
+            "origins.cdn={hosts: [a.example], headers: {Host: x}}", "origins.cdn={hosts: [a.example], colour: red}",
+            "origins.concurency=4", "origins.cdn={hosts: [a.example], headers: {X-A: file:/no/such/file}}",
+        ])
+    func badGroups(assignment: String) throws {
+        #expect(try problems(set: [assignment]).count == 1)
+    }
+
     @Test("Alias groups come whole")
     func aliases() throws {
         let group = try HostAliasGroup(
@@ -237,7 +285,8 @@ struct SettingsLayerTests {
     }
 
     @Test(
-        "A place to listen is an address and a port, from a file and from a flag", arguments: ["127.0.0.1:9464", "[::1]:0", ""])
+        "A place to listen is an address and a port, from a file and from a flag",
+        arguments: ["127.0.0.1:9464", "[::1]:0", ""])
     func listen(text: String) throws {
         let key = try #require(Settings.keys.first { $0.name == "metrics.listen" })
         #expect(key.text(try settings(set: ["metrics.listen=" + text])) == text)
@@ -246,7 +295,10 @@ struct SettingsLayerTests {
 
     @Test(
         "What is no address and port is refused with what it must be",
-        arguments: ["9464", ":9464", "localhost:9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9464", "[127.0.0.1]:9464", "127.1:80"])
+        arguments: [
+            "9464", ":9464", "localhost:9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9464",
+            "[127.0.0.1]:9464", "127.1:80",
+        ])
     func noListen(text: String) throws {
         #expect(
             try problems(set: ["metrics.listen=" + text]) == [

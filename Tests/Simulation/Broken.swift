@@ -25,6 +25,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case fenced = "a fenced row lives"
     case index = "an index is not the fold of its changelog"
     case order = "an answer came before its rows were folded"
+    case promises = "a stale answer is owed nothing, a debt is paid in silence, or a change is told by two ids"
     case poison = "a job kills more owners than three, or another is set aside for it"
     case ended = "a worker did not end, or ended by itself"
 }

@@ -47,21 +47,21 @@ extension World {
     }
 
     private func lookAtLanes(of process: SimulatedProcess) {
-        let standings = process.worker.assumeIsolated { $0.scheduler.standings }
+        let scheduler = process.worker.assumeIsolated { $0.scheduler }
         let wall = process.machine.wall(at: now)
-        for slow in standings where slow.lane == .slow {
-            for kind in slow.holds where process.began.insert(Began(flight: slow.flight, kind: kind)).inserted {
+        for (flight, slow) in scheduler.seats.sorted(by: { $0.key < $1.key }) where slow.lane == .slow {
+            for kind in slow.holds where process.began.insert(Began(flight: flight, kind: kind)).inserted {
                 count(.slowBegan)
                 if wall - slow.since >= Self.slowWait {
                     count(.slowAged)
                     continue
                 }
-                let ahead = standings.first { fast in
-                    fast.lane == .fast && fast.waits == kind && fast.number <= slow.number
-                        && isFree(fast, kind, standings)
+                let ahead = scheduler.seats.filter { id, fast in
+                    fast.lane == .fast && fast.waits == kind && fast.ticket <= slow.ticket
+                        && isFree(id, fast, kind, scheduler)
                 }
-                if let ahead {
-                    fail(.lanes, "worker \(process.number): \(slow.flight) before \(ahead.flight), \(kind)")
+                if let ahead = ahead.keys.min() {
+                    fail(.lanes, "worker \(process.number): \(flight) before \(ahead), \(kind)")
                 }
             }
         }
@@ -69,25 +69,29 @@ extension World {
 
     /// Whether nothing but the lanes decides about a flight: neither its host nor its partition's log bars it.
     private func isFree(
-        _ fast: PermitScheduler.Standing, _ kind: PermitKind, _ standings: [PermitScheduler.Standing]
+        _ id: FlightID, _ fast: PermitScheduler.Seat, _ kind: PermitKind, _ scheduler: PermitScheduler
     ) -> Bool {
-        if disturbedUntil[Int(fast.flight.partition.number)] + Self.aftermath > now { return false }
-        return kind == .render
-            || standings.count { $0.host == fast.host && $0.holds.contains(.fetch) } + 1 < permits.fetchPerHost
+        if disturbedUntil[Int(id.partition.number)] + Self.aftermath > now { return false }
+        guard kind == .fetch, let origin = scheduler.origins[fast.host] else { return true }
+        return origin.phase == .open && origin.inUse.all + 1 < origin.limit
     }
 
-    /// The oldest slow flight that has waited too long goes before all fast ones.
+    /// The oldest slow flight that has waited too long goes before all fast ones, as soon as its host bears it.
     private func lookAtAge(of process: SimulatedProcess) {
         let wall = process.machine.wall(at: now)
-        let aged = process.worker.assumeIsolated { $0.scheduler.standings }
-            .filter { $0.lane == .slow && $0.waits != nil && wall - $0.since >= Self.slowWait }
-        guard let eldest = aged.min(by: { ($0.since, $0.flight) < ($1.since, $1.flight) }), let kind = eldest.waits,
-            disturbedUntil[Int(eldest.flight.partition.number)] + Self.aftermath < now
+        let scheduler = process.worker.assumeIsolated { $0.scheduler }
+        let aged = scheduler.seats.filter { _, slow in
+            slow.lane == .slow && slow.waits != nil && wall - slow.since >= Self.slowWait
+                && (slow.waits == .render || scheduler.hasRoom(slow.host, isSlow: true))
+        }
+        guard let eldest = aged.min(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) }),
+            let kind = eldest.value.waits,
+            disturbedUntil[Int(eldest.key.partition.number)] + Self.aftermath < now
         else {
             process.eldest = nil
             return
         }
-        let waiting = Began(flight: eldest.flight, kind: kind)
+        let waiting = Began(flight: eldest.key, kind: kind)
         guard let known = process.eldest, known.waiting == waiting else {
             process.eldest = (waiting, now)
             return
@@ -95,7 +99,7 @@ extension World {
         if now - known.since > Self.agedWait {
             fail(
                 .aged,
-                "worker \(process.number): \(eldest.flight) has waited for its \(kind) for \((now - known.since) / 1_000) ms since it was the oldest"
+                "worker \(process.number): \(eldest.key) has waited for its \(kind) for \((now - known.since) / 1_000) ms since it was the oldest"
             )
         }
     }

@@ -44,6 +44,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var cluster = Cluster(self)
     private(set) lazy var group = Group(self)
     private(set) lazy var ledger = Ledger(self)
+    private(set) lazy var promises = Promises(self)
     private(set) lazy var flights = Flights(self)
     private(set) lazy var killers = Killers(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
@@ -168,8 +169,14 @@ final class World: @unchecked Sendable {
     var permits: PermitRules {
         let slowWait = plants(.slowFirst) ? 0 : plants(.loseAged) ? .max : Self.slowWait
         return floods
-            ? PermitRules(fetch: 3, render: 1, slowWait: slowWait)
-            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: slowWait)
+            ? PermitRules(fetch: 3, render: 1, slowWait: slowWait, origins: Self.originRules)
+            : PermitRules(fetch: 6, render: 3, slow: 1, slowWait: slowWait, origins: Self.originRules)
+    }
+    /// Hosts fail for seconds here.
+    private static var originRules: OriginRules {
+        var rules = OriginRules(concurrency: 3, failures: 5, backoff: 400)
+        (rules.pause, rules.pauseCap, rules.backoffCap, rules.quiet) = (500, 2_000, 3_000, 20_000)
+        return rules
     }
     /// Milliseconds.
     static let slowWait: Int64 = 4_000

@@ -1,9 +1,9 @@
 import Failures
-import Records
 import Foundation
 import ImageModel
 import Ports
 import Posix
+import Records
 import TestSupport
 import Testing
 
@@ -78,5 +78,52 @@ struct StoreIdentityTests {
         #expect(try await store.sight() == StoreSight(place: root, identity: nil, isEmpty: true))
         _ = try await store.put(Blob.slice([1]), as: Blob.name())
         #expect(try await !store.sight().isEmpty)
+    }
+
+    @Test("An originals' folder that was removed, or is another's, is refused and named; variants go on")
+    func originals() async throws {
+        let (root, originals) = (root, folder.file("originals"))
+        let store = try FileStore(root: root, originals: originals)
+        let own = try await store.adopt()
+        let (variant, original) = (
+            try await store.put(Blob.slice([1]), as: Blob.name()).location,
+            try await store.put(Blob.slice([2]), as: Blob.original()).location
+        )
+        try FileManager.default.moveItem(atPath: originals, toPath: folder.file("away"))
+        for other in [nil, "another"] {
+            var found: StoreIdentity?
+            if other != nil { found = try await FileStore(root: folder.file("b"), originals: originals).adopt() }
+            let foreign = StoreFailure.foreign(path: originals, expected: own, found: found)
+            #expect(store.absence == foreign)
+            await #expect(throws: foreign) { try await store.open(original) }
+            await #expect(throws: foreign) { try await store.put(Blob.slice([3]), as: Blob.original()) }
+            #expect(try await store.open(variant)?.allBytes() == [1])
+            // So does a start see it, which makes the folder where it is gone.
+            let later = try FileStore(root: root, originals: originals)
+            #expect(try await later.sight() == StoreSight(place: originals, identity: found, isEmpty: false))
+        }
+        try FileManager.default.removeItem(atPath: originals)
+        try FileManager.default.moveItem(atPath: folder.file("away"), toPath: originals)
+        #expect(store.absence == nil)
+        #expect(try await store.open(original)?.allBytes() == [2])
+    }
+
+    @Test("One from before it had an identity is taken once; another's when a person says so")
+    func originalsBefore() async throws {
+        let (root, originals) = (root, folder.file("originals"))
+        let own = try await FileStore(root: root, originals: originals).adopt()
+        try FileManager.default.removeItem(atPath: "\(originals)/.identity")
+        try FileManager.default.removeItem(atPath: "\(root)/.identity.originals")
+        let store = try FileStore(root: root, originals: originals)
+        #expect(try await store.sight().identity == own)
+        #expect(try await store.adopt() == own)
+        #expect(store.absence == nil)
+        try FileManager.default.removeItem(atPath: originals)
+        _ = try await FileStore(root: folder.file("b"), originals: originals).adopt()
+        let again = try FileStore(root: root, originals: originals)
+        #expect(try await again.sight().identity != own)
+        // As `store.adopt` has it.
+        #expect(try await again.adopt() == own)
+        #expect(try await again.sight().identity == own)
     }
 }

@@ -48,7 +48,6 @@ package final class RunningProgram: Sendable {
             let data = handle.availableData
             if data.isEmpty {
                 handle.readabilityHandler = nil
-                try? handle.close()
                 silence.signal()
             } else {
                 Self.hear(data, state)

@@ -28,8 +28,11 @@ package final class Workplace: Sendable {
         origin = try LocalOrigin(folder: pictures)
         self.kafka = kafka
         self.settings =
-            (["data=data", "fetch.allow=127.0.0.0/8", "retry.base=50ms", "retry.cap=200ms", "render.processes=2"]
-            + settings)
+            ([
+                "data=data", "fetch.allow=127.0.0.0/8", "retry.base=50ms", "retry.cap=200ms", "render.processes=2",
+                // Its one origin is its own, and fails on purpose.
+                "origins.concurrency=64", "origins.breaker.failures=0", "origins.backoff=0ms", "retry.attempts=5",
+            ] + settings)
             .flatMap { ["--set", $0] }
     }
 
@@ -88,11 +91,12 @@ package final class Workplace: Sendable {
     }
 
     package func worker(
-        _ more: [String], untilIdle: Bool = true, environment: [String: String] = [:]
+        _ more: [String], untilIdle: Bool = true, patience: String? = nil, environment: [String: String] = [:]
     ) throws -> RunningProgram {
         try RunningProgram(
             "mezzotint-worker",
-            settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : []),
+            settings + more.flatMap { ["--set", $0] } + ["--json"] + (untilIdle ? ["--until-idle"] : [])
+                + (patience.map { ["--patience", $0] } ?? []),
             in: folder.url, environment: environment)
     }
 

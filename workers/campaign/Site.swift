@@ -18,6 +18,7 @@ actor Site {
     private var next: [PartitionID: Int64] = [:]
     private var waiting: [String: ContinuousClock.Instant] = [:]
     private var done: Set<String> = []
+    private var sound: [[UInt8]: [[UInt8]: Record]] = [:]
 
     /// Ends of the worker that nobody asked for.
     private(set) var crashes = 0
@@ -41,6 +42,8 @@ actor Site {
                 "fetch.deadlines.dns=300ms",
                 "fetch.deadlines.connect=500ms", "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=2s",
                 "retry.attempts=1", "render.deadline=2s",
+                // They fail on purpose.
+                "origins.concurrency=64", "origins.breaker.failures=0", "origins.backoff=0ms",
             ] + more).flatMap { ["--set", $0] }
         log = try EmbeddedLog(
             folder.file("data/log"), EmbeddedLogConfiguration(partitions: 4, outcomesKept: 10_000_000))
@@ -62,9 +65,12 @@ actor Site {
         }
     }
 
-    /// The rows of a job's source that can be read.
+    /// The rows of a job's source as they last could be read: damaged ones take their places.
     func rows(of job: NewRecord) async throws -> [Record] {
-        try await log.latest(.variants, job.partition, keyPrefix: job.key).filter { Self.isReadable($0) }
+        for row in try await log.latest(.variants, job.partition, keyPrefix: job.key) where Self.isReadable(row) {
+            sound[job.key, default: [:]][row.key] = row
+        }
+        return (sound[job.key] ?? [:]).values.sorted { $0.offset < $1.offset }
     }
 
     /// Appends a damaged row, which the worker is to fold, or to leave out and to say so.

@@ -19,7 +19,9 @@ struct DemoLog {
             let prefix = "mezzotint-demo-\(String(UInt32.random(in: 0 ... .max), radix: 16))."
             return ["kafka.bootstrap=\(bootstrap)", "kafka.prefix=\(prefix)", "kafka.group=\(prefix)workers"]
         }
-        assignments = ["data=\(data.path)", "fetch.allow=127.0.0.0/8"] + (cluster ?? ["kafka.bootstrap="])
+        assignments =
+            ["data=\(data.path)", "fetch.allow=127.0.0.0/8", "origins.concurrency=64"]
+            + (cluster ?? ["kafka.bootstrap="])
         workers = kafka == nil ? 1 : 2
         // How to get in (kafka.security) may be said in the environment, as to every program.
         settings = try Settings.loaded(

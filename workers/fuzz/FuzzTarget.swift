@@ -2,6 +2,7 @@ internal import Access
 internal import Canonical
 internal import DomainNames
 internal import HTTP
+internal import HTTPCache
 internal import ImageModel
 internal import PictureHeaders
 internal import Ports
@@ -62,6 +63,14 @@ enum FuzzTarget: String, CaseIterable {
         if let target = head.header("location").map({ LinkTarget.absolute($0, from: "https://a.example/b/c?d#e") }) {
             _ = ServerName(of: target)
         }
+        let (fields, now) = (AnswerFields(head.headers), 1_800_000_000 as Int64)
+        let policy = CachePolicy(fields, sent: [("accept", "image/*")], now: now)
+        let again = policy.updated(by: fields, sent: [], now: now)
+        for asked in [0, now * 1000] {
+            precondition(FreshnessRules().freshUntil(again, fields, asked: asked) >= asked)
+        }
+        _ = (policy.isConfirmed(by: fields), fields.updated(by: fields), FreshnessRules().ifError(policy, from: 0))
+        precondition(policy.conditions.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 32 && $0 != 127 } })
         for (_, value) in head.headers { precondition(value.utf8.count <= 3 * limit) }
     }
 

@@ -45,13 +45,15 @@ enum ConfigurationCommand {
     private static func show(_ arguments: ParsedArguments) throws -> ExitCode {
         let loaded = try Settings.loaded(arguments, inspect: ChosenLog.problems)
         if arguments.flag("json") {
-            Output.array(Settings.keys) { json, key in
+            Output.array(loaded.settings.allKeys) { json, key in
                 json.field("key", key.name)
                 json.field("value", key.text(loaded.settings))
                 json.field("from", loaded.origin(of: key).description)
             }
         } else {
-            let rows = Settings.keys.map { [$0.name, $0.text(loaded.settings), loaded.origin(of: $0).description] }
+            let rows = loaded.settings.allKeys.map {
+                [$0.name, $0.text(loaded.settings), loaded.origin(of: $0).description]
+            }
             Console.write(TextTable.text(["KEY", "VALUE", "FROM"], rows))
         }
         return .success

@@ -152,16 +152,7 @@ enum DeadCommand {
         var all: [(letter: DeadLetter, partition: PartitionID)] = []
         for number in 0..<log.partitionCount {
             let partition = PartitionID(Int32(number))
-            let bounds = try await log.bounds(.dead, partition)
-            var records: [Record] = []
-            var next = bounds.lowerBound
-            while next < bounds.upperBound {
-                let slice = try await log.read(.dead, partition, from: next, limit: 1000)
-                guard let last = slice.last else { break }
-                records += slice
-                next = last.offset + 1
-            }
-            let (letters, unreadable) = DeadLetter.standing(records)
+            let (letters, unreadable) = try await log.standingDeadLetters(in: partition)
             for failure in unreadable { Console.complain("\(failure)") }
             all += letters.map { ($0, partition) }
         }

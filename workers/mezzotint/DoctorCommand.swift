@@ -111,8 +111,17 @@ enum DoctorCommand {
             let failure = parts.count > 1 ? parts[1] : nil
             return Finding(
                 what: "sandbox, \(parts[0])", isWell: failure == nil, isNeeded: false,
-                says: failure.map { "Not here (\($0)); renderers go on without." } ?? "is in place")
+                says: failure.map { "Not here (\($0)); renderers go on without\(harm(of: parts[0]))." }
+                    ?? "is in place")
         }
+    }
+
+    /// libvips makes threads while it renders, so no filter can refuse them: only the kernel's limit counts them.
+    private static func harm(of layer: Substring) -> String {
+        layer == Sandbox.Layer.threads.rawValue
+            ? ", and one that was taken over makes as many threads as its user may. Allow user namespaces, or limit "
+                + "the container's processes"
+            : ""
     }
 
     /// What is missing where the sandbox can't be had.

@@ -8,6 +8,8 @@ enum Program {
         options: Option.configuration,
         subcommands: [
             PublishCommand.command, VariantsCommand.command, NormaliseCommand.command, LagCommand.command,
-            DeadCommand.command, TopicsCommand.command, DoctorCommand.command, ConfigurationCommand.command, ReferenceCommand.command,
+            OriginsCommand.command,
+            DeadCommand.command, TopicsCommand.command, DoctorCommand.command, ConfigurationCommand.command,
+            ReferenceCommand.command,
         ])
 }

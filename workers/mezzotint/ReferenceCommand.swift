@@ -119,6 +119,10 @@ enum ReferenceCommand {
                 "Milliseconds since 1970 since when the machine's fault has held the job back."
             ),
             (
+                EventHeader.failingSince, "retry.*",
+                "Milliseconds since 1970 since when the job's host has been at fault; left out where it was not."
+            ),
+            (
                 EventHeader.deaths, "retry.*",
                 "Workers that died while it ran, or may have run; left out where none did."
             ),

@@ -8,7 +8,7 @@ internal import Vips
 /// The hidden `check WHAT`, for `mezzotint doctor`: the libraries' versions by the socket, or an act that the sandbox must
 /// not let pass.
 enum RendererCheck: String {
-    case versions, calls, layers, open, exec, socket, signal, share, memory
+    case versions, calls, layers, open, exec, socket, signal, share, memory, threads
 
     /// How a process ends whose act was let pass.
     private static let passed: Int32 = 3
@@ -34,6 +34,7 @@ enum RendererCheck: String {
             _exit(0)
         }
         let parent = getppid()
+        if self == .threads { _ = Sandbox.enterLayers(forks: false) }
         do throws(SystemFailure) {
             try confine()
             try SystemCallFilter.load(for: .renderer)
@@ -52,8 +53,26 @@ enum RendererCheck: String {
             case .memory:
                 mmap(nil, dataBytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
             case .share: mmap(nil, 4_096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+            case .threads: !Self.makesThreads(1_000)
             }
         _exit(isRefused ? 0 : Self.passed)
+    }
+
+    /// Threads that do nothing, with little memory each.
+    private static func makesThreads(_ count: Int) -> Bool {
+        var how = pthread_attr_t()
+        pthread_attr_init(&how)
+        pthread_attr_setstacksize(&how, 64 << 10)
+        return (0..<count).allSatisfy { _ in
+            var thread = pthread_t()
+            return pthread_create(
+                &thread, &how,
+                { _ in
+                    var long = timespec(tv_sec: 60, tv_nsec: 0)
+                    clock_nanosleep(CLOCK_MONOTONIC, 0, &long, nil)
+                    return nil
+                }, nil) == 0
+        }
     }
 
     private func tell(_ text: String) { try? PacketSocket(taking: ChildProgram.socket).send(Array(text.utf8)) }

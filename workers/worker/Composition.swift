@@ -24,7 +24,9 @@ struct Composition {
     let renderers: RendererPool
     private let indexes: IndexFolder
 
-    init(_ settings: Settings, untilIdle: Bool, logger: Logger) async throws {
+    init(
+        _ settings: Settings, untilIdle: Bool, patience: Duration? = nil, traces: TraceExporter?, logger: Logger
+    ) async throws {
         settings.makeData()
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
@@ -37,7 +39,9 @@ struct Composition {
         let store = try FileStore(
             root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode,
             hasRoom: chosen.hasRoomForStore)
-        renderers = RendererPool(settings.rendererConfiguration(count: renders)) { logger.warning("A child says: \($0)") }
+        renderers = RendererPool(settings.rendererConfiguration(count: renders)) {
+            logger.warning("A child says: \($0)")
+        }
         do {
             // Without a renderer every job would only wait: better to say so at once.
             try await renderers.ready()
@@ -58,13 +62,19 @@ struct Composition {
             permits: PermitRules(
                 fetch: settings.fetch.concurrency, render: renders,
                 slow: settings.slowConcurrency(cores: cores),
-                slowWait: Int64(settings.lanes.slow.maxWait.milliseconds)),
+                slowWait: Int64(settings.lanes.slow.maxWait.milliseconds), origins: settings.originRules),
             canonical: settings.canonicalRules, readAhead: settings.worker.readAhead,
             originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
             seed: UInt64.random(in: 0...UInt64.max),
             owner: settings.workerName)
+        configuration.permits.seed = UInt64.random(in: 0...UInt64.max)
+        configuration.patience = patience
+        configuration.tellsOrigins = true
         configuration.adoptsStore = settings.store.adopt
         configuration.keys = settings.jobKeys
+        configuration.traces = traces.map { exporter in
+            TraceSink(share: settings.traces.share) { exporter.take($0) }
+        }
         configuration.standstill = settings.standstill
         worker = Worker(ports, configuration, logger: logger)
     }
@@ -79,7 +89,8 @@ extension Settings {
 
     func rendererConfiguration(count: Int) -> RendererConfiguration {
         var configuration = RendererConfiguration(
-            program: rendererProgram, inspector: "\(SystemFacts.programFolder)/mezzotint-inspector", count: count, deadlineMilliseconds: render.deadline.milliseconds,
+            program: rendererProgram, inspector: "\(SystemFacts.programFolder)/mezzotint-inspector", count: count,
+            deadlineMilliseconds: render.deadline.milliseconds,
             limits: renderLimits, engine: EngineChoice(rawValue: render.engine) ?? .direct, memoryBytes: render.memory,
             isSandboxOptional: render.sandbox == "optional")
         configuration.isolation = RenderIsolation(rawValue: render.isolation) ?? .picture
@@ -107,15 +118,33 @@ extension Settings {
     }
 
     var partitionRules: PartitionRules {
+        var policy = RetryPolicy(
+            attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds))
+        policy.giveUpFast = Int64(retry.giveUp.fast.milliseconds)
+        policy.giveUp = Int64(retry.giveUp.slow.milliseconds)
         var rules = PartitionRules(
             reuse: ReuseRules(
                 isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),
-            retry: RetryPolicy(
-                attempts: retry.attempts, base: Int64(retry.base.milliseconds), cap: Int64(retry.cap.milliseconds)),
-            maxAge: Int64(store.maxAge.milliseconds), qualities: canonicalRules.defaultQualities)
+            retry: policy, maxAge: Int64(store.maxAge.milliseconds), qualities: canonicalRules.defaultQualities)
         rules.freshness.floor = Int64(origins.freshness.floor.milliseconds)
         rules.freshness.ceiling = Int64(origins.freshness.ceiling.milliseconds)
         rules.freshness.ifError = Int64(origins.staleIfError.milliseconds)
+        return rules
+    }
+
+    var originRules: OriginRules {
+        var rules = OriginRules(
+            concurrency: origins.concurrency, failures: origins.breaker.failures,
+            backoff: Int64(origins.backoff.milliseconds))
+        rules.pause = Int64(origins.breaker.pause.milliseconds)
+        rules.pauseCap = min(rules.pauseCap, rules.pause * 20)
+        rules.groups = originGroups
+        for group in origins.groups {
+            rules.limits[group.name] = OriginRules.GroupLimits(
+                concurrency: group.concurrency > 0 ? group.concurrency : nil, rate: group.rate > 0 ? group.rate : nil,
+                bytesPerSecond: group.bytesPerSecond > 0 ? group.bytesPerSecond : nil,
+                attempts: group.attempts > 0 ? group.attempts : nil)
+        }
         return rules
     }
 
@@ -134,6 +163,9 @@ extension Settings {
         origin.deadlines.flowFloor = fetch.slowest
         origin.connectionsPerHost = fetch.connectionsPerHost
         origin.userAgent = fetch.userAgent
+        for (group, own) in zip(originGroups, origins.groups) where group.hasHeaders {
+            origin.headers.append((group, own.headers.compactMap(\.revealed)))
+        }
         return origin
     }
 }

@@ -1,6 +1,9 @@
+internal import Canonical
+internal import CommandLine
 internal import Failures
 internal import ImageModel
 internal import Partition
+internal import Planning
 internal import Ports
 internal import Posix
 internal import Records
@@ -17,8 +20,9 @@ final class MetricsSource: Sendable {
     private let renderers: RendererPool
     /// When the process began, milliseconds since 1970.
     private let started: Int64
-    /// What waits in the log, as it said last: a scrape never waits for brokers. nil: it did not answer.
-    private let lags = Mutex<[PartitionLag]?>(nil)
+    private let view = Mutex(LogHearing())
+    private let surroundings: Surroundings
+    private let traces: TraceExporter?
 
     private static let lagInterval = Duration.seconds(2)
     /// A worker that has not looked at its work for so long hangs, and had better be started anew.
@@ -26,23 +30,20 @@ final class MetricsSource: Sendable {
     /// Whoever asks one that has not for so long is not kept waiting.
     private static let patience = Duration.seconds(5)
 
-    init(_ worker: Worker, _ log: any Log, _ renderers: RendererPool, started: Int64) {
+    init(
+        _ worker: Worker, _ log: any Log, _ renderers: RendererPool, _ surroundings: Surroundings,
+        traces: TraceExporter?, started: Int64
+    ) {
         (self.worker, self.log, self.renderers, self.started) = (worker, log, renderers, started)
+        (self.surroundings, self.traces) = (surroundings, traces)
     }
 
     /// Asks the log every few seconds, until the task is cancelled.
-    func watchLag() async {
+    func watchLog() async {
         while !Task.isCancelled {
-            let status = await worker.status
-            let last = lags.withLock { $0 } ?? []
-            // What the worker has taken up it knows, and a committed offset that stands still was read before.
-            let found = try? await log.lags(Topic.worked, status.owned) { offsets in
-                status.oldestTimes[offsets.partition]?[offsets.topic]
-                    ?? last.first {
-                        ($0.topic, $0.partition, $0.start) == (offsets.topic, offsets.partition, offsets.start)
-                    }?.oldest
-            }
-            lags.withLock { $0 = found }
+            var view = view.withLock { $0 }
+            await view.look(at: log, await worker.status)
+            self.view.withLock { [view] in $0 = view }
             try? await Task.sleep(for: Self.lagInterval)
         }
     }
@@ -75,19 +76,47 @@ final class MetricsSource: Sendable {
 
     func page() async -> MetricsPage {
         let status = await worker.status
-        // A partition that went meanwhile is told of by whoever owns it now.
-        let lags = (lags.withLock { $0 } ?? []).filter { status.owned.contains($0.partition) }
+        let timings = await worker.timings
+        let view = view.withLock { $0 }
         var page = MetricsPage()
-        for metric in Metric.allCases { page.add(metric, samples(of: metric, status, lags)) }
+        for metric in Metric.allCases {
+            if metric.isHistogram {
+                page.add(metric, histograms: Self.histograms(of: metric, timings))
+            } else {
+                page.add(metric, samples(of: metric, status, timings, view))
+            }
+        }
         return page
     }
 
     private func samples(
-        of metric: Metric, _ status: WorkerStatus, _ lags: [PartitionLag]
+        of metric: Metric, _ status: WorkerStatus, _ timings: Timings, _ view: LogHearing
     ) -> [MetricsPage.Sample] {
         typealias Sample = MetricsPage.Sample
         let counters = status.counters
+        // A partition that went meanwhile is told of by whoever owns it now.
+        let lags = (view.lags ?? []).filter { status.owned.contains($0.partition) }
         switch metric {
+        case .jobWait, .jobWork, .fetchTime, .renderTime, .storePut, .logAppend: return []
+        case .buildInfo: return [Sample(1.0, Command.version, surroundings.client)]
+        case .logConnected: return view.isConnected.map { [Sample($0 ? 1.0 : 0)] } ?? []
+        case .partitions: return [Sample(log.partitionCount)]
+        case .deadLetters:
+            return status.owned.compactMap { partition in
+                view.deadLetters(of: partition).map { Sample($0, "\(partition)") }
+            }
+        case .donorRefusals:
+            return DonorRefusal.allCases.map { Sample(timings.refusals[$0] ?? 0, $0.rawValue) }
+        case .storedBytes: return [Sample(counters.storedBytes)]
+        case .diskFree: return surroundings.freeBytes.map { Sample($0.free, $0.folder) }
+        case .spans:
+            let counts = traces?.counts ?? (sent: 0, dropped: 0)
+            return [Sample(counts.sent, "sent"), Sample(counts.dropped, "dropped")]
+        case .rendererCPU:
+            let children = renderers.processes + renderers.parents + renderers.inspectorProcesses
+            return [Sample(Double(surroundings.childrenCPU(of: children)) / 1e9)]
+        case .openFiles: return Surroundings.openFiles.map { [Sample($0)] } ?? []
+        case .openFilesLimit: return [Sample(OpenFileLimit.current)]
         case .partitionsOwned: return [Sample(status.owned.count)]
         case .partitionsAssigned: return [Sample(status.assignments)]
         case .partitionsRestoring: return [Sample(status.restoring)]
@@ -97,13 +126,21 @@ final class MetricsSource: Sendable {
             return Lane.allCases.flatMap { lane in
                 OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
             }
-        case .jobFailures: return Self.byCode(counters.endCodes, JobFailure.catalogue.map(\.code))
+        case .jobFailures: return Self.byCode(counters.endCodes, Self.stageCodes + Self.jobCodes)
         case .retries: return [Sample(counters.retries)]
         case .variants:
             return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]
                 .map { Sample($0.1, $0.0) }
         case .fetches: return [Sample(counters.fetches)]
         case .sourceChecks: return SourceCheck.allCases.map { Sample(counters.checks[$0] ?? 0, $0.rawValue) }
+        case .originChecks:
+            return counters.hosts.flatMap { host, counts in
+                [
+                    Sample(counts.matches, "\(host)", "match"),
+                    Sample(counts.checks - counts.matches, "\(host)", "change"),
+                ]
+            }
+        case .staleAnswers: return counters.hosts.map { Sample($1.stale, "\($0)") }
         case .fetchedBytes: return [Sample(counters.fetchedBytes)]
         case .renders: return [Sample(counters.renders)]
         case .failures: return Self.byCode(counters.failures, Self.stageCodes)
@@ -135,6 +172,30 @@ final class MetricsSource: Sendable {
         FetchFailure.catalogue, RenderFailure.catalogue, StoreFailure.catalogue, IndexFailure.catalogue,
         LogFailure.catalogue, RecordFailure.catalogue, StageFault.catalogue,
     ].flatMap { $0.map(\.code) }
+
+    /// Of records that are no job.
+    private static let jobCodes = (CanonicalFailure.catalogue + JobFailure.catalogue + CacheFailure.catalogue)
+        .map(\.code)
+
+    private static func histograms(
+        of metric: Metric, _ timings: Timings
+    ) -> [(labels: [String], histogram: Histogram)] {
+        func byLane(_ histograms: [Histogram]) -> [(labels: [String], histogram: Histogram)] {
+            Lane.allCases.map { ([$0.rawValue], histograms[$0.ordinal]) }
+        }
+        return switch metric {
+        case .jobWait: byLane(timings.waits)
+        case .jobWork: byLane(timings.works)
+        case .fetchTime: byLane(timings.fetches)
+        case .storePut: byLane(timings.puts)
+        case .logAppend: [([], timings.appends)]
+        case .renderTime:
+            Lane.allCases.flatMap { lane in
+                timings.renders[lane.ordinal].sorted { $0.key < $1.key }.map { ([lane.rawValue, $0.key], $0.value) }
+            }
+        default: []
+        }
+    }
 
     private static func byCode(_ counts: [String: Int], _ known: [String]) -> [MetricsPage.Sample] {
         Set(counts.keys).union(known).sorted().map { MetricsPage.Sample(counts[$0] ?? 0, $0) }

@@ -23,6 +23,11 @@ struct WorkerProgram {
                 help:
                     "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds."
             ),
+            Option(
+                "patience", value: "duration",
+                help:
+                    "With --until-idle: end when nothing becomes due within this, such as 0s or 10m; the last line counts what waits."
+            ),
             Option(flag: "json", help: "End with one line of JSON instead of a table."),
         ]
     ) { try await run($0) }
@@ -36,6 +41,13 @@ struct WorkerProgram {
         let begun = SystemTime.wallMilliseconds
         let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
             .settings
+        let patience = try arguments.value("patience").map { text throws(UsageError) in
+            guard arguments.flag("until-idle") else { throw UsageError("--patience goes with --until-idle.") }
+            guard let patience = Duration(told: text) else {
+                throw UsageError("--patience takes a duration such as 0s, 30s or 10m, not '\(text)'.")
+            }
+            return patience
+        }
         // Each source that waits for a renderer is an open file, and thousands may.
         OpenFileLimit.raise()
         let logger = Logger(level: Logger.Level(rawValue: settings.logging.level) ?? .info)
@@ -48,14 +60,24 @@ struct WorkerProgram {
             logger.info("Metrics are served.", ["at": .string("\(metrics.address)/metrics")])
         }
         let started = ContinuousClock.now
-        let composition = try await Composition(settings, untilIdle: arguments.flag("until-idle"), logger: logger)
+        let traces = TraceExporter(settings, logger: logger)
+        let composition = try await Composition(
+            settings, untilIdle: arguments.flag("until-idle"), patience: patience, traces: traces, logger: logger)
         let worker = composition.worker
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
             if let metrics {
-                let source = MetricsSource(worker, composition.log, composition.renderers, started: begun)
+                let source = MetricsSource(
+                    worker, composition.log, composition.renderers, Surroundings(settings), traces: traces,
+                    started: begun)
                 metrics.serve(source)
                 group.addTask {
-                    await source.watchLag()
+                    await source.watchLog()
+                    return CancellationError()
+                }
+            }
+            if let traces {
+                group.addTask {
+                    await traces.run()
                     return CancellationError()
                 }
             }
@@ -97,6 +119,7 @@ struct WorkerProgram {
             }
             return ended
         }
+        await traces?.flush()
         let status = await worker.status
         let summary = Summary(
             status, seconds: (ContinuousClock.now - started) / .seconds(1),

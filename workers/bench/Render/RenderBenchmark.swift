@@ -31,7 +31,7 @@ struct RenderBenchmark {
             Option("hosts", value: "n", help: "Origins that the pictures come from, in turn (4)."),
             Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
-            Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2, which takes longest (13)."),
+            Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2 (13)."),
             Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,
         ]
     ) { arguments in

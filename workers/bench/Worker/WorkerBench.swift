@@ -70,6 +70,7 @@ final class WorkerBench {
             "mezzotint-worker",
             (untilIdle ? ["--until-idle"] : []) + [
                 "--json", "--set", "logging.level=error", "--set", "fetch.allow=127.0.0.0/8",
+                "--set", "origins.concurrency=64",
             ])
     }
 

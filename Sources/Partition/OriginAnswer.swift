@@ -1,0 +1,65 @@
+package import Failures
+internal import Ports
+
+/// What a fetch tells of its host, and not of what was asked for.
+package enum OriginAnswer: Sendable, Hashable {
+    /// With a picture, or with a fault of the source alone, such as 404 or a text.
+    case answered(bytes: Int)
+    /// Not as it should: 5xx, a connection that failed, a deadline.
+    case failed
+    /// It wants to be left alone (429, 503), for so many milliseconds if it says so. A 503 may be the fault of one URL.
+    case refused(after: Int64?, mayBeOfURL: Bool)
+    /// It was not asked, or the worker gave up.
+    case unasked
+}
+
+/// For how long it is remembered that a source gives nothing to make pictures of.
+package enum Remembrance: Sendable, Hashable {
+    /// Not there, or no picture: may come any time.
+    case absent
+    /// Gone for good (410).
+    case gone
+}
+
+/// A fetch that gave no picture: why, and what that tells of the host and of the source.
+package struct Unfetched: Sendable {
+    package let note: FailureNote
+    package let answer: OriginAnswer
+    /// nil: nothing is remembered of the source.
+    package let remembrance: Remembrance?
+
+    package init(_ note: FailureNote, _ answer: OriginAnswer, _ remembrance: Remembrance? = nil) {
+        (self.note, self.answer, self.remembrance) = (note, answer, remembrance)
+    }
+
+    package init(_ failure: some StageFailure) {
+        note = FailureNote(failure)
+        switch failure {
+        case let fetch as FetchFailure: (answer, remembrance) = (fetch.answer, fetch.remembrance)
+        // Its bytes came, and were looked at.
+        case is RenderFailure: (answer, remembrance) = (.answered(bytes: 0), failure.verdict == .fail ? .absent : nil)
+        default: (answer, remembrance) = (.unasked, nil)
+        }
+    }
+}
+
+extension FetchFailure {
+    /// Names without an address, ports that are shut and addresses that are refused look alike to those who publish, so
+    /// they count alike.
+    fileprivate var answer: OriginAnswer {
+        switch self {
+        case .status(_, 429, let wait): .refused(after: wait, mayBeOfURL: false)
+        case .status(_, 503, let wait): .refused(after: wait, mayBeOfURL: true)
+        case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .answered(bytes: 0)
+        case .refusedName, .resolution, .connection, .deadline, .truncated: .failed
+        case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .noSpace, .cancelled: .unasked
+        case .notModified, .redirects, .badRedirect, .tooLarge, .empty, .encoded, .badAnswer: .answered(bytes: 0)
+        }
+    }
+
+    fileprivate var remembrance: Remembrance? {
+        guard verdict == .fail else { return nil }
+        if case .status(_, 410, _) = self { return .gone }
+        return answer == .unasked ? nil : .absent
+    }
+}

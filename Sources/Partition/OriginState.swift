@@ -1,0 +1,239 @@
+package import Canonical
+internal import Records
+
+/// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
+///
+/// Its limit grows by one after as many good answers as it has, and is halved by an answer that says "too much". A host that
+/// fails is left alone, longer each time, until one flight has seen that it answers. Pure; times are monotonic milliseconds
+/// where nothing else is said.
+package struct OriginState: Sendable {
+    package enum Phase: Sendable, Equatable {
+        case open
+        /// Nothing is asked until then; then one flight is.
+        case blocked(until: Int64)
+        case probing(FlightID)
+    }
+
+    /// What people hear of.
+    package enum Change: Sendable, Equatable { case blocked, opened }
+
+    /// What is wrong, and since when.
+    package struct Trouble: Sendable, Equatable {
+        package let since: Moment
+        package let code: String
+    }
+
+    package private(set) var phase = Phase.open
+    package private(set) var limit: Int
+    /// Since it last answered well.
+    package private(set) var trouble: Trouble?
+    /// Its limit was halved, and is below what it was.
+    package private(set) var slowed: (from: Int, trouble: Trouble)?
+    /// Fetches under way, and those of slow flights among them.
+    package private(set) var inUse = (all: 0, slow: 0)
+    package let ceiling: Int
+    /// Workers that ask it now, this one among them: each has its part of the ceiling, one at least.
+    package internal(set) var sharers = 1
+    private let rules: OriginRules
+    /// Milliseconds between two fetches; nil: as they come.
+    private let interval: Double?
+    private let millisecondsForByte: Double?
+
+    /// Fetches under way, by the count of those begun before.
+    private var begun: [FlightID: Int] = [:]
+    private var count = 0
+    /// Fetches that had begun before the limit was last halved: their answers do not halve it again.
+    private var halvedAt = 0
+    private var clean = 0
+    private var failuresInRow = 0
+    /// The last answers, a bit each: set for a failure.
+    private var recent: (bits: UInt32, count: Int) = (0, 0)
+    /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
+    private var rounds = (failed: 0, refused: 0)
+    private var openSince: Int64 = .min / 2
+    /// When the next fetch may begin.
+    private var next: Double = 0
+
+    package static let window = 20
+    /// A host that is asked at a rate may be asked so much too early: ticks come in between, milliseconds.
+    private static let slack: Double = 50
+
+    /// `most`: fetches that any one host may have of this worker's permits.
+    package init(_ host: OriginHost, _ rules: OriginRules, most: Int) {
+        let own = rules.limits(of: host)
+        self.rules = rules
+        ceiling = max(1, min(own.concurrency ?? rules.concurrency, most))
+        interval = own.rate.map { 1_000 / max($0, 0.001) }
+        millisecondsForByte = own.bytesPerSecond.map { 1_000 / Double(max($0, 1)) }
+        limit = 0
+        limit = start
+    }
+
+    private var start: Int { min(ceiling, max(rules.start, ceiling / 4)) }
+
+    /// Slow flights hold a third at most, and one at least.
+    package var slowLimit: Int { max(1, share / 3) }
+
+    /// Fetches at once that this worker may have of it.
+    package var share: Int { min(limit, max(1, ceiling / sharers)) }
+
+    package func mayBegin(isSlow: Bool, at now: Int64) -> Bool {
+        switch phase {
+        case .open: inUse.all < share && !(isSlow && inUse.slow >= slowLimit) && !isPaced(at: now)
+        case .blocked(let until): now >= until
+        case .probing: false
+        }
+    }
+
+    /// Whether the next fetch must wait for its rate alone.
+    func isPaced(at now: Int64) -> Bool { next > Double(now) + Self.slack }
+
+    /// Whether flights had better wait elsewhere than in memory.
+    func isClosed(at now: Int64) -> Bool {
+        switch phase {
+        case .open: false
+        case .blocked(let until): now < until
+        case .probing: true
+        }
+    }
+
+    /// For how long a flight waits that may not be asked now: as long as the trouble has lasted, or as is left of the block.
+    func wait(at now: Moment) -> Int64 {
+        let age = trouble.map { now.monotonic - $0.since.monotonic } ?? 0
+        guard case .blocked(let until) = phase else { return age }
+        return max(age, until - now.monotonic)
+    }
+
+    package mutating func begin(_ flight: FlightID, isSlow: Bool, at now: Int64) {
+        begun[flight] = count
+        count += 1
+        inUse = (inUse.all + 1, inUse.slow + (isSlow ? 1 : 0))
+        if let interval { next = max(next, Double(now)) + interval }
+        if case .blocked = phase { phase = .probing(flight) }
+    }
+
+    /// The flight's fetch is over. One that told nothing is as if it had not been.
+    package mutating func end(_ flight: FlightID, isSlow: Bool) {
+        inUse = (inUse.all - 1, inUse.slow - (isSlow ? 1 : 0))
+        begun[flight] = nil
+        if phase == .probing(flight) { phase = .blocked(until: 0) }
+    }
+
+    package mutating func change(isSlow: Bool) { inUse.slow += isSlow ? 1 : -1 }
+
+    /// How it answered a fetch that is under way.
+    ///
+    /// - Parameter jitter: 0..<1.
+    package mutating func note(
+        _ answer: OriginAnswer, of flight: FlightID, because code: String = "", jitter: Double = 0, at now: Moment
+    ) -> Change? {
+        guard let number = begun[flight] else { return nil }
+        let isProbe = phase == .probing(flight)
+        // Those that were under way when it was blocked tell nothing new, but for its own wish.
+        let counts = phase == .open || isProbe
+        switch answer {
+        case .unasked: return nil
+        case .answered(let bytes):
+            if let millisecondsForByte {
+                next = max(next, Double(now.monotonic)) + Double(bytes) * millisecondsForByte
+            }
+            guard counts else { return nil }
+            add(failure: false)
+            if isProbe {
+                open(at: now.monotonic)
+                return .opened
+            }
+            trouble = nil
+            grow()
+            return nil
+        case .failed: return fail(number, isProbe, counts, code, now)
+        case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || (mayBeOfURL && isLone && !isProbe):
+            return fail(number, isProbe, counts, code, now)
+        case .refused(let after, _):
+            guard counts || after != nil else { return nil }
+            halve(number, code, now)
+            forgive(now.monotonic)
+            var wait = after ?? 0
+            if after == nil {
+                let doubled = rules.backoff << Int64(min(rounds.refused, 24))
+                wait = min(rules.backoffCap, doubled)
+                wait += Int64(Double(wait) * 0.1 * jitter)
+                rounds.refused += 1
+            }
+            return block(until: now.monotonic + wait)
+        }
+    }
+
+    private mutating func fail(
+        _ number: Int, _ isProbe: Bool, _ counts: Bool, _ code: String, _ now: Moment
+    ) -> Change? {
+        guard counts else { return nil }
+        halve(number, code, now)
+        add(failure: true)
+        let isHalf = recent.count == Self.window && recent.bits.nonzeroBitCount >= Self.window / 2
+        guard isProbe || (rules.failures > 0 && (failuresInRow >= rules.failures || isHalf)) else { return nil }
+        forgive(now.monotonic)
+        rounds.failed += 1
+        return block(until: now.monotonic + min(rules.pauseCap, rules.pause * Int64(rounds.failed)))
+    }
+
+    /// Somebody wants it to be left alone.
+    package mutating func block(until: Int64, because code: String, at now: Moment) -> Change? {
+        note(code, now)
+        return block(until: until)
+    }
+
+    private mutating func block(until: Int64) -> Change? {
+        guard case .blocked(let other) = phase else {
+            let isNew = phase == .open
+            phase = .blocked(until: until)
+            return isNew ? .blocked : nil
+        }
+        phase = .blocked(until: max(until, other))
+        return nil
+    }
+
+    /// Forgets its failures. Its limit is the first one at most.
+    package mutating func open(at now: Int64) {
+        phase = .open
+        (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)
+        (limit, clean, slowed) = (min(limit, start), 0, nil)
+    }
+
+    /// A 503 beside good answers.
+    private var isLone: Bool { failuresInRow == 0 && recent.count > 0 }
+
+    private mutating func note(_ code: String, _ now: Moment) {
+        trouble = Trouble(since: trouble?.since ?? now, code: code)
+    }
+
+    private mutating func forgive(_ now: Int64) {
+        if phase == .open, now - openSince >= rules.quiet { rounds = (0, 0) }
+    }
+
+    private mutating func add(failure: Bool) {
+        failuresInRow = failure ? failuresInRow + 1 : 0
+        recent.bits = (recent.bits << 1 | (failure ? 1 : 0)) & (1 << UInt32(Self.window) - 1)
+        recent.count = min(recent.count + 1, Self.window)
+    }
+
+    private mutating func grow() {
+        guard limit < ceiling else { return }
+        clean += 1
+        guard clean >= limit else { return }
+        (limit, clean) = (limit + 1, 0)
+        if let from = slowed?.from, limit >= from { slowed = nil }
+    }
+
+    private mutating func halve(_ number: Int, _ code: String, _ now: Moment) {
+        note(code, now)
+        guard number >= halvedAt, let trouble else { return }
+        slowed = slowed ?? (limit, trouble)
+        (limit, clean, halvedAt) = (max(1, limit / 2), 0, count)
+    }
+
+    /// Nothing is known of it that a new one would not have.
+    var isForgettable: Bool {
+        phase == .open && inUse.all == 0 && failuresInRow == 0 && limit >= start && rounds == (0, 0)
+    }
+}

@@ -1,0 +1,96 @@
+package import Canonical
+internal import Failures
+internal import ImageModel
+internal import Planning
+internal import Records
+
+/// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
+extension PartitionState {
+    mutating func unfetched(
+        _ id: FlightID, _ report: Unfetched, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        guard let flight = flights[id] else { return }
+        // Before the flight is forgotten: a host is known by those that ask it.
+        effects.append(.permit(.hear(report.answer, id, code: report.note.code)))
+        if let remembrance = report.remembrance {
+            refusals.add(flight.source, report.note, remembrance, at: now.monotonic)
+        }
+        fail(id, report.note, by: .machine, lastPass.worker, now, &effects)
+    }
+
+    /// Its jobs go to tiers as they came, without an attempt: the tier is as long as their host has been away, or will be.
+    mutating func held(
+        _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        guard let flight = flights[id], flight.course == nil else { return }
+        remove(flight)
+        effects.append(.permit(.forget(id)))
+        let cause = FailureNote(RetryCause.hostBlocked(host: hold.host.description, code: hold.code))
+        for pending in flight.pendingJobs {
+            if pending.isExpired(at: now.wall) {
+                effects.answer(pending, .expired, at: now)
+            } else if let standIn = fallback(pending, flight.snapshot, flight.results, now) {
+                answer(pending, by: standIn, cause, now, &effects)
+            } else if isGivenUp(pending, at: now.wall) {
+                effects.setAside(pending, cause, attempts: pending.attempts, at: now)
+            } else {
+                let failing = pending.failingSince ?? now.wall
+                passOn(pending, failingSince: failing, for: hold.wait, cause, now, &effects)
+            }
+        }
+        for pending in flight.late { effects.append(.lookUp(pending)) }
+    }
+
+    /// Whether its host has been at fault for too long. Nobody waits for jobs of our own, so nobody gives them up.
+    private func isGivenUp(_ pending: PendingJob, at now: Int64) -> Bool {
+        !pending.job.isOwn
+            && rules.retry.isOver(
+                after: 0, isOrigins: true, failing: pending.failing(at: now), giveUp: pending.job.giveUp, limit: nil)
+    }
+
+    /// The job goes on in a tier. It may run before the tier's wait is over: nothing but its host holds it back.
+    mutating func passOn(
+        _ pending: PendingJob, failingSince: Int64? = nil, for wait: Int64, _ cause: FailureNote, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        let later = pending.putOff(
+            until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failingSince)
+        let tier = DelayTier(within: wait, later.lane(at: now.wall, rules.retry))
+        countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, 1)
+        effects.append(
+            .work(.answer(pending.record, .retry(later.told(deaths: suspects.deaths(of: pending.place)), tier, cause))))
+    }
+
+    /// A flood of one host leaves three quarters of what is read to others.
+    mutating func isCrowded(
+        _ origin: OriginHost, _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) -> Bool {
+        guard room(for: origin) <= 0 else { return false }
+        let cause = RetryCause.hostCrowded(host: origin.description)
+        passOn(pending, for: now.wall - pending.firstSeen, FailureNote(cause), now, &effects)
+        return true
+    }
+
+    /// So many more jobs of the host may wait in memory.
+    package func room(for origin: OriginHost, atMost use: Int = .max) -> Int {
+        min(rules.hostShare, use) - hostJobs[origin, default: 0]
+    }
+
+    mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {
+        let count = (jobsAway[origin]?[lane] ?? 0) + step
+        jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
+        if jobsAway[origin]?.isEmpty == true { jobsAway[origin] = nil }
+    }
+
+    mutating func countJobs(of origin: OriginHost, _ step: Int) {
+        let count = hostJobs[origin, default: 0] + step
+        hostJobs[origin] = count == 0 ? nil : count
+    }
+
+    /// The flight is none any more.
+    mutating func remove(_ flight: Flight) {
+        flights[flight.id] = nil
+        bySource[flight.source] = nil
+        countJobs(of: flight.origin, -flight.pendingJobs.count - flight.late.count)
+    }
+}

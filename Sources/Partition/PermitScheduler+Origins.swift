@@ -1,0 +1,119 @@
+package import Canonical
+internal import ImageModel
+
+/// Each host has what it bears, and one that fails is left alone: its flights wait elsewhere, but for a probe.
+extension PermitScheduler {
+    /// How long the flights of a host that may not be asked are to wait at least, and why.
+    package struct Hold: Sendable, Equatable {
+        package let host: OriginHost
+        /// Milliseconds.
+        package let wait: Int64
+        package let code: String
+
+        package init(host: OriginHost, wait: Int64, code: String) {
+            (self.host, self.wait, self.code) = (host, wait, code)
+        }
+    }
+
+    /// Flights that wait for a host which may not be asked now: they are to wait elsewhere.
+    package mutating func takeHeld(at now: Moment) -> [(flight: FlightID, hold: Hold)] {
+        guard !closed.isEmpty, !isDraining else { return [] }
+        var held: [(FlightID, Hold)] = []
+        for (host, flights) in closed {
+            guard let origin = origins[host], origin.phase != .open else {
+                closed[host] = nil
+                continue
+            }
+            // One of them goes as a probe as soon as there is a permit.
+            guard origin.isClosed(at: now.monotonic) else { continue }
+            let hold = Hold(host: host, wait: origin.wait(at: now), code: origin.trouble?.code ?? "")
+            let waiting = flights.filter { waits($0, for: host) }
+            for flight in waiting where seats[flight]?.isUnderWay == false { held.append((flight, hold)) }
+            // What has begun, and needs the host after all, stays until it may be asked.
+            let begun = waiting.filter { seats[$0]?.isUnderWay == true }
+            closed[host] = begun.isEmpty ? nil : begun
+        }
+        return held
+    }
+
+    private func waits(_ flight: FlightID, for host: OriginHost) -> Bool {
+        seats[flight].map { $0.waits == .fetch && $0.host == host } ?? false
+    }
+
+    /// How many jobs of the host would be of use in memory: one that is to be tried again needs one.
+    package func use(of host: OriginHost, at now: Moment) -> Int {
+        guard let origin = origins[host], origin.phase != .open else { return .max }
+        return origin.isClosed(at: now.monotonic) ? 0 : 1
+    }
+
+    /// Whether one more flight may be fetched from the host.
+    package func hasRoom(_ host: OriginHost, isSlow: Bool) -> Bool {
+        origins[host]?.mayBegin(isSlow: isSlow, at: clock) ?? true
+    }
+
+    func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool { hasRoom(host, isSlow: rank != .fast) }
+
+    /// What the flight's fetch tells of its host; people hear of hosts that are left alone, and of those that answer again.
+    mutating func hear(
+        _ answer: OriginAnswer, of flight: FlightID, because code: String, at now: Moment
+    ) -> [PartitionWork] {
+        guard let host = seats[flight]?.host else { return [] }
+        let jitter = Double(random.next() >> 11) * 0x1p-53
+        var change: OriginState.Change?
+        self.change(host) { change = $0.note(answer, of: flight, because: code, jitter: jitter, at: now) }
+        return tell(change, host)
+    }
+
+    /// Somebody wants the host to be left alone, or asked again (nil).
+    package mutating func set(_ host: OriginHost, blockedFor wait: Int64?, because code: String, at now: Moment) {
+        var change: OriginState.Change? = .opened
+        self.change(host) {
+            if let wait {
+                change = $0.block(until: now.monotonic + wait, because: code, at: now)
+            } else {
+                $0.open(at: now.monotonic)
+            }
+        }
+        _ = tell(change, host)
+    }
+
+    /// So many workers ask the host.
+    package mutating func share(_ host: OriginHost, among count: Int) {
+        guard origins[host]?.sharers ?? 1 != count else { return }
+        change(host) { $0.sharers = max(1, count) }
+        lift(.host(host))
+    }
+
+    private mutating func tell(_ change: OriginState.Change?, _ host: OriginHost) -> [PartitionWork] {
+        switch change {
+        case .blocked:
+            closed[host] = seats.keys.filter { waits($0, for: host) }.sorted()
+            return [.blocked(host)]
+        case .opened:
+            lift(.host(host))
+            return [.unblocked(host)]
+        case nil: return []
+        }
+    }
+
+    mutating func noteWaiting(_ flight: FlightID, _ host: OriginHost) {
+        if let origin = origins[host], origin.phase != .open { closed[host, default: []].append(flight) }
+    }
+
+    mutating func change(_ host: OriginHost, _ body: (inout OriginState) -> Void) {
+        if origins[host] == nil, origins.count >= Self.keptOrigins { origins = origins.filter { !$1.isForgettable } }
+        body(&origins[host, default: OriginState(host, rules.origins, most: rules.fetchPerHost)])
+    }
+
+    /// Hosts of which nothing is to be known are forgotten beyond so many.
+    private static let keptOrigins = 4_096
+
+    /// Time alone brings these back: hosts with a rate, and those that one flight is to ask again.
+    mutating func liftTimed() {
+        for host in closed.keys where origins[host]?.isClosed(at: clock) != true { lift(.host(host)) }
+        for host in paced where origins[host]?.isPaced(at: clock) != true {
+            paced.remove(host)
+            lift(.host(host))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+internal import JSONText
+
+/// What one worker tells of a host, or what somebody wants of it: a row of `origins`, which keeps the newest of each.
+///
+/// All stand in the first partition, so that there is one order among them.
+package struct OriginRow: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable, CaseIterable { case open, slowed, blocked, probing }
+
+    /// The host, or the group of hosts.
+    package var host: String
+    /// The worker, or `operator`.
+    package var by: String
+    package var state = State.open
+    /// Why, as a code; nil where it is asked as usual.
+    package var code: String?
+    /// Milliseconds since 1970, as the next two.
+    package var since: Int64?
+    package var until: Int64?
+    package var at: Int64
+    package var limit = 0
+    package var inFlight = 0
+    package var waitingFast = 0
+    package var waitingSlow = 0
+    /// Since the worker began: fetches of sources that were known, those of them that found nothing new, and jobs that were
+    /// answered by what is stored since the host could not be asked.
+    package var checks = 0
+    package var matches = 0
+    package var staleAnswers = 0
+
+    package static let partition = PartitionID(0)
+    /// Nobody is left alone for longer without being asked once, milliseconds.
+    package static let longestBlock: Int64 = 86_400_000
+    /// Who blocks and opens hosts by hand.
+    package static let operatorName = "operator"
+
+    package init(host: String, by: String, at: Int64) { (self.host, self.by, self.at) = (host, by, at) }
+
+    package var isOperators: Bool { by == Self.operatorName }
+
+    package func newRecord() -> NewRecord {
+        var json = JSONWriter(reserving: 256)
+        json.beginObject()
+        json.field("host", host)
+        json.field("by", by)
+        json.field("state", state.rawValue)
+        if let code { json.field("code", code) }
+        if let since { json.field("since", since) }
+        if let until { json.field("until", until) }
+        json.field("at", at)
+        json.field("limit", limit)
+        json.field("inFlight", inFlight)
+        json.field("waitingFast", waitingFast)
+        json.field("waitingSlow", waitingSlow)
+        if checks > 0 { json.field("checks", checks) }
+        if matches > 0 { json.field("matches", matches) }
+        if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
+        json.endObject()
+        return NewRecord(
+            topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
+            headers: EventHeader.event(
+                EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at)", at: at, traceparent: nil))
+    }
+
+    /// nil if the record is not an origin row.
+    package init?(_ record: Record) {
+        guard let value = record.value, let row = try? Self(json: value) else { return nil }
+        self = row
+    }
+
+    private init(json: [UInt8]) throws(JSONFailure) {
+        self = try JSONReader.read(json) { (reader) throws(JSONFailure) -> OriginRow in
+            var row = OriginRow(host: "", by: "", at: 0)
+            let counts: ClosedRange<Int64> = 0...1 << 40
+            try reader.openObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "host": row.host = try reader.string()
+                case "by": row.by = try reader.string()
+                case "state": row.state = try reader.value("a state of a host") { State(rawValue: $0) }
+                case "code": row.code = try reader.string()
+                case "since": row.since = try reader.time()
+                case "until": row.until = try reader.time()
+                case "at": row.at = try reader.time()
+                case "limit": row.limit = Int(try reader.integer(in: counts))
+                case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
+                case "waitingFast": row.waitingFast = Int(try reader.integer(in: counts))
+                case "waitingSlow": row.waitingSlow = Int(try reader.integer(in: counts))
+                case "checks": row.checks = Int(try reader.integer(in: counts))
+                case "matches": row.matches = Int(try reader.integer(in: counts))
+                case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
+                default: try reader.skip()
+                }
+            }
+            return row
+        }
+    }
+}
+
+/// What all rows together say of one host.
+package struct OriginSummary: Sendable, Hashable {
+    package private(set) var host: String
+    package private(set) var state = OriginRow.State.open
+    package private(set) var code: String?
+    package private(set) var since: Int64?
+    package private(set) var until: Int64?
+    package private(set) var limit = 0
+    package private(set) var inFlight = 0
+    package private(set) var waitingFast = 0
+    package private(set) var waitingSlow = 0
+    private var (checks, matches) = (0, 0)
+    package private(set) var staleAnswers = 0
+
+    /// How often a fetch of what was known found nothing new, from 0 to 1; nil where there was none.
+    package var matchRate: Double? { checks > 0 ? Double(min(matches, checks)) / Double(checks) : nil }
+
+    /// A worker tells again what it knows; one that has not for so long is gone, milliseconds.
+    package static let freshness: Int64 = 30_000
+
+    /// By host, in their order. Rows may come in any order.
+    package static func all(of rows: [OriginRow], at now: Int64) -> [OriginSummary] {
+        Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, at: now) }.sorted { $0.host < $1.host }
+    }
+
+    private init(_ host: String, rows: [OriginRow], at now: Int64) {
+        self.host = host
+        let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
+        for row in rows {
+            let isFresh = row.at > now - Self.freshness
+            if !row.isOperators {
+                limit += isFresh ? row.limit : 0
+                inFlight += isFresh ? row.inFlight : 0
+                waitingFast += row.waitingFast
+                waitingSlow += row.waitingSlow
+                checks += row.checks
+                matches += row.matches
+                staleAnswers += row.staleAnswers
+            }
+            // A block counts though its worker is gone: the next one reads of it.
+            let counts = row.state == .blocked ? row.until.map { $0 > now } ?? false : isFresh
+            guard row.at > opened, counts, row.state.severity > state.severity else { continue }
+            (state, code, since, until) = (row.state, row.code, row.since, row.until)
+        }
+    }
+}
+
+extension OriginRow.State {
+    fileprivate var severity: Int {
+        switch self {
+        case .open: 0
+        case .slowed: 1
+        case .probing: 2
+        case .blocked: 3
+        }
+    }
+}

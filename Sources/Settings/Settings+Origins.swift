@@ -1,0 +1,233 @@
+package import Canonical
+package import KafkaSetup
+
+extension Settings {
+    /// How hosts are treated: all of them, and groups of them.
+    package struct Origins: Sendable, Equatable {
+        package var concurrency = 6
+        package var breaker = Breaker()
+        package var backoff = Duration.seconds(60)
+        package var freshness = Freshness()
+        package var staleIfError = Duration.seconds(7 * 86_400)
+        /// In the order in which they were named.
+        package var groups: [Group] = []
+
+        package struct Breaker: Sendable, Equatable {
+            package var failures = 5
+            package var pause = Duration.seconds(30)
+        }
+
+        package struct Freshness: Sendable, Equatable {
+            package var floor = Duration.zero
+            package var ceiling = Duration.seconds(30 * 86_400)
+        }
+
+        /// What `origins.NAME` says; 0 where it says nothing.
+        package struct Group: Sendable, Equatable {
+            package let name: String
+            package var hosts: [String] = []
+            package var concurrency = 0
+            package var rate = 0.0
+            package var bytesPerSecond = 0
+            package var attempts = 0
+            package var headers: [OriginHeader] = []
+        }
+
+        subscript(name: String) -> Group {
+            get { groups.first { $0.name == name } ?? Group(name: name) }
+            set {
+                if let place = groups.firstIndex(where: { $0.name == name }) {
+                    groups[place] = newValue
+                } else {
+                    groups.append(newValue)
+                }
+            }
+        }
+    }
+
+    /// The groups as URLs are held against them.
+    package var originGroups: [OriginGroup] {
+        origins.groups.compactMap { try? OriginGroup(name: $0.name, hosts: $0.hosts, hasHeaders: !$0.headers.isEmpty) }
+    }
+
+    static let originKeys: [SettingKey] = [
+        SettingKey(
+            "origins.concurrency", \.origins.concurrency, .whole(1...1024),
+            "Fetches at once from one host (scheme, name and port), at most. A host begins with two, gets one more after each round of good answers, and half of it after a failure. Slow jobs have a third of that, and one at least. No host gets more than half of fetch.concurrency."
+        ),
+        SettingKey(
+            "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
+            "After so many failures in a row (5xx, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. 0: never."
+        ),
+        SettingKey(
+            "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),
+            "For how long a host is left alone the first time; the second time twice as long, and so on, up to ten minutes or twenty times this, whichever is less. After half an hour without trouble it is the first time again."
+        ),
+        SettingKey(
+            "origins.backoff", \.origins.backoff, .duration(.zero ... .seconds(86_400)),
+            "The same for a host that answers 429, or 503 twice in a row, without a Retry-After; doubled each time, up to a day. With a Retry-After it is left alone for as long as that says, a day at most. 0ms: such answers are failures like others."
+        ),
+        SettingKey(
+            "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
+            "What was fetched is not asked for again sooner, however short its origin says that it is fresh; no-store and no-cache are heeded all the same."
+        ),
+        SettingKey(
+            "origins.freshness.ceiling", \.origins.freshness.ceiling,
+            .duration(.seconds(1) ... .seconds(3650 * 86_400)),
+            "What was fetched counts as fresh no longer, whatever its origin says (Cache-Control, Expires, a tenth of the time since Last-Modified up to three days). Where it says nothing, store.maxAge counts."
+        ),
+        SettingKey(
+            "origins.staleIfError", \.origins.staleIfError, .duration(.zero ... .seconds(3650 * 86_400)),
+            "How long what is no longer fresh may answer jobs while its origin fails. An origin's own stale-if-error counts before it, must-revalidate and no-cache forbid it."
+        ),
+    ]
+
+    /// The settings of one group of hosts.
+    static func groupKeys(_ group: String) -> [SettingKey] {
+        [
+            SettingKey(
+                group, "hosts", \.hosts,
+                .list(of: "host names and *.example.com (every name below it)", { $0.isEmpty ? nil : $0 }),
+                "The hosts of the group, at any port: they are treated as one."),
+            SettingKey(
+                group, "concurrency", \.concurrency, .whole(0...1024),
+                "Fetches at once from all of them; it begins with a quarter of that. 0: origins.concurrency."),
+            SettingKey(
+                group, "rate", \.rate, .rate, "Fetches begun in a second, such as 200/s or 30/m. 0: as they come."),
+            SettingKey(
+                group, "bytesPerSecond", \.bytesPerSecond, .size(0...1 << 40),
+                "Bytes of bodies a second, on average. 0B: as they come."),
+            SettingKey(
+                group, "attempts", \.attempts, .whole(0...1000),
+                "How often a job is tried where its host is at fault. 0: for as long as retry.giveUp says."),
+            SettingKey(
+                group, "headers", \.headers, .originHeaders,
+                "Headers that its hosts are asked with, and no others: a value, or file:PATH or environment:NAME to read it from. The group's name is part of the keys of its sources then, so publishers need the same settings."
+            ),
+        ]
+    }
+
+    /// By name: of the table, or of a group of hosts (`origins.cdn.hosts`).
+    static func key(_ name: String) -> SettingKey? {
+        if let key = keys.first(where: { $0.name == name }) { return key }
+        guard let group = groupName(in: name) else { return nil }
+        return groupKeys(group).first { $0.name == name }
+    }
+
+    /// `cdn` of `origins.cdn` and `origins.cdn.hosts`, if that is none of the table's.
+    static func groupName(in name: String) -> String? {
+        let parts = name.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count > 1, parts[0] == "origins", (1...64).contains(parts[1].utf8.count),
+            parts[1].utf8.allSatisfy({ SettingName.has($0) }),
+            !keys.contains(where: { $0.name == "origins.\(parts[1])" || $0.name.hasPrefix("origins.\(parts[1]).") })
+        else { return nil }
+        return String(parts[1])
+    }
+
+    /// The table, and what the groups have that are there.
+    package var allKeys: [SettingKey] { Settings.keys + origins.groups.flatMap { Settings.groupKeys($0.name) } }
+    /// For the reference page.
+    package static let groupKeys = groupKeys("NAME")
+}
+
+/// A header that the hosts of a group are asked with.
+package struct OriginHeader: Sendable, Equatable {
+    package enum Place: Sendable, Equatable {
+        case here(Secret)
+        case file(String)
+        case environment(String)
+    }
+
+    package let name: String
+    package let place: Place
+    /// Once it is read.
+    package internal(set) var value: Secret?
+
+    /// As it is sent: not to be shown.
+    package var revealed: (name: String, value: String)? { value.map { (name, $0.revealed) } }
+
+    var description: String {
+        switch place {
+        case .here(let value): "\(name): \(value)"
+        case .file(let path): "\(name): file:\(path)"
+        case .environment(let variable): "\(name): environment:\(variable)"
+        }
+    }
+
+    /// What the client says itself, and what would change how the answer comes.
+    private static let own: Set<String> = [
+        "host", "user-agent", "accept-encoding", "if-none-match", "if-modified-since", "connection", "content-length",
+        "transfer-encoding", "te", "upgrade", "range", "expect",
+    ]
+
+    static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && !own.contains(name.lowercased())
+            && name.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 || $0 == 0x2D || $0 == 0x5F }
+    }
+
+    mutating func read(_ environment: [String: String]) throws(SettingRefusal) {
+        switch place {
+        case .here(let text): value = text
+        case .file(let path): value = Secret(try SecretFile.line(in: path))
+        case .environment(let variable):
+            guard let text = environment[variable]?.withoutLineEnd, text.isOneLine, !text.isEmpty else {
+                throw SettingRefusal("names the variable \(variable), which does not hold one line of text.")
+            }
+            value = Secret(text)
+        }
+    }
+}
+
+extension SettingType where Value == [OriginHeader] {
+    /// `{Authorization: file:/run/secrets/cdn, X-Tenant: shop}`.
+    static var originHeaders: Self {
+        SettingType(
+            expectation:
+                "a map of header names, none of those that every request has, to file:PATH, environment:NAME or a value",
+            read: { node, folder in
+                guard let entries = node.entries else { return nil }
+                var headers: [OriginHeader] = []
+                for entry in entries {
+                    guard OriginHeader.isName(entry.key), case .scalar(let text) = entry.value.content, !text.isEmpty,
+                        text.isOneLine, !headers.contains(where: { $0.name.lowercased() == entry.key.lowercased() })
+                    else { return nil }
+                    let place: OriginHeader.Place
+                    if text.hasPrefix("file:") {
+                        let path = String(text.dropFirst(5))
+                        place = .file(folder.map { path.hasPrefix("/") ? path : $0 + "/" + path } ?? path)
+                    } else if text.hasPrefix("environment:") {
+                        place = .environment(String(text.dropFirst(12)))
+                    } else {
+                        place = .here(Secret(text))
+                    }
+                    headers.append(OriginHeader(name: entry.key, place: place))
+                }
+                return headers
+            },
+            write: { "{" + $0.map(\.description).joined(separator: ", ") + "}" }, isSecret: true)
+    }
+}
+
+extension SettingType where Value == Double {
+    /// A second: `200/s`, `30/m`, `1000/h`.
+    static var rate: Self {
+        scalar(
+            "a rate such as 200/s, 30/m or 1000/h, or 0",
+            { text in
+                if text == "0" { return 0 }
+                let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+                let seconds: [Substring: Double] = ["s": 1, "m": 60, "h": 3_600]
+                guard parts.count == 2, let number = Int(parts[0]), (1...1_000_000).contains(number),
+                    let unit = seconds[parts[1]]
+                else { return nil }
+                return Double(number) / unit
+            },
+            write: { rate in
+                let units: [(Double, String)] = [(1, "s"), (60, "m"), (3_600, "h")]
+                let whole = units.first {
+                    (rate * $0.0).rounded() >= 1 && abs((rate * $0.0).rounded() - rate * $0.0) < 1e-6
+                }
+                return rate == 0 ? "0" : whole.map { "\(Int((rate * $0.0).rounded()))/\($0.1)" } ?? "\(rate)/s"
+            })
+    }
+}

@@ -1,0 +1,38 @@
+/// A piece of a job's way as OpenTelemetry has it: times in nanoseconds since 1970.
+package struct Span: Sendable, Equatable {
+    package enum Kind: Int, Sendable {
+        case `internal` = 1
+        case client = 3
+        case consumer = 5
+    }
+
+    package enum Value: Sendable, Equatable {
+        case string(String)
+        case int(Int64)
+    }
+
+    package let trace: String
+    package let id: String
+    package let parent: String?
+    package let name: String
+    package let kind: Kind
+    package let begin: Int64
+    package let end: Int64
+    package let attributes: [(name: String, value: Value)]
+    /// Why it failed; nil if it did not.
+    package let failure: String?
+
+    package init(
+        trace: String, id: String, parent: String?, name: String, kind: Kind, begin: Int64, end: Int64,
+        attributes: [(name: String, value: Value)] = [], failure: String? = nil
+    ) {
+        (self.trace, self.id, self.parent, self.name, self.kind) = (trace, id, parent, name, kind)
+        (self.begin, self.end, self.attributes, self.failure) = (begin, max(begin, end), attributes, failure)
+    }
+
+    package static func == (a: Self, b: Self) -> Bool {
+        (a.trace, a.id, a.parent, a.name, a.kind) == (b.trace, b.id, b.parent, b.name, b.kind)
+            && (a.begin, a.end, a.failure) == (b.begin, b.end, b.failure)
+            && a.attributes.elementsEqual(b.attributes, by: ==)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Canonical
+internal import Digest
+internal import Failures
+internal import ImageModel
+package import Partition
+package import Records
+package import Telemetry
+
+/// One try of a job as spans: itself, from its record's append to its answer, and a span below it for each step.
+///
+/// Ids follow from the job's id and its record's place: no chance is needed, all tries of a job that came without a
+/// `traceparent` are one trace, and a replay repeats its ids.
+package struct JobTrace: Sendable {
+    private let context: TraceContext
+    private let id: String
+    private let record: Record
+    private let job: String
+
+    /// nil where it is not sampled: by its publisher's word, or where there is none by the share.
+    package init?(_ record: Record, job: String, traceparent: String?, share: Double) {
+        (self.record, self.job) = (record, job)
+        if let given = traceparent.flatMap(TraceContext.init) {
+            guard given.isSampled else { return nil }
+            context = given
+        } else {
+            let trace = String(Self.digits(of: job).prefix(32))
+            guard TraceContext.isSampled(trace, share: share) else { return nil }
+            context = TraceContext(trace: trace, parent: nil, isSampled: true)
+        }
+        id = String(Self.digits(of: "\(job)/\(record.topic.rawValue)-\(record.partition)-\(record.offset)").prefix(16))
+    }
+
+    /// - Parameters:
+    ///   - now: wall and monotonic time of one moment, nanoseconds: steps are monotonic.
+    package func spans(_ disposition: Disposition, steps: [Step], at now: (wall: Int64, monotonic: Int64)) -> [Span] {
+        var attributes: [(name: String, value: Span.Value)] = [
+            ("messaging.system", .string("kafka")),
+            ("messaging.destination.name", .string(record.topic.rawValue)),
+            ("messaging.destination.partition.id", .string("\(record.partition)")),
+            ("messaging.kafka.offset", .int(record.offset)),
+            ("mezzotint.job", .string(job)),
+        ]
+        var failure: String?
+        switch disposition {
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+            attributes += [
+                ("mezzotint.outcome", .string(outcome.kind.rawValue)),
+                ("mezzotint.lane", .string(outcome.lane.rawValue)),
+                ("mezzotint.attempts", .int(Int64(outcome.attempts))),
+                ("url.full", .string(outcome.url.shown.description)),
+            ]
+            if let cause = outcome.failure {
+                attributes.append(("error.type", .string(cause.code)))
+                failure = cause.message
+            }
+        case .retry(let pending, _, let cause):
+            attributes += [
+                ("mezzotint.outcome", .string("retry")), ("mezzotint.lane", .string(pending.job.lane.rawValue)),
+                ("mezzotint.attempts", .int(Int64(pending.attempts))), ("error.type", .string(cause.code)),
+                ("url.full", .string(pending.job.url.shown.description)),
+            ]
+            failure = cause.message
+        case .rekey: attributes.append(("mezzotint.outcome", .string("rekey")))
+        }
+        let begin = record.timestamp * 1_000_000
+        if let first = steps.first {
+            let waited = (now.wall - now.monotonic + first.begin - begin) / 1_000_000
+            attributes.append(("mezzotint.waited_ms", .int(max(0, waited))))
+        }
+        let own = Span(
+            trace: context.trace, id: id, parent: context.parent, name: "job", kind: .consumer, begin: begin,
+            end: now.wall, attributes: attributes, failure: failure)
+        return [own]
+            + steps.enumerated().map { number, step in
+                Span(
+                    trace: context.trace, id: String(Self.digits(of: "\(id)/\(number)").prefix(16)), parent: id,
+                    name: step.name.text, kind: step.name == .fetch ? .client : .internal,
+                    begin: now.wall - now.monotonic + step.begin, end: now.wall - now.monotonic + step.end)
+            }
+    }
+
+    /// Of a text's digest; never all zero, which no id may be.
+    private static func digits(of text: String) -> String { SHA256.digest(of: Array(text.utf8)).hex }
+}
+
+extension Step.Name {
+    fileprivate var text: String {
+        switch self {
+        case .fetch: "fetch"
+        case .render: "render"
+        case .store: "store"
+        case .announce: "announce"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import ImageModel
+internal import Partition
+internal import Records
+package import Telemetry
+
+/// Where spans of sampled jobs go.
+package struct TraceSink: Sendable {
+    /// Of the jobs whose publisher says nothing, between 0 and 1.
+    package let share: Double
+    package let send: @Sendable ([Span]) -> Void
+
+    package init(share: Double, send: @escaping @Sendable ([Span]) -> Void) { (self.share, self.send) = (share, send) }
+}
+
+/// What is measured of jobs on their way. Nothing here decides anything.
+extension Worker {
+    /// A step of a flight ended.
+    func note(_ step: Step, of flight: FlightID, _ lane: Lane) {
+        timings.note(step, on: lane)
+        guard let traces = configuration.traces, let owned = partitions[flight.partition] else { return }
+        for pending in owned.state.pendingJobs(of: flight) where trace(pending, traces) != nil {
+            owned.steps[pending.place, default: []].append(step)
+        }
+    }
+
+    private func trace(_ pending: PendingJob, _ traces: TraceSink) -> JobTrace? {
+        JobTrace(pending.record, job: pending.job.id, traceparent: pending.job.traceparent, share: traces.share)
+    }
+
+    /// A source is to be fetched, though variants of it may be stored.
+    func noteRefusals(of flight: FlightID, _ owned: OwnedPartition, at now: Int64) {
+        timings.refuse(owned.state.donorRefusals(of: flight, at: now))
+    }
+
+    /// What a flight made is announced: each of its jobs waited until the first permit, and has what it asked for.
+    func noteMade(_ flight: FlightID) {
+        guard let state = partitions[flight.partition]?.state, let began = state.beginning(of: flight) else { return }
+        let work = monotonic - began
+        let begun = now - work
+        for pending in state.pendingJobs(of: flight) {
+            timings.wait(.milliseconds(begun - pending.firstSeen), on: pending.job.lane)
+            timings.work(.milliseconds(work), on: pending.job.lane)
+        }
+    }
+
+    /// A record's answer is decided.
+    func noteAnswer(_ record: Record, _ disposition: Disposition, of owned: OwnedPartition, at now: Int64) {
+        if let outcome = disposition.outcome, outcome.kind == .unchanged {
+            timings.wait(.milliseconds(now - record.timestamp), on: outcome.lane)
+        }
+        guard let traces = configuration.traces else { return }
+        let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
+        let job: (id: String, traceparent: String?) =
+            switch disposition {
+            case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+                (outcome.job, outcome.traceparent)
+            case .retry(let pending, _, _): (pending.job.id, pending.job.traceparent)
+            case .rekey(let job): (job.id, job.traceparent)
+            }
+        guard let trace = JobTrace(record, job: job.id, traceparent: job.traceparent, share: traces.share) else {
+            return
+        }
+        traces.send(trace.spans(disposition, steps: steps, at: (now * 1_000_000, monotonicNanoseconds)))
+    }
+}

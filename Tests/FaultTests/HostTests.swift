@@ -1,0 +1,189 @@
+import Foundation
+import Glibc
+import ImageModel
+import Records
+import TestPixels
+import TestSupport
+import TestWorkplace
+import Testing
+
+@Suite("Hosts that fail, ask to be left alone, or are slow, through real processes", .timeLimit(.minutes(2)))
+struct HostTests {
+    private let picture = LocalOrigin.Answer.bytes(
+        Pixels.photograph(width: 96, height: 72, seed: 9).png, type: "image/png")
+
+    private func place(_ settings: String...) throws -> Workplace {
+        try Workplace(
+            ["retry.attempts=0", "origins.breaker.failures=5", "origins.breaker.pause=200ms", "origins.backoff=200ms"]
+                + settings)
+    }
+
+    @Test("One that is away for a while: no job is dead, few ask it, and all are done soon after it is back")
+    func outage() async throws {
+        let place = try place()
+        let paths = (0..<60).map { "/\($0).png" }
+        for path in paths { place.origin.serve(path, .status(500)) }
+        try place.publish(
+            paths.enumerated().map { (place.origin.url($1), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow) })
+        let worker = try place.worker(untilIdle: false)
+        await worker.says("is left alone")
+        let tiers: [Topic] = [.retry10s, .retry1m]
+        try await eventually {
+            var waiting = 0
+            for topic in tiers { waiting += try await place.records(topic).count }
+            return waiting >= 40
+        }
+        #expect(place.origin.requestCount < 30)
+        for path in paths { place.origin.serve(path, picture) }
+        try await eventually { try await place.outcomes().count == 60 }
+        worker.signal(SIGTERM)
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["jobs"] == 60 && summary["stored"] == 60 && summary["dead"] == 0 && summary["waiting"] == 0)
+        #expect(summary["requests"] == place.origin.requestCount)
+        #expect(try await place.outcomes().allSatisfy { $0.kind == .stored })
+    }
+
+    @Test("One that says when it wants to be asked again is left alone until then")
+    func retryAfter() async throws {
+        let place = try place()
+        place.origin.serve("/a.png", .status(429, headers: [("Retry-After", "2")], body: []), picture)
+        place.origin.serve("/b.png", picture)
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
+        let worker = try place.worker()
+        await worker.says("is left alone")
+        try place.publish([(place.origin.url("/b.png"), ["24x24-q80.webp"], .fast)], id: "b")
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["stored"] == 2 && summary["requests"] == 3 && summary["seconds"] >= 2)
+        let outcomes = try await place.outcomes()
+        #expect(outcomes.first { $0.job == "b-0" }?.attempts == 0)
+    }
+
+    @Test("With patience a worker ends though jobs wait for a host, and says how many; another one goes on with them")
+    func patience() async throws {
+        let place = try place()
+        place.origin.serve("/0.png", .status(503, headers: [("Retry-After", "3600")], body: []), picture)
+        for number in 1..<5 { place.origin.serve("/\(number).png", picture) }
+        let other = try LocalOrigin()
+        other.serve("/a.png", picture)
+        try place.publish([(place.origin.url("/0.png"), ["24x24-q80.webp"], .fast)], id: "first")
+        let first = try place.worker([], patience: "10s")
+        let ended = try await first.ended()
+        #expect(ended.status == 0 && place.origin.requestCount == 1, "\(ended.errors)")
+        let summary = try Summary(ended)
+        #expect(summary["jobs"] == 0 && summary["waiting"] == 1 && summary["requests"] == 1)
+        try place.publish([(other.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "other")
+        // Another worker reads that the host is left alone.
+        let second = try Summary(try await place.worker([], patience: "10s").ended())
+        #expect(second["jobs"] == 1 && second["waiting"] == 1 && second["requests"] == 1)
+        #expect(try place.run("origins", "unblock", place.origin.url("")).status == 0)
+        let last = try await place.work()
+        #expect(last["jobs"] == 1 && last["stored"] == 1 && last["waiting"] == 0)
+        let usage = try Built.run("mezzotint-worker", ["--patience", "1s"])
+        #expect(usage.status == 2)
+    }
+
+    @Test("A job is given up when its origin has been at fault for so long, by setting or by its own word")
+    func givesUp() async throws {
+        let place = try place("retry.giveUp.slow=1500ms", "origins.breaker.failures=0", "origins.backoff=0ms")
+        for path in ["/a.png", "/b.png"] { place.origin.serve(path, .status(500)) }
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .slow)], id: "a")
+        let own = "{\"url\":\"\(place.origin.url("/b.png"))\",\"variants\":[\"8x8.png\"],\"id\":\"b\",\"giveUp\":0}"
+        #expect(try place.run("publish", "-", input: own).status == 0)
+        let summary = try await place.work()
+        #expect(summary["dead"] == 2 && place.origin.requests(of: "/b.png") == 1)
+        // Waits of 200 ms at most.
+        #expect((7...60).contains(place.origin.requests(of: "/a.png")) && summary["seconds"] >= 1)
+    }
+
+    @Test("A source that is not there is not asked for again soon")
+    func remembered() async throws {
+        let place = try place()
+        let url = place.origin.url("/none.png")
+        let worker = try place.worker(untilIdle: false)
+        for round in 1...3 {
+            try place.publish([(url, ["\(round)x8.png"], .fast)], id: "round\(round)")
+            try await eventually { try await place.outcomes().count == round }
+        }
+        #expect(place.origin.requestCount == 1)
+        #expect(try await place.outcomes().allSatisfy { $0.kind == .failed && $0.failure?.code == "fetch.not-found" })
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+    }
+
+    @Test("A flood of a host that hangs keeps a job of another one waiting for nothing, in one partition and lane")
+    func flood() async throws {
+        let place = try place("log.partitions=1", "worker.readAhead=64")
+        let hanging = try LocalOrigin()
+        let gate = Gate()
+        let count = 300
+        for number in 0..<count { hanging.serve("/\(number).png", .gated(gate, picture)) }
+        place.origin.serve("/a.png", picture)
+        try place.publish((0..<count).map { (hanging.url("/\($0).png"), ["24x24-q80.webp"], .fast) }, id: "flood")
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "healthy")
+        let worker = try place.worker(
+            "origins.concurrency=6", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        try await eventually { try await place.outcomes().map(\.job) == ["healthy-0"] }
+        #expect(hanging.requestCount <= 6)
+        gate.open()
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)
+        #expect(hanging.requestCount == count)
+    }
+}
+
+/// What people see of hosts, and tell workers of them.
+extension HostTests {
+    private struct Row: Decodable {
+        let host: String
+        let state: String
+        let since: String?
+        let until: String?
+        let limit: Int
+        let inFlight: Int
+        let waitingFast: Int
+        let waitingSlow: Int
+        let matchRate: Double?
+        let staleAnswers: Int
+    }
+
+    private func hosts(_ place: Workplace) throws -> [Row] {
+        let ended = try place.run("origins", "--json")
+        #expect(ended.status == 0, "\(ended.errors)")
+        return try JSONDecoder().decode([Row].self, from: Data(ended.output.utf8))
+    }
+
+    @Test("A host that is blocked by hand is not asked until it is unblocked, and then at once; people see both")
+    func byHand() async throws {
+        let place = try place()
+        let host = "http://127.0.0.1:\(place.origin.port)"
+        place.origin.serve("/first.png", picture)
+        for number in 0..<8 { place.origin.serve("/\(number).png", picture) }
+        try place.publish([(place.origin.url("/first.png"), ["24x24-q80.webp"], .fast)], id: "first")
+        let worker = try place.worker(untilIdle: false)
+        try await eventually { try hosts(place).map(\.state) == ["open"] }
+        let row = try #require(try hosts(place).first)
+        #expect(row.host == host && row.limit >= 2 && row.since == nil && row.until == nil)
+
+        #expect(try place.run("origins", "block", "127.0.0.1:\(place.origin.port)", "--for", "1h").status == 0)
+        await worker.says("is left alone")
+        let jobs: [(url: String, variants: [String], lane: Lane)] = (0..<8).map {
+            (place.origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow)
+        }
+        try place.publish(jobs)
+        try await eventually {
+            guard let row = try hosts(place).first else { return false }
+            return row.state == "blocked" && row.waitingFast == 4 && row.waitingSlow == 4 && row.until != nil
+        }
+        #expect(place.origin.requestCount == 1)
+        #expect(try place.run("origins").output.contains("blocked"))
+        #expect(try place.run("origins", "unblock", host).status == 0)
+        try await eventually { try await place.outcomes().count == 9 }
+        try await eventually {
+            try hosts(place).allSatisfy { $0.state == "open" && $0.waitingFast + $0.waitingSlow == 0 }
+        }
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+        #expect(try place.run("origins", "block").status == 2)
+        #expect(try place.run("origins", "block", host, "--for", "soon").status == 2)
+    }
+}

@@ -1,0 +1,219 @@
+import Canonical
+import Failures
+import Partition
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+@Suite("Hosts: how many fetches at once, and when they are left alone", .timeLimit(.minutes(1)))
+struct OriginStateTests {
+    private let host = OriginHost(of: "http://one.example/")
+    private let good = OriginAnswer.answered(bytes: 0)
+    private let bad = OriginAnswer.failed
+
+    private func flight(_ number: Int) -> FlightID { FlightID(PartitionID(0), number) }
+
+    private func state(_ change: (inout OriginRules) -> Void = { _ in }) -> OriginState {
+        var rules = OriginRules()
+        change(&rules)
+        return OriginState(host, rules, most: 100)
+    }
+
+    /// One fetch, begun and answered at once.
+    @discardableResult
+    private func fetch(
+        _ state: inout OriginState, _ answer: OriginAnswer, at now: Int64 = 0, number: Int = 1
+    ) -> OriginState.Change? {
+        state.begin(flight(number), isSlow: false, at: now)
+        defer { state.end(flight(number), isSlow: false) }
+        return state.note(answer, of: flight(number), because: "x", at: Moment(now))
+    }
+
+    @Test("It begins with two, and gets one more after as many good answers as it has, up to the ceiling")
+    func grows() {
+        var state = state()
+        var limits: [Int] = []
+        for _ in 0..<20 {
+            limits.append(state.limit)
+            fetch(&state, good)
+        }
+        #expect(limits == [2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6])
+    }
+
+    @Test(
+        "Where it begins depends on its ceiling",
+        arguments: [(1, 1), (2, 2), (6, 2), (8, 2), (12, 3), (64, 16), (400, 25)])
+    func start(ceiling: Int, start: Int) {
+        #expect(state { $0.concurrency = ceiling }.limit == start)
+    }
+
+    @Test("Fetches that were under way together halve it once, and those that began later again")
+    func halves() {
+        var state = state {
+            ($0.start, $0.failures) = (6, 0)
+        }
+        for number in 1...6 { state.begin(flight(number), isSlow: false, at: 0) }
+        for number in 1...3 { _ = state.note(bad, of: flight(number), at: Moment(0)) }
+        #expect(state.limit == 3 && state.slowed?.from == 6)
+        state.begin(flight(7), isSlow: false, at: 0)
+        _ = state.note(bad, of: flight(7), at: Moment(0))
+        #expect(state.limit == 1)
+        fetch(&state, bad)
+        #expect(state.limit == 1)
+        for _ in 0..<15 { fetch(&state, good) }
+        #expect(state.limit == 6 && state.slowed == nil)
+    }
+
+    @Test("Slow flights hold a third at most, and one at least", arguments: [(1, 1), (2, 1), (5, 1), (6, 2), (64, 21)])
+    func slow(limit: Int, slow: Int) {
+        var state = state { ($0.concurrency, $0.start) = (limit, limit) }
+        for number in 0..<slow {
+            #expect(state.mayBegin(isSlow: true, at: 0))
+            state.begin(flight(number), isSlow: true, at: 0)
+        }
+        #expect(!state.mayBegin(isSlow: true, at: 0) && state.mayBegin(isSlow: false, at: 0) == (limit > slow))
+    }
+
+    @Test(
+        "It is left alone after five failures in a row, or half of twenty",
+        arguments: [
+            ("----", false), ("-----", true), ("+-+-+-+-+-+-+-+-+-+", false), ("+-+-+-+-+-+-+-+-+-+-", true),
+            ("-++-++-++-++-++-++-++-++-++-++", false), ("----+----", false), ("++++++++++++++++++++++++-----", true),
+        ])
+    func breaker(answers: String, isBlocked: Bool) {
+        var state = state()
+        for answer in answers { fetch(&state, answer == "+" ? good : bad) }
+        #expect((state.phase == .blocked(until: 30_000)) == isBlocked)
+        #expect((state.phase == .open) != isBlocked)
+    }
+
+    @Test("One flight sees whether it answers again; each that fails makes the wait longer, up to ten minutes")
+    func probes() {
+        var state = state()
+        for _ in 0..<5 { fetch(&state, bad) }
+        var (now, waits): (Int64, [Int64]) = (0, [])
+        for round in 1...25 {
+            guard case .blocked(let until) = state.phase else { return #expect(Bool(false), "\(state.phase)") }
+            waits.append((until - now) / 1_000)
+            #expect(!state.mayBegin(isSlow: false, at: until - 1) && state.mayBegin(isSlow: true, at: until))
+            now = until
+            state.begin(flight(round), isSlow: true, at: now)
+            #expect(!state.mayBegin(isSlow: false, at: now + 1_000_000) && state.phase == .probing(flight(round)))
+            #expect(
+                state.note(round < 25 ? bad : good, of: flight(round), at: Moment(now)) == (round < 25 ? nil : .opened))
+            state.end(flight(round), isSlow: true)
+        }
+        #expect(waits == (1...25).map { min(600, 30 * Int64($0)) })
+        #expect(state.phase == .open && state.limit == 1 && state.trouble == nil)
+        // It flaps: the wait goes on from there, and begins anew after half an hour of quiet.
+        for _ in 0..<5 { fetch(&state, bad, at: now) }
+        #expect(state.phase == .blocked(until: now + 600_000))
+        state.open(at: now)
+        for _ in 0..<5 { fetch(&state, bad, at: now + 1_800_000) }
+        #expect(state.phase == .blocked(until: now + 1_830_000))
+    }
+
+    @Test("A probe that tells nothing is followed by the next one at once, and what was under way tells nothing either")
+    func untold() {
+        var state = state()
+        state.begin(flight(9), isSlow: false, at: 0)
+        state.begin(flight(8), isSlow: false, at: 0)
+        for _ in 0..<5 { fetch(&state, bad) }
+        _ = state.note(good, of: flight(9), at: Moment(1))
+        _ = state.note(.refused(after: nil, mayBeOfURL: false), of: flight(8), at: Moment(1))
+        #expect(state.phase == .blocked(until: 30_000))
+        fetch(&state, .unasked, at: 30_000)
+        #expect(state.mayBegin(isSlow: false, at: 30_000))
+    }
+
+    @Test("It is left alone for as long as it says, a day at most, and by doubled waits where it does not say")
+    func refusals() {
+        var state = state()
+        #expect(fetch(&state, .refused(after: 5_000, mayBeOfURL: false)) == .blocked)
+        #expect(state.phase == .blocked(until: 5_000))
+        var (now, waits): (Int64, [Int64]) = (5_000, [])
+        for _ in 0..<13 {
+            #expect(fetch(&state, .refused(after: nil, mayBeOfURL: false), at: now) == nil)
+            guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
+            waits.append((until - now) / 1_000)
+            now = until
+        }
+        #expect(waits == [60, 120, 240, 480, 960, 1_920, 3_840, 7_680, 15_360, 30_720, 61_440, 86_400, 86_400])
+        var spread = OriginState(host, OriginRules(), most: 9)
+        spread.begin(flight(1), isSlow: false, at: 0)
+        _ = spread.note(.refused(after: nil, mayBeOfURL: false), of: flight(1), jitter: 0.5, at: Moment(0))
+        #expect(spread.phase == .blocked(until: 63_000))
+    }
+
+    @Test(
+        "A 503 among good answers is a failure like others; the second in a row is the host's, as is the first of all")
+    func lone() {
+        let busy = OriginAnswer.refused(after: nil, mayBeOfURL: true)
+        var state = state()
+        fetch(&state, good)
+        #expect(fetch(&state, busy) == nil && state.phase == .open)
+        #expect(fetch(&state, busy) == .blocked && state.phase == .blocked(until: 60_000))
+        var new = self.state()
+        #expect(fetch(&new, busy) == .blocked)
+        var mild = self.state { $0.backoff = 0 }
+        for _ in 0..<4 { #expect(fetch(&mild, busy) == nil) }
+        #expect(fetch(&mild, busy) == .blocked)
+    }
+
+    @Test("Somebody blocks it and opens it, whatever it does")
+    func told() {
+        var state = state()
+        #expect(state.block(until: 3_600_000, because: "operator", at: Moment(0)) == .blocked)
+        #expect(!state.mayBegin(isSlow: false, at: 3_599_999) && state.trouble?.code == "operator")
+        state.open(at: 10)
+        #expect(state.mayBegin(isSlow: false, at: 10))
+    }
+
+    @Test("A rate and a number of bytes a second hold it back")
+    func paced() {
+        var state = state {
+            $0.limits["http://one.example"] = .init(concurrency: 50, rate: 10, bytesPerSecond: 1_000)
+        }
+        var begun: [Int64] = []
+        for now in stride(from: 0, to: 2_000, by: 50) as StrideTo<Int64> where state.mayBegin(isSlow: false, at: now) {
+            fetch(&state, .answered(bytes: 0), at: now)
+            begun.append(now)
+        }
+        #expect((20...21).contains(begun.count))
+        fetch(&state, .answered(bytes: 3_000), at: 10_000)
+        #expect(!state.mayBegin(isSlow: false, at: 12_900) && state.mayBegin(isSlow: false, at: 13_100))
+    }
+
+    private static let url = SourceURL("http://one.example/a")
+    /// Each way in which a fetch can fail: whether its host is at fault, and whether the source is remembered.
+    static let failures: [(FetchFailure, OriginAnswer, Remembrance?)] = [
+        (.status(url: url, 404), .answered(bytes: 0), .absent), (.status(url: url, 410), .answered(bytes: 0), .gone),
+        (.status(url: url, 403), .answered(bytes: 0), .absent), (.status(url: url, 418), .answered(bytes: 0), .absent),
+        (.status(url: url, 408), .failed, nil), (.status(url: url, 500), .failed, nil),
+        (.status(url: url, 504, retryAfter: 9), .failed, nil),
+        (.status(url: url, 429, retryAfter: 9_000), .refused(after: 9_000, mayBeOfURL: false), nil),
+        (.status(url: url, 503), .refused(after: nil, mayBeOfURL: true), nil),
+        (.resolution(url: url), .failed, nil), (.refusedName(url: url, address: "10.0.0.1"), .failed, nil),
+        (.connection(url: url, reason: ""), .failed, nil), (.deadline(url: url, phase: ""), .failed, nil),
+        (.truncated(url: url), .failed, nil), (.empty(url: url), .answered(bytes: 0), .absent),
+        (.tooLarge(url: url, limit: 1), .answered(bytes: 0), .absent),
+        (.badAnswer(url: url, reason: ""), .answered(bytes: 0), .absent),
+        (.encoded(url: url, encoding: ""), .answered(bytes: 0), .absent),
+        (.redirects(url: url, limit: 5), .answered(bytes: 0), .absent),
+        (.refusedHost(url: url, host: "", isListed: true), .unasked, nil), (.invalidURL(url), .unasked, nil),
+        (.noSpace(reason: ""), .unasked, nil), (.cancelled, .unasked, nil),
+    ]
+
+    @Test("What each failure tells of the host, and of the source", arguments: failures)
+    func told(failure: FetchFailure, answer: OriginAnswer, remembrance: Remembrance?) {
+        let report = Unfetched(failure)
+        #expect(report.answer == answer && report.remembrance == remembrance && report.note == FailureNote(failure))
+    }
+
+    @Test("A picture that cannot be read is no fault of its host")
+    func noPicture() {
+        let report = Unfetched(RenderFailure.malformed(.jpeg, reason: "it is none"))
+        #expect(report.answer == .answered(bytes: 0) && report.remembrance == .absent)
+    }
+}

@@ -1,0 +1,252 @@
+import Canonical
+import Digest
+import Failures
+import ImageModel
+import Partition
+import Planning
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+@Suite("Outages of hosts, in virtual time", .timeLimit(.minutes(2)))
+struct OutageTests {
+    /// One partition, its lanes and tiers, permits, and hosts of which one may be away. Jobs whose host answers are done
+    /// with that: their sources are not there.
+    private struct World {
+        static let readAhead = 256
+        static let lanes: [Topic] = [.jobsFast, .jobsSlow]
+
+        let dead = "http://dead.example/"
+        var now: Int64 = 1_000_000
+        /// How long an answer takes, milliseconds: of the one host, and of others.
+        var times: (slow: Int64, others: Int64) = (100, 20)
+        var isAway = false
+        var state: PartitionState
+        var permits: PermitScheduler
+        var logs: [Topic: [Record]] = [:]
+        var read: [Topic: Int] = [:]
+        var heads: [Topic: DelayHead] = [:]
+        var fetches: [(ends: Int64, flight: FlightID, url: String)] = []
+        /// When each request to the one host began, and each first one to others.
+        var requests: [Int64] = []
+        var others: [Int64] = []
+        var appends: [String: Int] = [:]
+        var (done, dead_) = (0, 0)
+        var most = (memory: 0, fetches: 0)
+
+        init() {
+            var rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 0))
+            rules.hostShare = Self.readAhead / 4
+            let origins = OriginRules()
+            rules.origins = origins
+            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
+            permits = PermitScheduler(PermitRules(render: 2, origins: origins))
+            for topic in Self.lanes { state.begin(topic, at: 0) }
+        }
+
+        mutating func publish(_ url: String, _ lane: Lane) {
+            let number = logs.values.reduce(0) { $0 + $1.count }
+            append(
+                NewRecord(topic: .jobs(lane), partition: PartitionID(0), key: [], value: Array("\(url)\(number)".utf8)))
+        }
+
+        private mutating func append(_ new: NewRecord) {
+            let offset = Int64(logs[new.topic]?.count ?? 0)
+            logs[new.topic, default: []].append(
+                Record(
+                    topic: new.topic, partition: new.partition, offset: offset, timestamp: now, key: [],
+                    value: new.value, headers: new.headers))
+        }
+
+        private func url(_ record: Record) -> String { String(decoding: record.value ?? [], as: UTF8.self) }
+
+        private mutating func next(_ topic: Topic, _ limit: Int) -> [Record] {
+            let start = read[topic, default: 0]
+            let records = (logs[topic] ?? []).dropFirst(start).prefix(limit)
+            read[topic] = start + records.count
+            return Array(records)
+        }
+
+        private mutating func take(_ topic: Topic) -> [Record] {
+            let room = Self.readAhead - (state.unfinished(topic) - state.waiting(topic))
+            guard let tier = DelayTier(topic) else { return next(topic, room) }
+            var head = heads[topic] ?? DelayHead(tier)
+            if head.isEmpty { head.add(next(topic, DelayHead.limit), at: now) }
+            var records = head.take(room, at: now)
+            if records.isEmpty {
+                let moment = Moment(now)
+                records = head.takeEarly(room) { record in
+                    guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= moment.wall else {
+                        return nil
+                    }
+                    return OriginHost(of: url(record))
+                } room: {
+                    state.room(for: $0, atMost: permits.use(of: $0, at: moment))
+                }
+            }
+            heads[topic] = head
+            return records
+        }
+
+        private mutating func feed(_ event: PartitionEvent) {
+            var work: [PartitionWork] = []
+            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            for piece in work {
+                switch piece {
+                case .fetch(let id, let request):
+                    let url = request.url
+                    let isOne = url.fetched.hasPrefix(dead)
+                    if isOne { requests.append(now) } else { others.append(now) }
+                    fetches.append((now + (isOne ? times.slow : times.others), id, url.fetched))
+                case .answer(let record, let disposition):
+                    switch disposition {
+                    case .retry(let pending, let tier, let cause):
+                        appends[pending.job.id, default: 0] += 1
+                        let note = RetryNote(
+                            job: pending.job.id, lane: pending.job.lane, attempt: pending.attempts,
+                            notBefore: pending.notBefore, firstSeen: pending.firstSeen, heldSince: pending.heldSince,
+                            failingSince: pending.failingSince, cause: cause, origin: record.jobOrigin)
+                        append(
+                            note.newRecord(
+                                topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0), at: now
+                            ))
+                    case .dead: dead_ += 1
+                    case .outcome, .owing, .paid: done += 1
+                    case .rekey: break
+                    }
+                    feed(.acknowledged([RecordPlace(record)]))
+                default: break
+                }
+            }
+        }
+
+        private func pending(_ record: Record) -> PendingJob {
+            let url = url(record)
+            let note = record.topic.isRetry ? try? RetryNote(record) : nil
+            let job = Job(
+                id: url, url: SourceURL(url), source: SourceKey(SHA256.digest(of: Array(url.utf8))),
+                variants: [VariantSpec(width: 10, height: 10, format: .webp)],
+                lane: note?.lane ?? record.topic.lane ?? .slow)
+            return PendingJob(
+                job: job, record: record, attempts: note?.attempt ?? 0, firstSeen: note?.firstSeen,
+                notBefore: note?.notBefore ?? 0, heldSince: note?.heldSince, failingSince: note?.failingSince,
+                isOfHost: note?.cause.isOfHost ?? false)
+        }
+
+        /// One tick of the worker.
+        mutating func step() {
+            now += 50
+            while let place = fetches.firstIndex(where: { $0.ends <= now }) {
+                let (_, flight, url) = fetches.remove(at: place)
+                let isDown = isAway && url.hasPrefix(dead)
+                let note =
+                    isDown
+                    ? FailureNote(code: "fetch.connection", message: "no", verdict: .retry)
+                    : FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
+                feed(.unfetched(flight, Unfetched(note, isDown ? .failed : .answered(bytes: 0))))
+            }
+            feed(.tick)
+            for topic in Topic.retries + Self.lanes {
+                for (place, record) in take(topic).enumerated() {
+                    feed(.arrived(pending(record)))
+                    if place % 32 == 31 { settle() }
+                }
+                settle()
+            }
+            let running = fetches.count { $0.url.hasPrefix(dead) }
+            most = (max(most.memory, state.unfinished), max(most.fetches, running))
+        }
+
+        private mutating func settle() {
+            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight)) }
+            for (flight, hold) in permits.takeHeld(at: Moment(now)) { feed(.held(flight, hold)) }
+        }
+
+        mutating func run(until end: Int64, _ isOver: (World) -> Bool = { _ in false }) {
+            while now < end, !isOver(self) { step() }
+        }
+    }
+
+    private static let minute: Int64 = 60_000
+
+    @Test(
+        "A host that is away for a while: nothing is dead, probes alone ask it, all is done at its limit afterwards, without a herd",
+        arguments: [1, 30, 120])
+    func outage(minutes: Int64) {
+        var world = World()
+        world.isAway = true
+        let count = 2_000
+        for number in 0..<count { world.publish(world.dead, number % 2 == 0 ? .fast : .slow) }
+        let (begin, outage) = (world.now, minutes * Self.minute)
+        world.run(until: begin + outage)
+        // Five in a row, what was under way beside them, and probes after 30 s, 60 s and so on up to ten minutes.
+        var (probes, wait, at) = (0, 30_000 as Int64, 0 as Int64)
+        while at + wait <= outage {
+            at += wait
+            wait = min(wait + 30_000, 600_000)
+            probes += 1
+        }
+        #expect(world.requests.count <= 7 + probes && world.requests.count >= 5)
+        #expect(world.done == 0 && world.dead_ == 0)
+        #expect(world.most.memory <= 2 * World.readAhead)
+        // Tiers of ten seconds, a minute, ten minutes, an hour, each as long as the outage was then; and probes in between.
+        #expect(world.appends.values.max() ?? 0 <= 6 + 9 + 6 + 3 + probes)
+
+        world.isAway = false
+        world.requests = []
+        let back = world.now
+        world.run(until: back + 2 * max(outage, 60 * Self.minute)) { $0.done == count }
+        #expect(world.done == count && world.dead_ == 0 && world.requests.count == count)
+        let first = (world.requests.first ?? .max) - back
+        #expect(first <= 610_000)
+        #expect(world.most.fetches <= 6)
+        // As slow ones, two of six at once, a tenth of a second and a tick each.
+        #expect((world.requests.last ?? .max) - back - first <= Int64(count) * 150 / 2)
+        let early = world.requests.filter { $0 - back - first < 1_000 }.count
+        #expect(early <= 30)
+    }
+
+    @Test("A host that is opened by hand is asked at once, however long its jobs would have waited")
+    func unblocked() {
+        var world = World()
+        world.isAway = true
+        for _ in 0..<500 { world.publish(world.dead, .slow) }
+        world.run(until: world.now + 40 * Self.minute)
+        (world.isAway, world.requests) = (false, [])
+        let now = world.now
+        world.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: Moment(now))
+        world.run(until: now + 10 * Self.minute) { $0.done == 500 }
+        #expect(world.done == 500 && world.requests.first == now + 50)
+    }
+
+    @Test("100,000 jobs of a slow host before one of another, in its lane and partition: that begins once all are read")
+    func flood() {
+        var world = World()
+        world.times.slow = 5_000
+        for _ in 0..<100_000 { world.publish(world.dead, .fast) }
+        world.publish("http://healthy.example/", .fast)
+        let begin = world.now
+        world.run(until: begin + 60 * Self.minute) { !$0.others.isEmpty }
+        // A tick reads no more than there is room for: 192 jobs at least.
+        #expect((world.others.first ?? .max) - begin <= 50 * (100_001 / 192 + 2))
+        #expect(world.most.memory <= 2 * World.readAhead)
+    }
+
+    @Test("200 jobs of a host that takes five seconds each: each of a healthy host's jobs is begun as it comes")
+    func slow() {
+        var world = World()
+        world.times.slow = 5_000
+        for _ in 0..<200 { world.publish(world.dead, .fast) }
+        var waits: [Int64] = []
+        for _ in 0..<100 {
+            world.publish("http://healthy.example/", .fast)
+            let (asked, before) = (world.now, world.others.count)
+            world.run(until: asked + 5_000) { $0.others.count > before }
+            waits.append(world.now - asked)
+            world.step()
+        }
+        #expect(waits.max() ?? .max <= 100)
+        #expect(world.most.fetches <= 6)
+    }
+}

@@ -1,0 +1,69 @@
+import Records
+import Testing
+
+@Suite("What the rows of hosts say together", .timeLimit(.minutes(1)))
+struct OriginRowTests {
+    private static let now: Int64 = 1_800_000_000_000
+
+    private func row(
+        _ by: String, _ state: OriginRow.State, age: Int64 = 1_000, until: Int64? = nil, waiting: Int = 0
+    ) -> OriginRow {
+        var row = OriginRow(host: "https://a.example", by: by, at: Self.now - age)
+        (row.state, row.code, row.limit, row.inFlight, row.waitingSlow) = (state, "x", 3, 1, waiting)
+        row.since = Self.now - 5_000
+        row.until = until.map { Self.now + $0 }
+        return row
+    }
+
+    private func read(_ new: NewRecord) -> OriginRow? {
+        OriginRow(
+            Record(
+                topic: new.topic, partition: new.partition, offset: 0, timestamp: 0, key: new.key, value: new.value,
+                headers: new.headers))
+    }
+
+    @Test("A row is read as it was written, and what is none is passed over")
+    func record() {
+        for state in OriginRow.State.allCases {
+            var row = row("one", state, until: 9)
+            (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
+            #expect(read(row.newRecord()) == row)
+        }
+        var other = row("one", .open).newRecord()
+        other.value = Array("{\"host\":1}".utf8)
+        #expect(read(other) == nil)
+    }
+
+    @Test("The match rate is that of all workers, and null where nothing that was known was fetched")
+    func matches() throws {
+        var (one, two) = (row("one", .open), row("two", .open, age: 600_000))
+        func summary(_ rows: [OriginRow]) throws -> OriginSummary {
+            try #require(OriginSummary.all(of: rows, at: Self.now).first)
+        }
+        #expect(try summary([one, two]).matchRate == nil)
+        (one.checks, one.matches, one.staleAnswers) = (3, 3, 1)
+        (two.checks, two.staleAnswers) = (1, 4)
+        #expect(try summary([one, two]).matchRate == 0.75)
+        #expect(try summary([one, two]).staleAnswers == 5)
+    }
+
+    @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")
+    func summary() throws {
+        let cases: [([OriginRow], OriginRow.State, inFlight: Int)] = [
+            ([row("one", .open), row("two", .slowed)], .slowed, 2),
+            ([row("one", .slowed, age: 60_000)], .open, 0),
+            ([row("one", .blocked, age: 60_000, until: 1)], .blocked, 0),
+            ([row("one", .blocked, age: 60_000, until: 0)], .open, 0),
+            ([row("one", .probing), row("two", .blocked, until: 9)], .blocked, 2),
+            ([row("one", .blocked, until: 9), row("operator", .open, age: 500)], .open, 1),
+            ([row("one", .blocked, until: 9), row("operator", .open, age: 2_000)], .blocked, 1),
+            ([row("one", .open), row("operator", .blocked, until: 9)], .blocked, 1),
+        ]
+        for (rows, state, inFlight) in cases {
+            for rows in [rows, rows.reversed()] {
+                let summary = try #require(OriginSummary.all(of: rows, at: Self.now).first)
+                #expect(summary.state == state && summary.inFlight == inFlight, "\(rows)")
+            }
+        }
+    }
+}

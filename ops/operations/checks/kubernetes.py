@@ -1,0 +1,88 @@
+"""Manifests, strictly, and KEDA's ScaledObject, whose trigger keys no schema knows."""
+
+import json
+
+import yaml
+from base import DEPLOY, SHARED, Skipped, check, need, none_of, run, tool
+
+BASE = DEPLOY / "kubernetes/base"
+PLAIN = [BASE / name for name in ("namespace.yaml", "store.yaml", "worker.yaml")]
+SCALED = DEPLOY / "kubernetes/keda/scaledobject.yaml"
+# Of KEDA's kafka scaler (2.20): its metadata is free-form, so a misspelt key would pass and do nothing.
+KAFKA_KEYS = {
+    "bootstrapServers", "consumerGroup", "topic", "lagThreshold", "activationLagThreshold", "offsetResetPolicy",
+    "allowIdleConsumers", "scaleToZeroOnInvalidOffset", "excludePersistentLag", "limitToPartitionsWithLag",
+    "ensureEvenDistributionOfPartitions", "version", "partitionLimitation", "sasl", "tls", "unsafeSsl",
+    "saslTokenProvider",
+}
+NEEDED_KEYS = {"bootstrapServers", "consumerGroup", "topic", "lagThreshold"}
+
+
+def documents(path):
+    return [document for document in yaml.safe_load_all(path.read_text()) if document]
+
+
+@check("kubernetes: manifests fit the schemas of 1.32, strictly")
+def manifests():
+    for path in PLAIN:
+        said = run(tool("kubernetes-validate"), "--strict", "-k", "1.32", path)
+        need("WARN" not in said.upper(), f"{path.name}: {said}")
+
+
+@check("kubernetes: kustomizations name what is there, and all of it")
+def kustomizations():
+    wrong = []
+    for folder in (BASE, SCALED.parent):
+        named = documents(folder / "kustomization.yaml")[0]
+        files = set(named["resources"]) | {
+            word.partition("=")[2] for made in named.get("configMapGenerator", []) for word in made["files"]}
+        wrong += [f"{folder.name}: {name} is not there" for name in files if not (folder / name).exists()]
+        there = {path.name for path in folder.glob("*.yaml")} - {"kustomization.yaml"}
+        wrong += [f"{folder.name}: {name} is not named" for name in there - files]
+    none_of(wrong)
+
+
+@check("kubernetes: pods have no privileges, probes, and time to stop")
+def pods():
+    wrong = []
+    for path in PLAIN:
+        for document in documents(path):
+            if document["kind"] != "Deployment":
+                continue
+            name, spec = document["metadata"]["name"], document["spec"]["template"]["spec"]
+            own = spec["securityContext"]
+            if not own.get("runAsNonRoot") or own["seccompProfile"]["type"] != "RuntimeDefault":
+                wrong.append(f"{name}: may be root, or has no filter")
+            if spec.get("automountServiceAccountToken") is not False:
+                wrong.append(f"{name}: has a token of the cluster")
+            for container in spec["containers"]:
+                security = container["securityContext"]
+                if security != {
+                    "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}:
+                    wrong.append(f"{name}: {security}")
+                if "livenessProbe" not in container or "memory" not in container["resources"]["limits"]:
+                    wrong.append(f"{name}: no liveness, or memory without a limit")
+            if name == "mezzotint-worker" and spec["terminationGracePeriodSeconds"] <= 20:
+                wrong.append(f"{name}: is killed before worker.drain is over")
+    none_of(wrong)
+
+
+@check("kubernetes: the ScaledObject fits KEDA's schema, and its triggers' keys are KEDA's")
+def scaled():
+    schema = SHARED / "schemas/keda/scaledobject.json"
+    if not schema.exists():
+        raise Skipped(f"{schema} is not here")
+    import jsonschema
+
+    wrong = []
+    for document in documents(SCALED):
+        jsonschema.validate(document, json.loads(schema.read_text()))
+        for trigger in document["spec"]["triggers"]:
+            keys = set(trigger["metadata"])
+            wrong += [f"{key} is no key of the kafka trigger" for key in keys - KAFKA_KEYS]
+            wrong += [f"{key} is missing" for key in NEEDED_KEYS - keys]
+            wrong += [f"{key} is no text" for key, value in trigger["metadata"].items() if not isinstance(value, str)]
+        topics = {trigger["metadata"]["topic"] for trigger in document["spec"]["triggers"]}
+        if topics != {"mezzotint.jobs.fast", "mezzotint.jobs.slow"}:
+            wrong.append(f"it looks at {topics}")
+    none_of(wrong)

@@ -1,0 +1,138 @@
+import Canonical
+import CommandLine
+import JSONText
+import LogChoice
+import Ports
+import Posix
+internal import Records
+import Settings
+import Telemetry
+
+/// `mezzotint origins`: how hosts are treated, read from the log alone, and blocking them by hand.
+enum OriginsCommand {
+    static let command = Command(
+        "origins", abstract: "Show how hosts are treated; block or unblock one.",
+        examples: [
+            "mezzotint origins --watch", "mezzotint origins block https://img.example --for 2h",
+            "mezzotint origins unblock img.example",
+        ],
+        arguments: [
+            Argument("action", help: "block or unblock; without it all hosts are shown.", isOptional: true),
+            Argument("host", help: "The host, with or without its scheme, or the name of a group.", isOptional: true),
+        ],
+        options: [
+            .json, Option(flag: "watch", help: "Show it again every two seconds, until interrupted."),
+            Option("for", value: "duration", help: "How long to block: 1h if not given, at most 24h."),
+        ],
+        run: run)
+
+    private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let words = arguments.positionals
+        switch (words.first, words.count) {
+        case (nil, _): return try await show(arguments)
+        case ("block"?, 2), ("unblock"?, 2): return try await set(words[1], isBlocked: words[0] == "block", arguments)
+        case ("block"?, _), ("unblock"?, _): throw UsageError("Name the host: mezzotint origins \(words[0]) HOST.")
+        case (let action?, _): throw UsageError("There is no action '\(action)': block or unblock.")
+        }
+    }
+
+    private static func set(_ text: String, isBlocked: Bool, _ arguments: ParsedArguments) async throws -> ExitCode {
+        var wait = Duration.seconds(3_600)
+        if let text = arguments.value("for") {
+            guard isBlocked else { throw UsageError("--for goes with block.") }
+            guard let said = Duration(told: text), said > .zero, said.milliseconds <= OriginRow.longestBlock else {
+                throw UsageError("--for takes a duration up to 24h, such as 10m, not '\(text)'.")
+            }
+            wait = said
+        }
+        return try await LogAccess.reading(arguments) { log in
+            let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+            let known = Set(try await rows(of: log).map(\.host))
+            let hosts = try hosts(named: text, known: known, settings)
+            let now = SystemTime.wallMilliseconds
+            let records = hosts.map { host in
+                var row = OriginRow(host: host, by: OriginRow.operatorName, at: now)
+                if isBlocked {
+                    (row.state, row.code, row.since) = (.blocked, OriginRow.operatorName, now)
+                    row.until = now + Int64(wait.milliseconds)
+                }
+                return row.newRecord()
+            }
+            if let failure = await log.append(records).lazy.compactMap(\.failure).first { throw failure }
+            if arguments.flag("json") {
+                Output.array(hosts) { $0.field("host", $1) }
+            } else {
+                for host in hosts { Console.print("\(host) is \(isBlocked ? "blocked" : "asked again").") }
+            }
+            return .success
+        }
+    }
+
+    /// Hosts as workers name them: a group, a server, or without a scheme each server of that name that is known, or both.
+    private static func hosts(named text: String, known: Set<String>, _ settings: Settings) throws -> [String] {
+        if known.contains(text) || settings.origins.groups.contains(where: { $0.name == text }) { return [text] }
+        let schemes = text.contains("://") ? [""] : ["http://", "https://"]
+        let servers = schemes.map { OriginHost(of: $0 + text).description }.filter { !$0.isEmpty }
+        guard !servers.isEmpty else {
+            throw UsageError("'\(text)' is no host: write it like https://img.example:8443.")
+        }
+        // One of a group is treated as the group.
+        let origins = Set(schemes.map { settings.originGroups.origin(of: $0 + text).description })
+        let there = servers.filter(known.contains)
+        return there.isEmpty ? origins.sorted() : there
+    }
+
+    private static func rows(of log: any Log) async throws -> [OriginRow] {
+        try await log.latest(.origins, OriginRow.partition, keyPrefix: []).compactMap { OriginRow($0) }
+    }
+
+    private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
+        try await LogAccess.reading(arguments) { log in
+            while true {
+                let now = SystemTime.wallMilliseconds
+                let hosts = OriginSummary.all(of: try await rows(of: log), at: now)
+                show(hosts, at: now, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
+                guard arguments.flag("watch") else { return .success }
+                try await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+
+    private static func show(_ hosts: [OriginSummary], at now: Int64, json: Bool, onOneScreen: Bool) {
+        guard !json else {
+            return Output.array(hosts) { json, host in
+                json.field("host", host.host)
+                json.field("state", host.state.rawValue)
+                time("since", host.since, &json)
+                time("until", host.until, &json)
+                json.field("limit", host.limit)
+                json.field("inFlight", host.inFlight)
+                json.field("waitingFast", host.waitingFast)
+                json.field("waitingSlow", host.waitingSlow)
+                json.key("matchRate")
+                if let rate = host.matchRate { json.number(rate) } else { json.null() }
+                json.field("staleAnswers", host.staleAnswers)
+            }
+        }
+        let rows = hosts.map { host in
+            [
+                host.host, host.state.rawValue,
+                host.since.map { Output.age(of: $0, at: now) } ?? "-",
+                host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", "\(host.limit)",
+                "\(host.inFlight)", "\(host.waitingFast)", "\(host.waitingSlow)",
+                host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
+            ]
+        }
+        if onOneScreen, Console.outputIsTerminal { Console.clear() }
+        Console.write(
+            TextTable.text(
+                [
+                    "HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT", "FAST", "SLOW", "SAME", "STALE",
+                ], rows))
+    }
+
+    private static func time(_ name: StaticString, _ time: Int64?, _ json: inout JSONWriter) {
+        json.key(name)
+        if let time { json.string(Timestamp.text(time)) } else { json.null() }
+    }
+}

@@ -1,0 +1,35 @@
+internal import Posix
+internal import Settings
+internal import Synchronization
+
+/// What a worker tells of its machine and of its own process.
+final class Surroundings: Sendable {
+    /// As brokers' tools and `mezzotint lag` name it.
+    let client: String
+    private let folders: [(name: String, path: String)]
+    /// The most processor time of its children that was seen, in nanoseconds: for a moment that of one that ends is nobody's.
+    private let childrenCPU = Mutex<Int64>(0)
+
+    init(_ settings: Settings) {
+        client = settings.workerName
+        folders = [("store", settings.storeDirectory), ("data", settings.data)]
+    }
+
+    /// Left out where the disk is not known.
+    var freeBytes: [(folder: String, free: Int)] {
+        folders.compactMap { folder in FileSystem.freeBytes(of: folder.path).map { (folder.name, $0) } }
+    }
+
+    /// Of those that run, of theirs that have ended, and of ours that have ended; never less than before.
+    func childrenCPU(of running: [ChildProcess]) -> Int64 {
+        let ended = ProcessMemory.cpuNanoseconds - ProcessMemory.ownCPUNanoseconds
+        let now = running.reduce(ended) { $0 + ($1.cpuNanoseconds ?? 0) }
+        return childrenCPU.withLock { most in
+            most = max(most, now)
+            return most
+        }
+    }
+
+    /// What the folder of them is read by, and its two names for folders, left out.
+    static var openFiles: Int? { (try? FileSystem.names(in: "/proc/self/fd")).map { $0.count - 3 } }
+}

@@ -1,0 +1,97 @@
+internal import CommandLine
+internal import HTTP
+internal import Settings
+internal import Synchronization
+internal import Telemetry
+internal import WorkerRuntime
+
+/// Posts spans to a collector, in batches; jobs never wait for it. What it has no room or no answer for is dropped, and
+/// counted.
+final class TraceExporter: Sendable {
+    private let endpoint: String
+    private let instance: String
+    private let client = HTTPClient(connectionsPerHost: 1)
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting: [Span] = []
+        var (sent, dropped) = (0, 0)
+        /// Whether the last batch failed: said once, until one goes through.
+        var isFailing = false
+    }
+
+    /// Spans that wait at most, and that go together: some 300 bytes each.
+    private static let (limit, batch) = (8_192, 512)
+    private static let interval = Duration.seconds(1)
+
+    /// nil where nobody wants spans.
+    init?(_ settings: Settings, logger: Logger) {
+        guard !settings.traces.endpoint.isEmpty else { return nil }
+        (endpoint, instance, self.logger) = (settings.traces.endpoint, settings.workerName, logger)
+    }
+
+    /// What was sent, and what was given up.
+    var counts: (sent: Int, dropped: Int) { state.withLock { ($0.sent, $0.dropped) } }
+
+    func take(_ spans: [Span]) {
+        state.withLock { state in
+            if state.waiting.count + spans.count > Self.limit {
+                state.dropped += spans.count
+            } else {
+                state.waiting += spans
+            }
+        }
+    }
+
+    /// Posts what comes until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.interval)
+            await flush()
+        }
+    }
+
+    /// What waits goes, until nothing does or the collector fails.
+    func flush() async {
+        while true {
+            let spans = state.withLock { state in
+                defer { state.waiting.removeFirst(min(Self.batch, state.waiting.count)) }
+                return Array(state.waiting.prefix(Self.batch))
+            }
+            guard !spans.isEmpty else { return }
+            let failure = await post(spans)
+            let isNews = state.withLock { state in
+                if failure == nil { state.sent += spans.count } else { state.dropped += spans.count }
+                defer { state.isFailing = failure != nil }
+                return failure != nil && !state.isFailing
+            }
+            guard let failure else { continue }
+            if isNews {
+                logger.warning(
+                    "The collector does not take spans (traces.endpoint): they are dropped until it does. \(failure)",
+                    ["endpoint": .string(endpoint)])
+            }
+            return
+        }
+    }
+
+    private func post(_ spans: [Span]) async -> String? {
+        var request = HTTPRequest(endpoint, userAgent: "mezzotint/\(Command.version)") { _ in true }
+        request.headers = ["Content-Type: application/json"]
+        request.body =
+            SpanBatch(spans, service: "mezzotint-worker", version: Command.version, instance: instance).json
+        do {
+            let status = try await client.execute(request, into: Unread()).head.status
+            return (200..<300).contains(status) ? nil : "It answered \(status)."
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// What a collector says to spans that it takes is of no use.
+    private final class Unread: HTTPSink {
+        func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer { .discard }
+        func receive(_ bytes: UnsafeRawBufferPointer) -> SinkAnswer { .take }
+    }
+}
