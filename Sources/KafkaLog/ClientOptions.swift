@@ -40,6 +40,9 @@ extension KafkaConfiguration {
             // Nagle's algorithm is on by default before librdkafka 2.10.
             ("socket.nagle.disable", "true"), ("reconnect.backoff.ms", "100"), ("reconnect.backoff.max.ms", "2000"),
             ("allow.auto.create.topics", "false"), ("message.max.bytes", "\(Self.recordBytes)"),
+            // What the first look missed is looked for again: a topic that is new, or the leader that a partition has since
+            // its broker went down. By default that takes 5 minutes (confluent-kafka-go #196, librdkafka #569).
+            ("topic.metadata.refresh.interval.ms", "30000"),
         ]
     }
 
@@ -63,8 +66,6 @@ extension KafkaConfiguration {
         [
             ("partition.assignment.strategy", "range"), ("session.timeout.ms", "\(timing.session.milliseconds)"),
             ("heartbeat.interval.ms", "\(max(100, timing.session.milliseconds / 10))"),
-            // An anchor that the broker did not know yet at the first look is looked for again.
-            ("topic.metadata.refresh.interval.ms", "30000"),
             ("max.poll.interval.ms", "\(max(60_000, 2 * timing.stall.milliseconds))"),
         ] + fetching(waiting: 50)
     }

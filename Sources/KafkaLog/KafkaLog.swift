@@ -1,3 +1,4 @@
+internal import Glibc
 package import KafkaSetup
 package import Ports
 internal import Posix
@@ -21,6 +22,8 @@ package final class KafkaLog: Log {
     let fence = WriteFence()
     private let producer: KafkaProducer
     private let outside: Outside
+    /// A topic that some broker does not know for longer is missing.
+    private static let spreadNanoseconds: Int64 = 1_000_000_000
 
     /// Connects, and checks that the topics are there; blocks for up to some seconds.
     ///
@@ -35,7 +38,13 @@ package final class KafkaLog: Log {
         guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
         (self.configuration, self.notice, self.detail) = (configuration, notice, detail)
         questions = try KafkaQuestions(configuration)
-        let topics = try questions.topics()
+        // Brokers learn of new topics one after another, and any may be the one that is asked.
+        let deadline = SystemTime.monotonicNanoseconds + Self.spreadNanoseconds
+        var topics = try questions.topics()
+        while KafkaTopics.isAnyMissing(topics, configuration), SystemTime.monotonicNanoseconds < deadline {
+            usleep(50_000)
+            topics = try questions.topics()
+        }
         let problems = KafkaTopics.shapeProblems(topics, configuration)
         guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else {
             throw .topics(

@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 internal import KafkaSetup
 internal import Ports
 internal import Posix
@@ -89,8 +90,25 @@ extension KafkaQuestions {
         return failures
     }
 
-    /// The settings of topics, by topic and name.
+    /// The settings of topics, by topic and name. A broker that does not know a new topic yet is asked again, as long as an
+    /// answer may take.
     func settings(of topics: [String]) throws(LogFailure) -> [String: [String: String]] {
+        let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
+        while true {
+            var unknown: String?
+            let all = try settings(of: topics, unknown: &unknown)
+            guard let unknown else { return all }
+            guard SystemTime.monotonicNanoseconds < deadline else {
+                throw LogFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, "the settings of \(unknown)")
+            }
+            usleep(20_000)
+        }
+    }
+
+    /// `unknown` is one of the topics that the broker does not know.
+    private func settings(
+        of topics: [String], unknown: inout String?
+    ) throws(LogFailure) -> [String: [String: String]] {
         var resources: [OpaquePointer?] = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
         defer { for resource in resources { rd_kafka_ConfigResource_destroy(resource) } }
         let event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, "the settings of topics") { options, queue in
@@ -102,7 +120,12 @@ extension KafkaQuestions {
         for index in 0..<count {
             guard let resource = described?[index] else { continue }
             let topic = String(cString: rd_kafka_ConfigResource_name(resource))
-            try rd_kafka_ConfigResource_error(resource).check("the settings of \(topic)")
+            let error = rd_kafka_ConfigResource_error(resource)
+            if error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART {
+                unknown = topic
+                continue
+            }
+            try error.check("the settings of \(topic)")
             var entryCount = 0
             let entries = rd_kafka_ConfigResource_configs(resource, &entryCount)
             for entry in 0..<entryCount {

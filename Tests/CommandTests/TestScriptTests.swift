@@ -19,7 +19,7 @@ struct TestScriptTests {
             echo "  <testcase classname=\"A.B\" name=\"quick $name\" time=\"1.5e-05\" />"
             echo "  <testcase classname=\"A.B\" name=\"absent\" time=\"0\"><skipped>NOT RUN: needs a part</skipped></testcase>"
             [ "${now:-}" != failed ] ||
-                printf '  <testcase classname="A.B" name="slow" time="12.25">\n<failure/>\n<failure/>\n</testcase>\n'
+                printf '  <testcase classname="A.B" name="slow" time="12.25">\n<failure message="1 &lt; 0 &amp; no" />\n<failure/>\n</testcase>\n'
             echo '</testsuite></testsuites>'
         } >"$2"
         [ "${now:-}" != failed ]
@@ -65,14 +65,15 @@ struct TestScriptTests {
         #expect(patterns[2].split(separator: "|^") == [patterns[0], patterns[1].dropFirst()])
     }
 
-    @Test("A lane that fails fails the run; the slowest tests are named before the count, the slowest first")
+    @Test("A lane that fails fails the run; the slowest tests are named, the slowest first, and what failed is named last before the count")
     func failed() throws {
         let ended = try run(faults: "failed computing.xml\n").ended
         #expect(ended.status == 1)
         #expect(ended.lines.last == "3 passed, 1 failed, 3 skipped")
         let slowest = try #require(ended.lines.firstIndex(of: "The 20 slowest, in seconds:"))
         #expect(ended.lines[slowest + 1] == "    12.2 A.B.slow")
-        #expect(ended.lines.count == slowest + 9)
+        #expect(ended.lines.count == slowest + 10)
+        #expect(ended.lines.dropLast().last == "FAILED A.B.slow 1 < 0 & no")
     }
 
     @Test("A lane whose process dies is told, and is a failure; the other is counted")

@@ -1,5 +1,5 @@
 import Failures
-import KafkaLog
+@testable import KafkaLog
 import KafkaSetup
 import Ports
 import Testing
@@ -15,6 +15,14 @@ struct KafkaConfigurationTests {
         var configuration = KafkaConfiguration.test { _ in }
         configuration.options = options.mapValues { Secret($0) }
         #expect(configuration.problems == [])
+    }
+
+    @Test(
+        "Each client learns within half a minute what its first look at the topics missed",
+        arguments: [ClientKind.producer, .member, .patient, .questions, .reader])
+    func refresh(kind: ClientKind) {
+        let options = KafkaConfiguration.test { _ in }.clientOptions(kind)
+        #expect(options.last { $0.name == "topic.metadata.refresh.interval.ms" }?.value == "30000")
     }
 
     @Test("Every problem is named at once, with its setting")

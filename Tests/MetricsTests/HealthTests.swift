@@ -24,14 +24,16 @@ struct HealthTests {
         let address = try await worker.metricsAddress()
         let drip = DrippingClients(1_000, port: try #require(URL(string: address)?.port))
         while drip.connects < 1_500 { await Task.yield() }
-        var slowest = Duration.zero
+        var waits: [Duration] = []
         for _ in 0..<50 {
             let begun = ContinuousClock.now
             #expect(try await Asked(address + "/healthz").status == 200)
-            slowest = max(slowest, ContinuousClock.now - begun)
+            waits.append(ContinuousClock.now - begun)
         }
-        print("/healthz of a worker among 1,000 that drip: \(slowest) at most")
-        #expect(slowest < .milliseconds(100))
+        waits.sort()
+        print("/healthz of a worker among 1,000 that drip: \(waits[25]) in the middle, \(waits[49]) at most")
+        // Other tests have the processor, too: one answer in many may come later.
+        #expect(waits[44] < .milliseconds(100) && waits[49] < .seconds(1))
     }
 
     /// A pipe stands where the variant belongs: who opens it waits until somebody writes.
