@@ -77,7 +77,7 @@ extension PartitionState {
             })
         // The least final one: what another variant may still become is not given up for one that never will be made.
         guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
-            if pending.job.isOwn { owed[pending.job.source] = nil }
+            settle(pending.job)
             let kind =
                 [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
             return effects.answer(pending, kind, variants: variants, at: now)
@@ -91,7 +91,7 @@ extension PartitionState {
             return putOff(
                 pending.putOff(until: now.wall + wait, attempts: pending.attempts), failure, now, &effects)
         }
-        if pending.job.isOwn { owed[pending.job.source] = nil }
+        settle(pending.job)
         let attempts = pending.attempts + 1
         let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
         let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince

@@ -86,11 +86,13 @@ extension PartitionState {
         _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         var job = pending.job
-        if owed.count >= Self.owedLimit { owed = owed.filter { $0.value > now.wall } }
-        guard owed[job.source] ?? 0 <= now.wall else {
+        if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }
+        let isTold = prefix == Job.owedPrefix
+        // Of a job that refreshes alone nobody is told.
+        if let known = owed[job.source], known.until > now.wall, known.isTold || !isTold {
             return effects.append(.work(.answer(pending.record, .owing(outcome, nil))))
         }
-        guard owed.count < Self.owedLimit else {
+        guard owed.count < Self.owedLimit || owed[job.source] != nil else {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
         // An owner that does the job again after a kill owes the same.
@@ -99,13 +101,26 @@ extension PartitionState {
         (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, .ifStale, .stale, nil)
         job.variants = outcome.variants.map(\.spec)
         let until = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
-        (job.expires, owed[job.source]) = (until, until)
+        (job.expires, owed[job.source]) = (until, Owed(until: until, isTold: isTold))
         let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
 
+    /// A job of ours is over, whatever came of it.
+    mutating func settle(_ job: Job) {
+        if job.isOwn, job.isOwed || owed[job.source]?.isTold == false { owed[job.source] = nil }
+    }
+
     /// Sources that are known to be owed for: beyond them one is asked for when a job wants it.
     private static let owedLimit = 10_000
+}
+
+/// What a job of ours is to do for a source.
+struct Owed: Sendable {
+    /// Milliseconds since 1970.
+    let until: Int64
+    /// Those who were answered by what is stored are told once it is fresh again.
+    let isTold: Bool
 }
 
 extension FailureNote {

@@ -36,7 +36,12 @@ extension PartitionState {
     ) {
         guard var flight = flights[id] else { return }
         if kind == .fetch, flight.pendingJobs.allSatisfy({ $0.job.freshness == .cacheOnly }) {
-            return end(id, FailureNote(CacheFailure.notStored), lastPass.worker, now, &effects)
+            // What was made before that is answered once it is folded.
+            let note = FailureNote(CacheFailure.notStored)
+            for spec in flight.missing {
+                flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+            }
+            return land(id, now, &effects)
         }
         flight.stage = flight.course.map { .waiting(kind, $0) } ?? .queued(kind)
         flights[id] = flight

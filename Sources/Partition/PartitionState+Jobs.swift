@@ -67,7 +67,7 @@ extension PartitionState {
                 ? recentAnswers.note(
                     unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
-            if job.isOwn { owed[job.source] = nil }
+            settle(job)
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }

@@ -32,8 +32,8 @@ package struct PartitionState: Sendable {
     var folded: Int64 = 0
     /// When a flight's work was last stored and announced: by this worker, and in this partition. Milliseconds since 1970.
     package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
-    /// Sources that were answered for by what is fresh no longer, and until when a job of ours asks for them again.
-    var owed: [SourceKey: Int64] = [:]
+    /// Sources that were answered for by what is fresh no longer, and that a job of ours asks for again.
+    var owed: [SourceKey: Owed] = [:]
     /// What earlier owners may have died of.
     package var suspects = Suspects()
     /// It goes to another owner.

@@ -169,6 +169,42 @@ extension CachingTests {
         }
     }
 
+    @Test("A job that refreshes what may stand in meanwhile tells nobody, so a stale answer owes one that does")
+    func refreshIsNoDebt() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=600")])
+        let specs = [PartitionStateTests.small]
+        let first = try #require(outcome(driver.feed(.arrived(job(&driver, "1", specs, .stale)), at: 61_000)))
+        #expect(first.outcome.kind == .unchanged && first.debt?.job.isOwed == false)
+        let pending = job(&driver, "2", specs, .stale)
+        var forced = pending.job
+        forced.freshness = .force
+        let asking = PendingJob(job: forced, record: pending.record)
+        let second = try #require(outcome(try failing(asking, &driver, at: 62_000)))
+        #expect(second.outcome.kind == .stale && second.debt?.job.isOwed == true)
+        // That one refreshes, too.
+        let third = try #require(outcome(driver.feed(.arrived(job(&driver, "3", specs, .stale)), at: 63_000)))
+        #expect(third.outcome.kind == .unchanged && third.debt == nil)
+    }
+
+    @Test("What is made of what is stored before the rest turns out to be gone is answered once it is folded")
+    func neverFetchedLater() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let reused = VariantSpec(width: 640, height: 640, format: .webp)
+        let pending = driver.pending("j", source, [reused, PartitionStateTests.small])
+        var only = pending.job
+        (only.freshness, only.fallback) = (.cacheOnly, .none)
+        let id = try #require(
+            rules.flight(driver.feed(.arrived(PendingJob(job: only, record: pending.record)), at: 59_000)))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 59_000)))
+        _ = driver.feed(.rendered(id), at: 59_000)
+        let announced = driver.feed(.announced(id, original: nil, rows: rules.rows(task), position: 7), at: 61_000)
+        #expect(rules.settled(announced).isEmpty && rules.flight(announced) == nil)
+        let ended = try #require(outcome(driver.feed(.folded(7), at: 61_000))).outcome
+        #expect(ended.kind == .failed && ended.variants.map(\.kind) == [.reused, .failed])
+    }
+
     /// The event that a source with other bytes is told by, of an owner that begins with these rows.
     private func change(_ stored: SourceSnapshot, _ bytes: String, at now: Int64) throws -> SourceChange {
         var driver = PartitionStateTests.Driver()
