@@ -173,8 +173,8 @@ let package = Package(
         .target(
             name: "Simulation",
             dependencies: [
-                "Canonical", "Digest", "Failures", "ImageModel", "Partition", "Planning", "Ports", "Posix",
-                "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
+                "Canonical", "Digest", "Failures", "HTTPCache", "ImageModel", "Partition", "Planning", "Ports",
+                "Posix", "Records", "Telemetry", "VariantSpec", "WorkerRuntime",
             ],
             path: "Tests/Simulation"),
         program("mezzotint-sim", in: "sim", needs: ["CommandLine", "Posix", "Simulation"]),

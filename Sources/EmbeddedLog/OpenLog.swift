@@ -124,8 +124,10 @@ final class OpenLog {
             left -= try table(place).trim(below: committed, least: least, limit: left)
         }
         for partition in 0..<Int32(partitionCount) {
-            let outcomes = try table(TablePlace(topic: .outcomes, partition: PartitionID(partition)))
-            left -= try outcomes.trim(below: outcomes.next - outcomesKept, least: least, limit: left)
+            for topic in [Topic.outcomes, .events] {
+                let told = try table(TablePlace(topic: topic, partition: PartitionID(partition)))
+                left -= try told.trim(below: told.next - outcomesKept, least: least, limit: left)
+            }
         }
         return left == 0
     }

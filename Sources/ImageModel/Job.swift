@@ -15,14 +15,18 @@ package struct Job: Sendable, Hashable {
     package var expires: Int64?
     /// It is given up once its origin has been at fault for so long, milliseconds; nil: as the settings say.
     package var giveUp: Int64?
+    package var freshness: JobFreshness
+    package var fallback: JobFallback
     /// W3C trace context, passed through.
     package var traceparent: String?
 
     package init(
         id: String, url: SourceURL, source: SourceKey, variants: [VariantSpec], lane: Lane, expires: Int64? = nil,
-        giveUp: Int64? = nil, traceparent: String? = nil
+        giveUp: Int64? = nil, freshness: JobFreshness = .ifStale, fallback: JobFallback = .stale,
+        traceparent: String? = nil
     ) {
         (self.id, self.url, self.source, self.variants) = (id, url, source, variants)
         (self.lane, self.expires, self.giveUp, self.traceparent) = (lane, expires, giveUp, traceparent)
+        (self.freshness, self.fallback) = (freshness, fallback)
     }
 }

@@ -52,7 +52,7 @@ package struct TopicPlan: Sendable, Equatable {
                 // Time enough to mend a cluster of dead workers.
                 [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
             case .origins: [need("cleanup.policy", "compact"), wish("segment.bytes", 10 << 20)]
-            case .outcomes: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
+            case .outcomes, .events: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
             case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", 90 * day)]
             }
         return policy + [

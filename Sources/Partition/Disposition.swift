@@ -5,10 +5,35 @@ package import Records
 /// How a record is answered: what is appended before its offset counts as finished.
 package indirect enum Disposition: Sendable {
     case outcome(Outcome)
+    /// The same by what is stored, and its source is asked for again; nil: that is owed since before.
+    ///
+    /// The outcome is in the log after all debts that were decided before it: a kill between the two leaves a job that is
+    /// done again, and owes the same.
+    case owing(Outcome, Debt?)
+    /// What was owed is fresh again: `events` tells so before the outcome ends the debt.
+    case paid(Outcome)
     /// Through a retry topic; `notBefore` may be later than the tier's wait ends.
     case retry(PendingJob, DelayTier, FailureNote)
     /// Its producer's key is not what our rules make of its URL: once more, under the right key.
     case rekey(Job)
     /// The original bytes are kept for a person, and the outcome says so.
     case dead(DeadLetter, Outcome)
+}
+
+extension Disposition {
+    /// nil: the job goes on.
+    package var outcome: Outcome? {
+        switch self {
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome): outcome
+        case .retry, .rekey: nil
+        }
+    }
+}
+
+/// A job of ours, to come later through a retry topic.
+package struct Debt: Sendable {
+    package let job: Job
+    /// Milliseconds since 1970.
+    package let notBefore: Int64
+    package let cause: FailureNote
 }

@@ -32,6 +32,8 @@ struct Flight: Sendable {
         var fetched: Fetched?
         /// After the last row that it announced.
         var position: Int64 = 0
+        /// Where the source has other bytes than were stored, what is to be told of that: not yet told.
+        var change: SourceChange?
     }
 
     struct Fetched: Sendable {
@@ -60,12 +62,24 @@ struct Flight: Sendable {
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
+    /// What was asked for is answered: what else was stored is made anew.
+    var isRemaking = false
 
     /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
-        return pendingJobs.flatMap(\.job.variants).filter { results[$0] == nil && seen.insert($0).inserted }
+        let wanted = pendingJobs.flatMap(\.job.variants) + (isRemaking ? outdated : [])
+        return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
+
+    /// What is stored of other bytes than were fetched, and not made anew yet.
+    var outdated: [VariantSpec] {
+        guard let version = fetched?.version, hasBody else { return [] }
+        return snapshot.variants.filter { $0.version != version && results[$0.spec] == nil }.map(\.spec)
+    }
+
+    /// Its origin must still be asked, whatever is stored.
+    var mustAsk: Bool { fetched == nil && pendingJobs.contains { $0.job.freshness == .force } }
 
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 

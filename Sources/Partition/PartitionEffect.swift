@@ -31,10 +31,28 @@ package enum PermitChange: Sendable {
     case forget(FlightID)
 }
 
+/// What a fetch found of a source.
+package enum SourceCheck: String, Sendable, CaseIterable {
+    /// Nothing was known of it.
+    case new
+    /// Its origin said so.
+    case notModified
+    /// The same bytes as before.
+    case same
+    case changed
+
+    /// Whether it found nothing new.
+    package var isMatch: Bool { self == .notModified || self == .same }
+}
+
 /// What is left for the runtime to do.
 package enum PartitionWork: Sendable {
     indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
+    /// A source's host, or its group, was asked.
+    case checked(OriginHost, SourceCheck)
+    /// What is stored answered a job instead.
+    case stoodIn(OriginHost)
     /// What is stored cannot be told now: the job is looked up again once it can.
     case await(PendingJob)
     /// The job is tried again later, for this reason.

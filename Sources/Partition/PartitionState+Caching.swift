@@ -2,7 +2,8 @@ internal import HTTPCache
 package import ImageModel
 internal import Planning
 package import Ports
-internal import VariantSpec
+package import Records
+package import VariantSpec
 
 /// What HTTP caching adds to a flight: it asks whether what is stored still holds, and what it does with a yes.
 extension PartitionState {
@@ -24,6 +25,7 @@ extension PartitionState {
     ) {
         guard let flight = flights[id], case .fetching(let course) = flight.stage, var row = flight.snapshot.source
         else { return }
+        effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
         row.expires = rules.freshness.freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
         row.fetchedAt = now.wall
@@ -34,6 +36,29 @@ extension PartitionState {
 extension Flight {
     /// Whether the source itself is here, to render from.
     var hasBody: Bool { course?.fetched?.picture != nil }
+
+    /// What is stored of other bytes and takes its place with the batch.
+    func replaced(by batch: Batch?) -> [VariantSpec: VariantRow] {
+        guard let batch, let version = fetched?.version, hasBody else { return [:] }
+        let made = Set(batch.orders.map(\.spec))
+        let old = snapshot.variants.filter { made.contains($0.spec) && $0.version != version }
+        return Dictionary(old.map { ($0.spec, $0) }) { first, _ in first }
+    }
+
+    /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
+    func change(completedBy batch: Batch?) -> SourceChange? {
+        let left = Set(outdated).subtracting(batch?.orders.map(\.spec) ?? [])
+        return left.isEmpty ? course?.change : nil
+    }
+}
+
+extension SourceChange {
+    /// Those of rows whose bytes are others than they were.
+    package static func variants(_ rows: [VariantRow], replacing old: [VariantSpec: VariantRow]) -> [Variant] {
+        rows.compactMap { row in
+            old[row.spec].flatMap { $0.digest == row.digest ? nil : Variant(row, replacing: $0) }
+        }
+    }
 }
 
 extension SourceRow {

@@ -14,13 +14,14 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         let missing = flight.missing
         guard !missing.isEmpty else { return land(id, now, &effects) }
+        if flight.mustAsk { return wait(for: .fetch, id, now, &effects) }
         let plan = plan(missing, flight, now)
         for row in plan.unchanged {
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
         }
         flights[id] = flight
         if plan.isUnchanged { return land(id, now, &effects) }
-        wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, &effects)
+        wait(for: flight.hasBody || !plan.reuses.isEmpty ? .render : .fetch, id, now, &effects)
     }
 
     /// What its origin has just confirmed may be used, however short a time that says.
@@ -30,8 +31,18 @@ extension PartitionState {
         return Plan(missing, snapshot: flight.snapshot, now: now.wall, rules: reuse)
     }
 
-    private mutating func wait(for kind: PermitKind, _ id: FlightID, _ effects: inout [PartitionEffect]) {
+    private mutating func wait(
+        for kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
         guard var flight = flights[id] else { return }
+        if kind == .fetch, flight.pendingJobs.allSatisfy({ $0.job.freshness == .cacheOnly }) {
+            // What was made before that is answered once it is folded.
+            let note = FailureNote(CacheFailure.notStored)
+            for spec in flight.missing {
+                flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+            }
+            return land(id, now, &effects)
+        }
         flight.stage = flight.course.map { .waiting(kind, $0) } ?? .queued(kind)
         flights[id] = flight
         request(kind, for: flight, &effects)
@@ -96,7 +107,7 @@ extension PartitionState {
     mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(let course) = flight.stage else { return }
+        guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
         let head = body.head
         var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
@@ -109,6 +120,10 @@ extension PartitionState {
             expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
+        let known = flight.snapshot.source
+        if let known, known.version != row.version { course.change = SourceChange(from: known, to: row) }
+        effects.append(
+            .work(.checked(flight.origin, known.map { $0.version == row.version ? .same : .changed } ?? .new)))
         goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
     }
 
@@ -131,6 +146,7 @@ extension PartitionState {
 
     /// Everything missing from the fetched source, or what one donor can give; nil if it must be fetched after all.
     private func renderTask(of flight: Flight, _ now: Moment) -> RenderTask? {
+        if flight.mustAsk { return nil }
         var flight = flight
         var (batch, renewed): (Batch?, [VariantRow]) = (nil, [])
         let fetched = flight.course?.fetched
@@ -143,7 +159,8 @@ extension PartitionState {
         if fetched?.picture == nil { batch = plan(flight.missing, flight, now).reuses.first }
         guard batch != nil || fetched != nil else { return nil }
         return RenderTask(
-            batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed, lane: flight.lane,
+            batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed,
+            replaced: flight.replaced(by: batch), change: flight.change(completedBy: batch), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host)
     }
 
@@ -163,7 +180,16 @@ extension PartitionState {
         lastPass = (now.wall, now.wall)
         if let fetched = task.fetched { flight.snapshot.source = fetched.row.kept(at: original, fetched.picture) }
         for row in rows {
-            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: task.isReuse ? .reused : .stored, row: row)
+            let old = task.replaced[row.spec]
+            // Other bytes of the source gave the same of the variant: it stands where it stood.
+            let isSame = old?.digest == row.digest && old?.location == row.location
+            let kind: OutcomeKind = isSame ? .unchanged : task.isReuse ? .reused : .stored
+            flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: kind, row: row)
+        }
+        if task.change == nil {
+            course.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
+        } else {
+            course.change = nil
         }
         flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
@@ -195,95 +221,5 @@ extension PartitionState {
         effects.append(.permit(.release(.render, id)))
         flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
         advance(id, now, &effects)
-    }
-
-    /// Nothing more to make: answers wait until the index holds what was announced.
-    private mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
-            return end(id, now, &effects)
-        }
-        flights[id]?.stage = .folding(course.position, course)
-        folding.push(Folding(position: course.position, flight: id))
-    }
-
-    mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        folded = max(folded, position)
-        while let first = folding.first, first.position <= folded, let done = folding.pop() {
-            end(done.flight, now, &effects)
-        }
-    }
-
-    /// Jobs of flights that have announced something, or are about to, are looked up again. What runs for these ends unseen.
-    mutating func fencedAgain(_ position: Int64, _ effects: inout [PartitionEffect]) {
-        (folded, folding) = (position, Heap())
-        for id in flights.keys.sorted() {
-            guard let flight = flights[id], flight.hasAnnounced else { continue }
-            remove(flight)
-            if !flight.isAtWork { effects.append(.permit(.forget(id))) }
-            for pending in flight.pendingJobs + flight.late { effects.append(.lookUp(pending)) }
-        }
-    }
-
-    mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        end(id, nil, lastPass.worker, now, &effects)
-    }
-
-    /// The flight is over: every pending job is answered, and those that came too late are looked up anew.
-    ///
-    /// - Parameters:
-    ///   - note: why it failed; nil if it did not.
-    ///   - lastPass: when others last got through what failed here.
-    mutating func end(
-        _ id: FlightID, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
-    ) {
-        guard let flight = flights[id] else { return }
-        remove(flight)
-        effects.append(.permit(.forget(id)))
-        if suspects.isNaming, flight.course != nil {
-            for pending in flight.pendingJobs { suspects.outlive(pending.place) }
-        }
-        for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
-        for pending in flight.late { effects.append(.lookUp(pending)) }
-    }
-
-    private mutating func answer(
-        _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment,
-        _ effects: inout [PartitionEffect]
-    ) {
-        let variants = VariantOutcomes(
-            pending.job.variants.map { spec in
-                flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
-            })
-        // The least final one: what another variant may still become is not given up for one that never will be made.
-        guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
-            let kind =
-                [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
-            return effects.answer(pending, kind, variants: variants, at: now)
-        }
-        let attempts = pending.attempts + 1
-        let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
-        let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince
-        let isOver = rules.retry.isOver(
-            after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
-            limit: rules.origins.limits(of: flight.origin).attempts)
-        let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
-        switch isEndless ? .retry : failure.verdict {
-        // It would come again to be told so.
-        case .retry where !isOver && pending.isExpired(at: now.wall),
-            .wait where pending.isExpired(at: now.wall):
-            effects.answer(pending, .expired, at: now)
-        case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
-        case .retry where !isOver:
-            let wait = rules.retry.delay(after: attempts, jitter: jitter())
-            let heldSince = isEndless ? pending.heldSince : nil
-            putOff(
-                pending.putOff(
-                    until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince),
-                failure, now, &effects)
-        case .wait:
-            hold(pending, failure, now, &effects)
-        case .retry, .deadLetter:
-            effects.setAside(pending, variants: variants, failure, attempts: attempts, at: now)
-        }
     }
 }

@@ -29,7 +29,9 @@ extension PartitionState {
             effects.append(.permit(.move(id, flight.lane, since: since)))
         }
         flight.since = since
-        if flight.isOpen {
+        let isForced = pending.job.freshness == .force
+        // What was asked before the job came may tell of a time before it.
+        if flight.isOpen, !isForced || flight.course == nil {
             let pending = pending.choosing(by: flight.fetched, rules.qualities)
             flight.pendingJobs.append(pending)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
@@ -48,34 +50,43 @@ extension PartitionState {
     mutating func begin(
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        if let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall) {
+        let job = pending.job
+        if job.freshness == .ifStale, !job.isOwn,
+            let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall)
+        {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
-        if plan.isUnchanged {
+        if plan.isUnchanged, job.freshness != .force {
             // What `auto` became depends on more than rows.
             let variants =
                 pending === asked
                 ? recentAnswers.note(
                     unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
                 : VariantOutcomes(unchanged: plan.unchanged)
+            settle(job)
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
+        if answerWhileRevalidating(pending, snapshot, now, &effects) { return }
         // Only now: the replay of a job that was stored before its time says so again, and not that it expired.
         if pending.isExpired(at: now.wall) {
             effects.answer(pending, .expired, at: now)
             return
         }
+        if job.freshness == .cacheOnly, !plan.toFetch.isEmpty {
+            return answerFromStore(pending, plan, snapshot, now, &effects)
+        }
         let lane = pending.lane(at: now.wall, rules.retry)
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
-        let kind: PermitKind = plan.reuses.isEmpty ? .fetch : .render
+        let isForced = job.freshness == .force
+        let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
         if kind == .fetch {
-            if let note = refusals.note(of: pending.job.source, at: now.monotonic) {
+            if !isForced, let note = refusals.note(of: pending.job.source, at: now.monotonic) {
                 return effects.answer(pending, refused: note, at: now)
             }
             if isCrowded(origin, pending, now, &effects) { return }
@@ -164,7 +175,8 @@ extension [PartitionEffect] {
         at now: Moment
     ) {
         let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
-        append(.work(.answer(pending.record, .outcome(outcome))))
+        let isPaid = kind.isFresh && pending.job.isOwed
+        append(.work(.answer(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
     }
 
     /// Nothing can be made of its source.

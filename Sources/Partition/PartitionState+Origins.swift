@@ -29,10 +29,9 @@ extension PartitionState {
         for pending in flight.pendingJobs {
             if pending.isExpired(at: now.wall) {
                 effects.answer(pending, .expired, at: now)
-            } else if rules.retry.isOver(
-                after: 0, isOrigins: true, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
-                limit: nil)
-            {
+            } else if let standIn = fallback(pending, flight.snapshot, flight.results, now) {
+                answer(pending, by: standIn, cause, now, &effects)
+            } else if isGivenUp(pending, at: now.wall) {
                 effects.setAside(pending, cause, attempts: pending.attempts, at: now)
             } else {
                 let failing = pending.failingSince ?? now.wall
@@ -40,6 +39,13 @@ extension PartitionState {
             }
         }
         for pending in flight.late { effects.append(.lookUp(pending)) }
+    }
+
+    /// Whether its host has been at fault for too long. Nobody waits for jobs of our own, so nobody gives them up.
+    private func isGivenUp(_ pending: PendingJob, at now: Int64) -> Bool {
+        !pending.job.isOwn
+            && rules.retry.isOver(
+                after: 0, isOrigins: true, failing: pending.failing(at: now), giveUp: pending.job.giveUp, limit: nil)
     }
 
     /// The job goes on in a tier. It may run before the tier's wait is over: nothing but its host holds it back.

@@ -32,6 +32,8 @@ package struct PartitionState: Sendable {
     var folded: Int64 = 0
     /// When a flight's work was last stored and announced: by this worker, and in this partition. Milliseconds since 1970.
     package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
+    /// Sources that were answered for by what is fresh no longer, and that a job of ours asks for again.
+    var owed: [SourceKey: Owed] = [:]
     /// What earlier owners may have died of.
     package var suspects = Suspects()
     /// It goes to another owner.
@@ -181,7 +183,7 @@ package struct PartitionState: Sendable {
     private mutating func leave(_ now: Moment, _ effects: inout [PartitionEffect]) {
         isLeaving = true
         for (id, flight) in flights where flight.course == nil { effects.append(.permit(.forget(id))) }
-        while let done = folding.pop() { end(done.flight, now, &effects) }
+        while let done = folding.pop() { finish(done.flight, now, &effects) }
     }
 
     mutating func receive(_ record: Record, _ effects: inout [PartitionEffect]) -> Bool {

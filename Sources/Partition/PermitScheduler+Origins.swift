@@ -9,6 +9,10 @@ extension PermitScheduler {
         /// Milliseconds.
         package let wait: Int64
         package let code: String
+
+        package init(host: OriginHost, wait: Int64, code: String) {
+            (self.host, self.wait, self.code) = (host, wait, code)
+        }
     }
 
     /// Flights that wait for a host which may not be asked now: they are to wait elsewhere.

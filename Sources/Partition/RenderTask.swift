@@ -2,6 +2,8 @@ package import Canonical
 package import ImageModel
 package import Planning
 package import Ports
+package import Records
+package import VariantSpec
 
 /// What a flight does once it may render: one decode, and what is announced with it.
 package struct RenderTask: Sendable {
@@ -12,6 +14,10 @@ package struct RenderTask: Sendable {
     package let fetched: (row: SourceRow, picture: FetchedPicture?)?
     /// Stored variants of the very bytes that were fetched: fresh again, without a render.
     package let renewed: [VariantRow]
+    /// Stored variants of other bytes of the source that are made anew.
+    package let replaced: [VariantSpec: VariantRow]
+    /// Told with its rows: then all that was stored is made anew.
+    package let change: SourceChange?
     package let lane: Lane
     /// Of the first of its jobs that has one: what is announced belongs to its trace.
     package let traceparent: String?

@@ -61,11 +61,13 @@ package enum EventHeader {
     static let partitionOwned = kind("partition.owned")
     static let partitionProgressed = kind("partition.progressed")
     static let originTold = kind("origin.told")
+    static let sourceChanged = kind("source.changed")
+    static let variantRefreshed = kind("variant.refreshed")
     /// What the headers of every event begin with, kind by kind. The embedded log stores a kind by its place here: new ones
     /// come last.
     package static let kinds = [
         jobFinished, jobRequested, jobRetried, jobDead, jobDiscarded, variantStored, sourceFetched, partitionOwned,
-        partitionProgressed, originTold,
+        partitionProgressed, originTold, sourceChanged, variantRefreshed,
     ]
     /// Every type of event, for the reference page.
     package static let types = kinds.compactMap { $0[type].map { String(decoding: $0, as: UTF8.self) } }

@@ -64,7 +64,7 @@ package struct Intake: Sendable {
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
         return JobReading(
             url: url, source: source.key, variants: variants, expires: body.expires, giveUp: body.giveUp,
-            id: body.id)
+            id: body.id, freshness: body.freshness, fallback: body.fallback)
     }
 
     private func id(of record: Record) throws(JobFailure) -> String? {
@@ -88,10 +88,12 @@ package struct JobReading: Sendable {
     let expires: Int64?
     let giveUp: Int64?
     let id: String?
+    let freshness: JobFreshness
+    let fallback: JobFallback
 
     func job(id: String, lane: Lane, traceparent: String? = nil) -> Job {
         Job(
             id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, giveUp: giveUp,
-            traceparent: traceparent)
+            freshness: freshness, fallback: fallback, traceparent: traceparent)
     }
 }

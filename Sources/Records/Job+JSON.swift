@@ -4,7 +4,8 @@ internal import JSONText
 internal import VariantSpec
 
 /// A job as producers write it, before canonical rules are applied:
-/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…,"giveUp":…}`.
+/// `{"url":…,"variants":["1280x1280-q80.webp",…],"accept":…,"lane":"fast","id":…,"expires":…,"giveUp":…,
+/// "freshness":…,"fallback":…}`.
 ///
 /// `accept` is an HTTP Accept header: what those that end in `.auto` may become. In the log it stands in the specs
 /// themselves: `640x0-avif-webp.auto`.
@@ -21,6 +22,8 @@ struct JobBody {
     var expires: Int64?
     /// Milliseconds.
     var giveUp: Int64?
+    var freshness = JobFreshness.ifStale
+    var fallback = JobFallback.stale
 
     init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
         guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
@@ -50,6 +53,8 @@ struct JobBody {
         var id: String?
         var expires: Int64?
         var giveUp: Int64?
+        var freshness = JobFreshness.ifStale
+        var fallback = JobFallback.stale
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -61,12 +66,16 @@ struct JobBody {
                 id = try reader.value("an id of 1 to 256 bytes without control bytes") { Job.isID($0) ? $0 : nil }
             case "expires": expires = try reader.time()
             case "giveUp": giveUp = try reader.integer(in: RecordLimits.giveUps)
+            case "freshness": freshness = try reader.value(JobFreshness.names) { JobFreshness(rawValue: $0) }
+            case "fallback": fallback = try reader.value(JobFallback.names) { JobFallback(rawValue: $0) }
             default: throw reader.unknown(key)
             }
         }
-        return JobBody(
+        var body = JobBody(
             url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id,
             expires: expires, giveUp: giveUp)
+        (body.freshness, body.fallback) = (freshness, fallback)
+        return body
     }
 
     /// The field `url` of what need not be a job, however it goes on after it.
@@ -119,6 +128,8 @@ extension Job {
         json.endArray()
         if let expires { json.field("expires", expires) }
         if let giveUp { json.field("giveUp", giveUp) }
+        if freshness != .ifStale { json.field("freshness", freshness.rawValue) }
+        if fallback != .stale { json.field("fallback", fallback.rawValue) }
         json.endObject()
         return json.bytes
     }

@@ -54,7 +54,7 @@ package enum JobFailure: StageFailure, Hashable {
         case .notJSON(let reason): "The job is not JSON: \(reason). Write one object, in UTF-8."
         case .missingField(let name): "The job has no field \"\(name)\". Add it."
         case .unknownField(let name):
-            "The job has a field \"\(name)\", which means nothing. Its fields are url, variants, accept, lane, id and expires."
+            "The job has a field \"\(name)\", which means nothing. Its fields are url, variants, accept, lane, id, expires, giveUp, freshness and fallback."
         case .repeatedField(let name): "The job has the field \"\(name)\" twice. Give it once."
         case .badValue(let reason): "The job has a value that does not fit: \(reason)."
         case .noVariants(let url):

@@ -21,6 +21,11 @@ package struct OriginRow: Sendable, Hashable {
     package var inFlight = 0
     package var waitingFast = 0
     package var waitingSlow = 0
+    /// Since the worker began: fetches of sources that were known, those of them that found nothing new, and jobs that were
+    /// answered by what is stored since the host could not be asked.
+    package var checks = 0
+    package var matches = 0
+    package var staleAnswers = 0
 
     package static let partition = PartitionID(0)
     /// Nobody is left alone for longer without being asked once, milliseconds.
@@ -46,6 +51,9 @@ package struct OriginRow: Sendable, Hashable {
         json.field("inFlight", inFlight)
         json.field("waitingFast", waitingFast)
         json.field("waitingSlow", waitingSlow)
+        if checks > 0 { json.field("checks", checks) }
+        if matches > 0 { json.field("matches", matches) }
+        if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
         json.endObject()
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
@@ -77,6 +85,9 @@ package struct OriginRow: Sendable, Hashable {
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
                 case "waitingFast": row.waitingFast = Int(try reader.integer(in: counts))
                 case "waitingSlow": row.waitingSlow = Int(try reader.integer(in: counts))
+                case "checks": row.checks = Int(try reader.integer(in: counts))
+                case "matches": row.matches = Int(try reader.integer(in: counts))
+                case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
                 default: try reader.skip()
                 }
             }
@@ -96,6 +107,11 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var inFlight = 0
     package private(set) var waitingFast = 0
     package private(set) var waitingSlow = 0
+    private var (checks, matches) = (0, 0)
+    package private(set) var staleAnswers = 0
+
+    /// How often a fetch of what was known found nothing new, from 0 to 1; nil where there was none.
+    package var matchRate: Double? { checks > 0 ? Double(min(matches, checks)) / Double(checks) : nil }
 
     /// A worker tells again what it knows; one that has not for so long is gone, milliseconds.
     package static let freshness: Int64 = 30_000
@@ -115,6 +131,9 @@ package struct OriginSummary: Sendable, Hashable {
                 inFlight += isFresh ? row.inFlight : 0
                 waitingFast += row.waitingFast
                 waitingSlow += row.waitingSlow
+                checks += row.checks
+                matches += row.matches
+                staleAnswers += row.staleAnswers
             }
             // A block counts though its worker is gone: the next one reads of it.
             let counts = row.state == .blocked ? row.until.map { $0 > now } ?? false : isFresh

@@ -5,15 +5,18 @@ package import VariantSpec
 
 /// What became of a job.
 package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
-    case stored, reused, unchanged, failed, expired, cancelled, dead
+    case stored, reused, unchanged, failed, expired, cancelled, dead, stale, degraded
 
     /// Whether all that was asked for is there.
     package var isSuccess: Bool {
         switch self {
-        case .stored, .reused, .unchanged: true
+        case .stored, .reused, .unchanged, .stale, .degraded: true
         case .failed, .expired, .cancelled, .dead: false
         }
     }
+
+    /// Whether that is what its origin has now, as far as is known.
+    package var isFresh: Bool { isSuccess && self != .stale && self != .degraded }
 
     /// For the reference page.
     package var meaning: String {
@@ -25,6 +28,10 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         case .failed: "At least one variant could not be made; the code says why."
         case .expired: "The job's own deadline passed before its fetch, or its render, was begun."
         case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
+        case .stale:
+            "Its origin fails, as the code says, and what is stored answers, though at least one variant is fresh no longer."
+        case .degraded:
+            "The same, and for at least one variant the nearest one that is stored answers: its location and its true size are told."
         case .dead: "The job is set aside: see `mezzotint dead list`."
         }
     }
@@ -33,7 +40,7 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
 /// What became of one variant of a job.
 package struct VariantOutcome: Sendable, Hashable {
     package let spec: VariantSpec
-    /// `stored`, `reused`, `unchanged` or `failed`.
+    /// `stored`, `reused`, `unchanged`, `failed`, `stale` or `degraded`.
     package let kind: OutcomeKind
     /// The stored row, unless failed.
     package let row: VariantRow?

@@ -16,11 +16,13 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     case dead
     /// What is known of hosts, by worker; see `OriginRow`.
     case origins
+    /// What becomes of sources and variants without a job that asks for it.
+    case events
 
     package static let jobsFast = Topic.jobs(.fast)
     package static let jobsSlow = Topic.jobs(.slow)
     package static let lanes = Lane.allCases.map(Topic.jobs)
-    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .origins]
+    package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .origins, .events]
 
     package var rawValue: String {
         switch self {
@@ -35,6 +37,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .outcomes: "outcomes"
         case .dead: "dead"
         case .origins: "origins"
+        case .events: "events"
         }
     }
 
@@ -71,6 +74,7 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
         case .outcomes: Lane.count + 7
         case .dead: Lane.count + 8
         case .origins: Lane.count + 9
+        case .events: Lane.count + 10
         }
     }
 

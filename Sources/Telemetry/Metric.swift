@@ -19,6 +19,9 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case variants = "mezzotint_variants_total"
     case donorRefusals = "mezzotint_donor_refusals_total"
     case fetches = "mezzotint_fetches_total"
+    case sourceChecks = "mezzotint_source_checks_total"
+    case originChecks = "mezzotint_origin_checks_total"
+    case staleAnswers = "mezzotint_origin_stale_answers_total"
     case fetchedBytes = "mezzotint_fetched_bytes_total"
     case fetchTime = "mezzotint_fetch_seconds"
     case renders = "mezzotint_renders_total"
@@ -69,7 +72,9 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .donorRefusals: ["reason"]
         case .diskFree: ["folder"]
         case .jobFailures, .failures: ["code"]
-        case .variants, .spans: ["result"]
+        case .variants, .sourceChecks, .spans: ["result"]
+        case .originChecks: ["host", "result"]
+        case .staleAnswers: ["host"]
         case .recordsUnfinished, .recordsFinishedAhead: ["topic"]
         case .permits, .permitsInUse: ["kind"]
         case .lagRecords, .lagSeconds: ["topic", "partition"]
@@ -104,6 +109,12 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .donorRefusals:
             "Stored variants that did not stand in for a source that was fetched, by the first rule that refused them; once for each variant that was wanted."
         case .fetches: "Fetches of sources that were begun."
+        case .sourceChecks:
+            "Sources that were fetched, by what was found: new ones, those that their origins confirmed (notModified), the same bytes, changed ones."
+        case .originChecks:
+            "Fetches of sources that were known, by host or group of hosts: those that found nothing new (match), and changes; of the first 1,000 hosts."
+        case .staleAnswers:
+            "Jobs that were answered by what is stored since their host could not be asked, by host or group of hosts; of the first 1,000."
         case .fetchedBytes: "Bytes of sources that were fetched."
         case .fetchTime: "How long fetches took, with their header's reading, failed ones too."
         case .renders: "Variants that were rendered, stored and announced."

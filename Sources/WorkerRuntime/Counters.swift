@@ -1,6 +1,7 @@
-internal import Canonical
+package import Canonical
 internal import Failures
 package import ImageModel
+package import Partition
 package import Records
 
 /// What a run came to: `stored`, `reused`, `unchanged` and `renders` count variants, the others jobs.
@@ -18,8 +19,17 @@ package struct Counters: Sendable, Equatable {
     package var unchanged = 0
     /// Requests that were begun.
     package var fetches = 0
-    /// Sources that their origins confirmed.
-    package var notModified = 0
+    /// What fetches found.
+    package private(set) var checks: [SourceCheck: Int] = [:]
+    package var notModified: Int { checks[.notModified] ?? 0 }
+    /// By host, or group of hosts.
+    package private(set) var hosts: [OriginHost: HostCounts] = [:]
+    package struct HostCounts: Sendable, Equatable {
+        /// Fetches of sources that were known, and those that found nothing new.
+        package var (checks, matches) = (0, 0)
+        /// Jobs that were answered by what is stored since it could not be asked.
+        package var stale = 0
+    }
     package var fetchedBytes = 0
     package var renders = 0
     /// Of variants and originals.
@@ -35,6 +45,8 @@ package struct Counters: Sendable, Equatable {
     package var expired: Int { jobs(.expired) }
     package var cancelled: Int { jobs(.cancelled) }
     package var dead: Int { jobs(.dead) }
+    package var stale: Int { jobs(.stale) }
+    package var degraded: Int { jobs(.degraded) }
 
     package func jobs(_ kind: OutcomeKind, on lane: Lane) -> Int { ends[Self.place(kind, lane)] }
     private func jobs(_ kind: OutcomeKind) -> Int { Lane.allCases.reduce(0) { $0 + jobs(kind, on: $1) } }
@@ -49,6 +61,8 @@ package struct Counters: Sendable, Equatable {
             case .expired: 4
             case .cancelled: 5
             case .dead: 6
+            case .stale: 7
+            case .degraded: 8
             }
         return lane.ordinal * OutcomeKind.allCases.count + kind
     }
@@ -72,7 +86,7 @@ package struct Counters: Sendable, Equatable {
 
         init(_ outcome: Outcome) {
             (kind, lane) = (outcome.kind, outcome.lane)
-            failed = outcome.failure.map { Failed(outcome, $0) }
+            failed = outcome.kind.isSuccess ? nil : outcome.failure.map { Failed(outcome, $0) }
             // All of them most times, and a look at each costs a copy of its row.
             let variants = outcome.variants
             unchanged = kind == .unchanged ? variants.count : variants.count { $0.kind == .unchanged }
@@ -90,8 +104,28 @@ package struct Counters: Sendable, Equatable {
     mutating func countFailure(_ code: String) { failures[code, default: 0] += 1 }
 
     /// Variants are in the changelog.
-    mutating func count(variants: Int, isReuse: Bool) {
+    ///
+    /// - Parameter same: those that came out as they were.
+    mutating func count(variants: Int, isReuse: Bool, same: Int) {
         renders += variants
-        if isReuse { reused += variants } else { stored += variants }
+        if isReuse { reused += variants } else { stored += variants - same }
     }
+
+    /// An origin was asked for a source.
+    mutating func count(_ check: SourceCheck, of host: OriginHost) {
+        checks[check, default: 0] += 1
+        guard check != .new else { return }
+        count(of: host) {
+            $0.checks += 1
+            if check.isMatch { $0.matches += 1 }
+        }
+    }
+
+    mutating func countStandIn(for host: OriginHost) { count(of: host) { $0.stale += 1 } }
+
+    private mutating func count(of host: OriginHost, _ body: (inout HostCounts) -> Void) {
+        if hosts[host] != nil || hosts.count < Self.hostLimit { body(&hosts[host, default: HostCounts()]) }
+    }
+    /// Hosts that are counted one by one.
+    private static let hostLimit = 1_000
 }

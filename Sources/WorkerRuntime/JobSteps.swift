@@ -6,6 +6,7 @@ internal import Ports
 internal import Posix
 internal import Records
 internal import Telemetry
+internal import VariantSpec
 
 /// A job's seven steps, in order. What decides is a value that never awaits; what performs is here.
 ///
@@ -33,6 +34,8 @@ extension Worker {
             underWay += 1
             watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
+        case .checked(let host, let check): counters.count(check, of: host)
+        case .stoodIn(let host): counters.countStandIn(for: host)
         case .putOff(let pending, let cause):
             counters.retries += 1
             tell(cause, of: pending.job)
@@ -131,18 +134,32 @@ extension Worker {
         if let pictures, let source = task.batch?.renderSource {
             blobs += pictures.variants.map { NewBlob($0.content, as: BlobName(source.source, source.version, $0.spec)) }
         }
-        let stored = try await ports.store.put(blobs)
+        var stored = try await ports.store.put(blobs)
         let original = originals > 0 ? stored[0].location : nil
         guard let pictures, let source = task.batch?.renderSource else { return (original, []) }
-        let rows = zip(pictures.variants, stored.dropFirst(originals)).map { variant, blob in
+        stored.removeFirst(originals)
+        var rows: [VariantRow] = []
+        for (variant, blob) in zip(pictures.variants, stored) {
             var row = source.row(
                 of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
                 location: blob.location, at: now)
             // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
             if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
-            return row
+            if let old = task.replaced[variant.spec] { try await keep(old, as: &row, insteadOf: blob) }
+            rows.append(row)
         }
         return (original, rows)
+    }
+
+    /// What came out as it was stays where it is: who has it need not be told.
+    private nonisolated func keep(
+        _ old: VariantRow, as row: inout VariantRow, insteadOf blob: StoredBlob
+    ) async throws(StoreFailure) {
+        guard old.digest == row.digest, old.location != row.location,
+            try await ports.store.open(old.location, if: { $0 == old.digest }) != nil
+        else { return }
+        if !blob.isAnothers { try await ports.store.remove(blob.location) }
+        (row.location, row.storedAt) = (old.location, old.storedAt)
     }
 
     /// 6. Rows go into the changelog, acknowledged; the position after them. They count once they are folded.
@@ -150,6 +167,14 @@ extension Worker {
         _ original: String?, _ rows: [VariantRow], of task: RenderTask, _ flight: FlightID
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
+        // Durable before the row that makes it known: a kill between them tells it twice, by one id, and never not at all.
+        if var change = task.change {
+            change.variants += SourceChange.variants(rows, replacing: task.replaced)
+            if !change.variants.isEmpty {
+                let event = change.newRecord(partition: flight.partition, traceparent: task.traceparent)
+                _ = try await append([event], of: flight)
+            }
+        }
         if let fetched = task.fetched {
             let source = fetched.row.kept(at: original, fetched.picture)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))
@@ -177,11 +202,7 @@ extension Worker {
 
     private func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane) {
         note(step, of: flight, lane)
-        switch event {
-        case .fetched(_, let picture): counters.fetchedBytes += picture.source.bytes
-        case .notModified: counters.notModified += 1
-        default: break
-        }
+        if case .fetched(_, let picture) = event { counters.fetchedBytes += picture.source.bytes }
         done(event)
     }
 
@@ -198,7 +219,9 @@ extension Worker {
         _ steps: StepClock
     ) {
         for step in steps.ended { note(step, of: flight, task.lane) }
-        counters.count(variants: rows.count, isReuse: task.isReuse)
+        counters.count(
+            variants: rows.count, isReuse: task.isReuse,
+            same: rows.count { task.replaced[$0.spec]?.location == $0.location })
         counters.storedBytes += rows.reduce(original == nil ? 0 : task.fetched?.row.bytes ?? 0) { $0 + $1.bytes }
         if task.batch != nil { noteMade(flight) }
         done(.announced(flight, original: original, rows: rows, position: position))

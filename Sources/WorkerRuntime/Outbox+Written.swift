@@ -2,6 +2,7 @@ internal import Failures
 internal import ImageModel
 internal import JSONText
 internal import Partition
+internal import Ports
 internal import Records
 
 extension Outbox {
@@ -15,6 +16,11 @@ extension Outbox {
             let count: Counters.Answer?
             /// What was written, should it be too large for the log: what every log takes need not be kept for that.
             let large: Answer?
+            /// What finishes the record: written once this is durable, and all that goes before an answer in its batch.
+            let next: Answer?
+
+            /// What went before the answer is durable, and something else's is not.
+            var waiting: Entry { Entry(place: place, records: 0, count: count, large: large, next: next) }
         }
 
         private(set) var entries: [Entry] = []
@@ -23,26 +29,43 @@ extension Outbox {
 
         var isEmpty: Bool { entries.isEmpty }
 
+        /// Whether all that goes before an answer is durable.
+        func isReady(_ results: [AppendResult]) -> Bool {
+            var next = 0
+            return entries.allSatisfy { entry in
+                defer { next += entry.records }
+                return entry.next == nil || results[next..<next + entry.records].allSatisfy { $0.offset != nil }
+            }
+        }
+
         mutating func add(_ entry: Entry, _ records: some Sequence<NewRecord>) {
             entries.append(entry)
             self.records += records
         }
 
-        mutating func add(_ answers: [Answer], partitions: Int) {
+        mutating func add(_ answers: [Answer], partitions: Int, keys: JobKeys?) {
             entries.reserveCapacity(entries.count + answers.count)
             records.reserveCapacity(records.count + answers.count)
             var json = JSONWriter(reserving: 2_048)
-            for answer in answers { add(answer, partitions: partitions, by: &json) }
+            for answer in answers { add(answer, partitions: partitions, keys, by: &json) }
         }
 
-        private mutating func add(_ answer: Answer, partitions: Int, by json: inout JSONWriter) {
+        private mutating func add(
+            _ answer: Answer, partitions: Int, _ keys: JobKeys?, by json: inout JSONWriter
+        ) {
             let (record, first) = (answer.record, records.count)
-            var count: Counters.Answer?
+            var (count, next): (Counters.Answer?, Answer?)
             var isAnswer = true
             switch answer.disposition {
             case .outcome(let outcome):
                 count = Counters.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, by: &json))
+            case .owing(let outcome, let debt):
+                if let debt { records.append(debt.newRecord(of: record, at: answer.at, signedBy: keys)) }
+                next = Answer(record, .outcome(outcome), at: answer.at)
+            case .paid(let outcome):
+                records += outcome.refreshed(partition: record.partition)
+                next = Answer(record, .outcome(outcome), at: answer.at)
             case .dead(let letter, let outcome):
                 count = Counters.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
@@ -71,7 +94,7 @@ extension Outbox {
                         topic: record.topic, partition: job.source.partition(of: partitions),
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
-            for place in first..<records.count where isAnswer {
+            for place in first..<records.count where isAnswer && next == nil {
                 // In its place: in a copy all headers would be written once more.
                 records[place].headers.append(answered: record, needsLetter: place > first)
             }
@@ -79,7 +102,7 @@ extension Outbox {
             entries.append(
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
-                    large: isLarge ? answer : nil))
+                    large: isLarge ? answer : nil, next: next))
         }
     }
 }
@@ -89,7 +112,8 @@ extension Outbox.Answer {
     /// that cannot be appended again is dead, since nobody would see it any more.
     func small(_ refusal: FailureNote) -> Outbox.Answer {
         switch disposition {
-        case .outcome(let outcome): Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome):
+            Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
         case .retry(let pending, _, _): dead(pending.job, pending.attempts, refusal)
@@ -103,6 +127,25 @@ extension Outbox.Answer {
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: .dead, variants: [], failure: refusal,
             attempts: attempts, at: at, traceparent: job.traceparent)
         return Outbox.Answer(record, .dead(letter.small(key: RecordKey.job(job.source).bytes), outcome), at: at)
+    }
+}
+
+extension Debt {
+    /// Through a retry topic, signed where workers take signed jobs alone.
+    ///
+    /// - Parameter record: of the job that was answered.
+    fileprivate func newRecord(of record: Record, at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
+        let body = job.body
+        let note = RetryNote(
+            job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
+            origin: record.jobOrigin, traceparent: job.traceparent)
+        var again = note.newRecord(
+            topic: DelayTier(within: notBefore - now, job.lane).topic, key: RecordKey.job(job.source).bytes, body: body,
+            partition: record.partition, at: now)
+        if let keys {
+            again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body))
+        }
+        return again
     }
 }
 

@@ -70,9 +70,9 @@ extension Worker {
     /// Answers are written down here: not on the thread that decides.
     private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
         var written = batch.again
-        written.add(batch.new, partitions: ports.log.partitionCount)
+        written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
         let begun = monotonicNanoseconds
-        let results = await ports.log.append(written.records, as: owner)
+        let results = written.records.isEmpty ? [] : await ports.log.append(written.records, as: owner)
         await sent(written, results, as: owner, took: .nanoseconds(monotonicNanoseconds - begun))
     }
 
@@ -81,25 +81,30 @@ extension Worker {
     ) async {
         timings.append(duration)
         var failed = Outbox.Written()
-        var (finished, smaller): ([RecordPlace], [Outbox.Answer]) = ([], [])
+        var (finished, more): ([RecordPlace], [Outbox.Answer]) = ([], [])
         finished.reserveCapacity(written.entries.count)
+        let isReady = written.isReady(results)
         var next = 0
         for entry in written.entries {
             let own = next..<next + entry.records
             next = own.upperBound
             if results[own].allSatisfy({ $0.offset != nil }) {
-                finished.append(entry.place)
+                if let next = entry.next {
+                    if isReady { more.append(next) } else { failed.add(entry.waiting, []) }
+                } else {
+                    finished.append(entry.place)
+                }
                 if let answer = entry.count { count(answer) }
             } else if let large = entry.large,
                 let refusal = results[own].lazy.compactMap(\.failure).first(where: \.isTooLarge)
             {
-                smaller.append(large.small(FailureNote(refusal)))
+                more.append(large.small(FailureNote(refusal)))
             } else {
                 failed.add(entry, written.records[own])
             }
         }
         let goesAgain = !failed.isEmpty
-        failed.add(smaller, partitions: ports.log.partitionCount)
+        failed.add(more, partitions: ports.log.partitionCount, keys: configuration.keys)
         if let refusal = results.lazy.compactMap(\.failure).first {
             note(
                 refusal,

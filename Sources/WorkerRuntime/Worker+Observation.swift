@@ -45,14 +45,15 @@ extension Worker {
 
     /// A record's answer is decided.
     func noteAnswer(_ record: Record, _ disposition: Disposition, of owned: OwnedPartition, at now: Int64) {
-        if case .outcome(let outcome) = disposition, outcome.kind == .unchanged {
+        if let outcome = disposition.outcome, outcome.kind == .unchanged {
             timings.wait(.milliseconds(now - record.timestamp), on: outcome.lane)
         }
         guard let traces = configuration.traces else { return }
         let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
         let job: (id: String, traceparent: String?) =
             switch disposition {
-            case .outcome(let outcome), .dead(_, let outcome): (outcome.job, outcome.traceparent)
+            case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+                (outcome.job, outcome.traceparent)
             case .retry(let pending, _, _): (pending.job.id, pending.job.traceparent)
             case .rekey(let job): (job.id, job.traceparent)
             }

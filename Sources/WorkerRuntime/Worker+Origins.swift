@@ -131,6 +131,9 @@ extension Worker {
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
         (row.limit, row.inFlight) = (origin.share, origin.inUse.all)
         (row.waitingFast, row.waitingSlow) = (waiting[.fast] ?? 0, waiting[.slow] ?? 0)
+        if let counts = counters.hosts[host] {
+            (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)
+        }
         return row
     }
 }

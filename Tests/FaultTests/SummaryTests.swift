@@ -24,7 +24,8 @@ struct SummaryTests {
         #expect(
             first.names.isSuperset(of: [
                 "jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches",
-                "fetchedBytes", "renders", "requests", "waiting", "seconds", "peakMemoryBytes",
+                "fetchedBytes", "notModified", "stale", "degraded", "renders", "requests", "waiting", "seconds",
+                "peakMemoryBytes",
                 "rendererPeakMemoryBytes",
             ]))
         #expect(

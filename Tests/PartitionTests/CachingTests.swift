@@ -11,23 +11,23 @@ import VariantSpec
 
 @Suite("A partition's rules: what an origin confirms", .timeLimit(.minutes(1)))
 struct CachingTests {
-    private let rules = PartitionStateTests()
-    private var source: SourceKey { rules.source }
+    let rules = PartitionStateTests()
+    var source: SourceKey { rules.source }
 
-    private func head(_ fields: [(String, String)]) -> AnswerHead {
+    func head(_ fields: [(String, String)]) -> AnswerHead {
         var head = AnswerHead()
         head.fields = AnswerFields(fields.map { (name: $0.0, value: $0.1) })
         return head
     }
 
-    private func picture(_ bytes: [UInt8], _ fields: [(String, String)]) -> FetchedPicture {
+    func picture(_ bytes: [UInt8], _ fields: [(String, String)]) -> FetchedPicture {
         let picture = FetchedPicture(bytes)
         let source = FetchedSource(body: picture.source.body, digest: picture.source.digest, head: head(fields))
         return FetchedPicture(source: source, picture: picture.picture)
     }
 
     /// A source with two variants, as a fetch at 0 left them.
-    private func stored(_ fields: [(String, String)]) throws -> SourceSnapshot {
+    func stored(_ fields: [(String, String)]) throws -> SourceSnapshot {
         var driver = PartitionStateTests.Driver()
         let job = driver.pending("first", source, [PartitionStateTests.large, PartitionStateTests.small])
         let id = try #require(rules.flight(driver.feed(.arrived(job))))
@@ -37,7 +37,7 @@ struct CachingTests {
         return SourceSnapshot(source: task.fetched?.row, variants: rules.rows(task))
     }
 
-    private func request(_ effects: [PartitionEffect]) -> FetchRequest? {
+    func request(_ effects: [PartitionEffect]) -> FetchRequest? {
         for case .work(.fetch(_, let request)) in effects { return request }
         return nil
     }
@@ -103,5 +103,32 @@ struct CachingTests {
         let id = try #require(
             rules.flight(driver.feed(.arrived(driver.pending("j", source, [PartitionStateTests.small])))))
         #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known == nil)
+    }
+
+    @Test("A job that says force has its source asked for though it is fresh; one that says cacheOnly never does")
+    func freshness() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
+        func job(_ id: String, _ spec: VariantSpec, _ freshness: JobFreshness) -> PendingJob {
+            let pending = driver.pending(id, source, [spec])
+            var job = pending.job
+            job.freshness = freshness
+            job.fallback = .none
+            return PendingJob(job: job, record: pending.record)
+        }
+        #expect(rules.kinds(driver.feed(.arrived(job("1", PartitionStateTests.small, .cacheOnly)))) == [.unchanged])
+        let late = driver.feed(.arrived(job("2", PartitionStateTests.small, .cacheOnly)), at: 60_000)
+        #expect(rules.kinds(late) == [.failed] && rules.flight(late) == nil)
+
+        let id = try #require(rules.flight(driver.feed(.arrived(job("3", PartitionStateTests.small, .force)))))
+        #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known?.etag == "\"a\"")
+        // What is asked already may tell of a time before the job.
+        #expect(driver.feed(.arrived(job("4", PartitionStateTests.small, .force))).isEmpty)
+        _ = driver.feed(.notModified(id, head([])))
+        _ = driver.feed(.granted(.render, id))
+        _ = driver.feed(.rendered(id))
+        let ended = driver.feed(.announced(id, original: nil, rows: [], position: 0))
+        #expect(rules.kinds(ended) == [.unchanged])
+        #expect(rules.flight(ended) != nil)
     }
 }

@@ -64,7 +64,8 @@ struct ExtremeTimeTests {
                 case .answer(let record, let disposition):
                     answers.append(disposition)
                     pending.append(.acknowledged([RecordPlace(record)]))
-                case .await, .putOff, .render, .commit, .opened, .closed, .blocked, .unblocked: break
+                case .await, .checked, .stoodIn, .putOff, .render, .commit, .opened, .closed, .blocked, .unblocked:
+                    break
                 }
             }
         }

@@ -72,12 +72,7 @@ struct PartitionStateTests {
     }
 
     func kinds(_ effects: [PartitionEffect]) -> [OutcomeKind] {
-        settled(effects).compactMap {
-            switch $0 {
-            case .outcome(let outcome), .dead(_, let outcome): outcome.kind
-            case .retry, .rekey: nil
-            }
-        }
+        settled(effects).compactMap { $0.outcome?.kind }
     }
 
     /// Jobs that are to be tried again, in memory or through a topic.
@@ -293,7 +288,7 @@ struct PartitionStateTests {
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends)
         case .dead: #expect(ends == "dead")
-        case .retry, .rekey: Issue.record("it went to a topic")
+        case .owing, .paid, .retry, .rekey: Issue.record("it went to a topic")
         }
     }
 

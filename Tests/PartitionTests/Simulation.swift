@@ -187,7 +187,7 @@ struct Simulation {
                 fetches[key, default: 0] += 1
                 pending.append(.work(piece))
             case .render: pending.append(.work(piece))
-            case .putOff, .opened, .closed, .blocked, .unblocked: break
+            case .checked, .stoodIn, .putOff, .opened, .closed, .blocked, .unblocked: break
             case .await: preconditionFailure("the index is always there")
             }
         }
@@ -232,7 +232,8 @@ struct Simulation {
 
     private mutating func answer(_ record: Record, _ disposition: Disposition) {
         switch disposition {
-        case .outcome(let outcome), .dead(_, let outcome): outcomes[outcome.job, default: []].append(outcome)
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+            outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
         case .retry(let pending, let tier, _):
             append(

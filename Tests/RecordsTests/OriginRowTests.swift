@@ -25,12 +25,26 @@ struct OriginRowTests {
     @Test("A row is read as it was written, and what is none is passed over")
     func record() {
         for state in OriginRow.State.allCases {
-            let row = row("one", state, until: 9)
+            var row = row("one", state, until: 9)
+            (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
             #expect(read(row.newRecord()) == row)
         }
         var other = row("one", .open).newRecord()
         other.value = Array("{\"host\":1}".utf8)
         #expect(read(other) == nil)
+    }
+
+    @Test("The match rate is that of all workers, and null where nothing that was known was fetched")
+    func matches() throws {
+        var (one, two) = (row("one", .open), row("two", .open, age: 600_000))
+        func summary(_ rows: [OriginRow]) throws -> OriginSummary {
+            try #require(OriginSummary.all(of: rows, at: Self.now).first)
+        }
+        #expect(try summary([one, two]).matchRate == nil)
+        (one.checks, one.matches, one.staleAnswers) = (3, 3, 1)
+        (two.checks, two.staleAnswers) = (1, 4)
+        #expect(try summary([one, two]).matchRate == 0.75)
+        #expect(try summary([one, two]).staleAnswers == 5)
     }
 
     @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")

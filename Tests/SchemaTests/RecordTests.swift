@@ -25,6 +25,7 @@ struct RecordTests {
         arguments: [
             body, #"{"url":"HTTPS://a.example/?imageView=1&thumbnail=80x80"}"#,
             #"{"url":"http://a.example/","variants":["full.png","80y80-q70-axis2_5.jpg"],"id":"ä","expires":1,"lane":"slow"}"#,
+            #"{"url":"http://a.example/","variants":["full.png"],"freshness":"force","fallback":"none"}"#,
         ])
     func job(body: String) async throws {
         #expect(try await Validator.check([record(.jobsFast, body), record(.jobsSlow, body, [("ce_id", "1")])]) == [])
@@ -63,6 +64,29 @@ struct RecordTests {
         #expect(headers.first?.contains("headers traceparent") == true)
         let keys = try await Validator.check([record(.jobsFast, Self.body, key: "a")])
         #expect(keys.first?.contains("key ") == true)
+    }
+
+    @Test("Take what is told of a source that has changed")
+    func changed() async throws {
+        let source = SourceKey(SHA256.digest(of: [1]))
+        let row = { (word: UInt64) in
+            SourceRow(
+                source: source, url: "http://a.example/b", version: SourceVersion(word: word),
+                size: PixelSize(width: 1, height: 1), format: .png, bytes: 1, digest: SHA256.digest(of: []),
+                hasAlpha: false, original: nil, fetchedAt: 5, expires: 6)
+        }
+        let spec = VariantSpec(width: 1, height: 1, format: .png)
+        func variant(_ location: String) -> VariantRow {
+            VariantRow(
+                source: source, spec: spec, version: SourceVersion(word: 2), size: PixelSize(width: 1, height: 1),
+                bytes: 1,
+                digest: SHA256.digest(of: Array(location.utf8)), location: location, madeFrom: .origin,
+                sourceSize: PixelSize(width: 1, height: 1), region: Region(whole: PixelSize(width: 1, height: 1)),
+                hasAlpha: false, storedAt: 1, expires: 1)
+        }
+        let change = SourceChange(
+            from: row(1), to: row(2), variants: [.init(variant("b/2"), replacing: variant("b/1"))])
+        #expect(try await Validator.check([change.newRecord(partition: PartitionID(0), traceparent: nil)]) == [])
     }
 
     @Test("Take what a drained worker, a discarded letter and a dropped row leave")

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import ImageModel
 internal import Ports
 internal import Records
 
@@ -129,6 +130,7 @@ final class Cluster {
 
     private func loses(_ record: NewRecord) -> Bool {
         if world.plants(.skipFence), case .epoch? = RecordKey(record.key) { return true }
+        if world.plants(.loseDebt), record.isOwed { return true }
         return world.plants(.loseAnswer) && record.topic == .outcomes && world.chance.isOne(in: 50)
     }
 
@@ -146,5 +148,10 @@ final class Cluster {
 }
 
 extension NewRecord {
+    fileprivate var isOwed: Bool {
+        topic.isRetry
+            && headers[EventHeader.id].map { String(decoding: $0, as: UTF8.self).hasPrefix(Job.owedPrefix) } ?? false
+    }
+
     var isProgress: Bool { if topic == .variants, case .progress? = RecordKey(key) { true } else { false } }
 }

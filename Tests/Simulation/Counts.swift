@@ -28,16 +28,19 @@ package enum Happening: Int, Sendable, CaseIterable {
     // Of the store and the index.
     case storeFull, storeFailing, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped
     // Of origins and renderers.
-    case originFailed, originStalled, originGone, originChanged, hostilePicture
+    case originFailed, originStalled, originGone, originChanged, originConfirmed, hostilePicture
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
+    case publishedForced, publishedCacheOnly
     // What workers do.
     case assigned, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised, indexPublished, rewound,
         restarted
     case fetched, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited,
         rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
+    // What they do beside answers while origins fail and change.
+    case stale, degraded, owed, revalidating, refreshed, changeTold
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
     // Jobs whose origins never answer well.

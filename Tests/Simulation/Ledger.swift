@@ -52,6 +52,7 @@ final class Ledger {
         case .retry, .retry10s, .retry1m, .retry10m, .retry1h: attempt = retried(new, id)
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
+        case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
         case .variants, .control, .origins: break
         }
         let time = World.begin + world.now / 1_000
@@ -66,6 +67,11 @@ final class Ledger {
         return offset
     }
 
+    /// Whether somebody else owns the partition by now.
+    private func isOld(_ epoch: Int64?, _ partition: PartitionID) -> Bool {
+        epoch ?? 0 < world.cluster.log(.variants, partition).newestEpoch
+    }
+
     private func accept(_ id: String, _ log: TopicLog, _ offset: Int64) {
         let fate: Fate
         if let known = byID[id] {
@@ -74,6 +80,7 @@ final class Ledger {
             fate = Fate(id, log.partition)
             byID[id] = fate
             fates.append(fate)
+            world.promises.accept(id)
             unanswered += 1
         }
         fate.records.append((log, offset, log.appended))
@@ -143,6 +150,7 @@ final class Ledger {
         guard let report = try? OutcomeReport(record) else { return world.fail(.answered, "\(id): no report") }
         world.killers.answered(id, report)
         world.hopeless.answered(id, report)
+        world.promises.answered(id, report, isOld: isOld(epoch, partition))
         // One that counts only beside its dead letter may stand without.
         let answered = AnsweredRecord.answered(by: record).flatMap { $0.needsLetter ? nil : $0.record }
         let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
@@ -160,7 +168,8 @@ final class Ledger {
         }
         if let answered { fate.answers.append(Ownerships.Answer(record: answered, owner: owner, time: world.now)) }
         guard let source = report.source, let process else { return }
-        for variant in report.variants where variant.kind != .failed {
+        // What stands in for another has a row of its own.
+        for variant in report.variants where variant.kind != .failed && variant.kind != .degraded {
             if !rowKeys.contains(RecordKey.variant(source, variant.spec).bytes) {
                 world.fail(.order, "\(id): \(variant.spec) is in no row")
             }
@@ -193,6 +202,8 @@ final class Ledger {
             case .expired: .expired
             case .dead: .dead
             case .cancelled: .failed
+            case .stale: .stale
+            case .degraded: .degraded
             }
         world.count(happening)
     }

@@ -12,6 +12,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case skipFence = "skip-fence"
     /// An answer is acknowledged, and not appended.
     case loseAnswer = "lose-answer"
+    /// A job that workers owe is acknowledged, and not appended.
+    case loseDebt = "lose-debt"
     /// The group gives one partition to two workers.
     case twoOwners = "two-owners"
     /// A blob is said to be stored, and is not.

@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Digest
 internal import Failures
+internal import HTTPCache
 internal import ImageModel
 internal import Ports
 internal import Posix
@@ -35,6 +36,21 @@ final class Origins {
 
     /// Of a URL of ours: `http://h1.test/17`.
     static func number(of url: String) -> Int { url.split(separator: "/").last.flatMap { Int($0) } ?? 0 }
+
+    /// Some sources say how long they are fresh: seconds.
+    static func head(of number: Int, _ version: Int) -> AnswerHead {
+        var head = AnswerHead()
+        let fields: [(name: String, value: String)] =
+            switch number % 6 {
+            case 0, 3: [("etag", "\"\(version)\""), ("cache-control", "max-age=4")]
+            case 1: [("etag", "\"\(version)\""), ("cache-control", "max-age=2, stale-while-revalidate=8")]
+            case 4: [("cache-control", "max-age=6, must-revalidate")]
+            case 5: [("cache-control", number % 12 == 5 ? "no-store" : "no-cache")]
+            default: []
+            }
+        head.fields = AnswerFields(fields)
+        return head
+    }
 }
 
 /// The fetcher port of one process.
@@ -71,8 +87,14 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                     return done(.failure(.status(url: source.url, 404)))
                 }
                 let version = world.origins.sources[number].version
+                let head = Origins.head(of: number, version)
+                if request.known?.conditions.contains(where: { $0.value == head.fields.single("etag") }) == true {
+                    world.count(.originConfirmed)
+                    return done(.success(.notModified(head)))
+                }
                 let bytes = Array((source.isHostile ? "bomb \(number)" : "source \(number) \(version)").utf8)
-                done(.success(.source(FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes)))))
+                let source = FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes), head: head)
+                done(.success(.source(source)))
             }
         }.get()
     }

@@ -44,6 +44,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var cluster = Cluster(self)
     private(set) lazy var group = Group(self)
     private(set) lazy var ledger = Ledger(self)
+    private(set) lazy var promises = Promises(self)
     private(set) lazy var flights = Flights(self)
     private(set) lazy var killers = Killers(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)

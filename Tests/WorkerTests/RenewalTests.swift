@@ -1,4 +1,5 @@
 import Canonical
+import EmbeddedLog
 import ImageModel
 import Records
 import TestPixels
@@ -57,5 +58,102 @@ struct RenewalTests {
         #expect(try await rows(7).source?.original == before.source?.original)
         let third = try await run()
         #expect(third.unchanged == 3 * Self.count && bench.origin.requestCount == 2 * Self.count)
+    }
+}
+
+extension RenewalTests {
+    /// The events of the log, in order of their partitions.
+    private func events() async throws -> [Record] {
+        let log = try bench.log
+        var records: [Record] = []
+        for number in 0..<Int32(log.partitionCount) {
+            records += try await log.read(.events, PartitionID(number), from: 0, limit: 1_000)
+        }
+        await log.close()
+        return records
+    }
+
+    private func ask(_ specs: [String]) async throws -> Counters {
+        let log = try bench.log
+        try await bench.publish([(bench.url("/1.png"), specs, .fast)], to: log)
+        return try await bench.work(log: log)
+    }
+
+    @Test(
+        "One has changed, and one of its variants is asked for: one body gives all that is stored anew, and one event tells of it"
+    )
+    func changed() async throws {
+        serve(1, picture(1), then: picture(2))
+        _ = try await ask(specs)
+        let old = try await rows(1)
+        let second = try await ask([specs[1]])
+        #expect(second.jobs == 1 && second.stored == 3 && second.renders == 3)
+        #expect(second.fetches == 1 && second.fetchedBytes == picture(2).count && second.notModified == 0)
+        let new = try await rows(1)
+        #expect(new.variants.count == 3 && new.variants.values.allSatisfy { $0.version == new.source?.version })
+        let told = try await events()
+        #expect(told.count == 1 && told.first?.header("ce_type") == "mezzotint.source.changed.v1")
+        let text = String(decoding: told.first?.value ?? [], as: UTF8.self)
+        let (from, to) = (try #require(old.source?.version), try #require(new.source?.version))
+        #expect(text.contains("\"from\":\"\(from)\",\"to\":\"\(to)\""))
+        for (spec, row) in new.variants {
+            let before = try #require(old.variants[spec])
+            #expect(row.location != before.location)
+            #expect(
+                text.contains(
+                    "{\"spec\":\"\(spec)\",\"location\":\"\(row.location)\",\"replaces\":\"\(before.location)\"}"))
+        }
+        #expect(try await bench.outcomes().map(\.kind) == [.stored, .stored])
+    }
+
+    /// All are asked for, as the first time: which of them share a decode decides about their bytes (`RenderPlan`).
+    @Test("A comment alone has changed: nothing of what is stored changes, and nobody is told")
+    func comment() async throws {
+        let photo = picture(1)
+        // An empty chunk of text behind the header: other bytes, and the same picture.
+        let comment: [UInt8] = [0, 0, 0, 4] + Array("tEXt".utf8) + Array("a\0bc".utf8) + [0xB7, 0x6E, 0x7F, 0xE9]
+        serve(1, photo, then: Array(photo[..<33]) + comment + Array(photo[33...]))
+        _ = try await ask(specs)
+        let old = try await rows(1)
+        let second = try await ask(specs)
+        #expect(second.unchanged == 3 && second.stored == 0 && second.renders == 3)
+        let new = try await rows(1)
+        #expect(new.source?.version != old.source?.version)
+        for (spec, row) in new.variants {
+            #expect(row.version == new.source?.version)
+            #expect(row.location == old.variants[spec]?.location && row.digest == old.variants[spec]?.digest)
+        }
+        #expect(try await events().isEmpty)
+        #expect(try await bench.outcomes().map(\.kind) == [.stored, .unchanged])
+        let third = try await ask(specs)
+        #expect(third.unchanged == 3 && third.fetches == 0)
+    }
+
+    @Test("An origin that fails: what is stored answers, says so, and is asked for again later")
+    func stale() async throws {
+        let tagged = LocalOrigin.Answer.tagged(
+            picture(1), type: "image/png", tag: "\"1\"", headers: [("Cache-Control", "max-age=0")])
+        bench.origin.serve("/1.png", tagged, .status(503))
+        _ = try await ask(specs)
+        let log = try bench.log
+        try await bench.publish([(bench.url("/1.png"), [specs[0]], .fast)], to: log)
+        let second = try await bench.work(
+            log: log,
+            watching: { worker in
+                try? await eventually { await worker.counters.stale == 1 }
+                await worker.drain()
+            })
+        #expect(second.jobs == 1 && second.stale == 1 && second.endCodes.isEmpty && second.renders == 0)
+        let outcome = try #require(try await bench.outcomes().last)
+        #expect(outcome.kind == .stale && outcome.failure?.code == "fetch.server-error")
+        #expect(outcome.variants.map(\.kind) == [.stale] && outcome.variants.first?.location != nil)
+        let left = try bench.log
+        var owed: [Record] = []
+        for number in 0..<Int32(left.partitionCount) {
+            owed += try await left.read(.retry1m, PartitionID(number), from: 0, limit: 10)
+        }
+        await left.close()
+        #expect(owed.count == 1 && owed.first?.header("ce_id")?.hasPrefix("mezzotint.owed/") == true)
+        #expect(owed.first?.header("mz_answers") == nil)
     }
 }

@@ -110,8 +110,8 @@ enum OriginsCommand {
                 json.field("waitingFast", host.waitingFast)
                 json.field("waitingSlow", host.waitingSlow)
                 json.key("matchRate")
-                json.null()
-                json.field("staleAnswers", 0)
+                if let rate = host.matchRate { json.number(rate) } else { json.null() }
+                json.field("staleAnswers", host.staleAnswers)
             }
         }
         let rows = hosts.map { host in
@@ -120,11 +120,15 @@ enum OriginsCommand {
                 host.since.map { Output.age(of: $0, at: now) } ?? "-",
                 host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", "\(host.limit)",
                 "\(host.inFlight)", "\(host.waitingFast)", "\(host.waitingSlow)",
+                host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
             ]
         }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
         Console.write(
-            TextTable.text(["HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT", "FAST", "SLOW"], rows))
+            TextTable.text(
+                [
+                    "HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT", "FAST", "SLOW", "SAME", "STALE",
+                ], rows))
     }
 
     private static func time(_ name: StaticString, _ time: Int64?, _ json: inout JSONWriter) {

@@ -84,7 +84,7 @@ enum ReferenceCommand {
         | `kind` | One of the outcomes above. |
         | `attempts` | Attempts made before this one. |
         | `at` | Milliseconds since 1970. |
-        | `variants` | What became of each: `spec`, `kind` (`stored`, `reused`, `unchanged`, `failed`); of what is stored `location` (relative to the store), `width`, `height`, `bytes`, `madeFrom` (`origin`, or the donor's spec; its own where the file stood in the store before its row), `alpha`, and unless it is unchanged `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`), and where they say more than the spec `frames` and `quality`; of what failed `failure`. |
+        | `variants` | What became of each: `spec`, `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`); of what is stored `location` (relative to the store), `width`, `height`, `bytes`, `madeFrom` (`origin`, or the donor's spec; its own where the file stood in the store before its row), `alpha`, and unless it is unchanged `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`), and where they say more than the spec `frames` and `quality`; of what failed `failure`. |
         | `failure` | `code`, of the table above, and `message`; absent where nothing failed. |
 
         ## Options of a spec
@@ -187,7 +187,7 @@ enum ReferenceCommand {
         let entries = [
             CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
             RenderFailure.catalogue, StoreFailure.catalogue,
-            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, StageFault.catalogue,
+            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, CacheFailure.catalogue, StageFault.catalogue,
         ].joined()
         return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")
     }

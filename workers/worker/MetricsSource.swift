@@ -132,6 +132,15 @@ final class MetricsSource: Sendable {
             return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]
                 .map { Sample($0.1, $0.0) }
         case .fetches: return [Sample(counters.fetches)]
+        case .sourceChecks: return SourceCheck.allCases.map { Sample(counters.checks[$0] ?? 0, $0.rawValue) }
+        case .originChecks:
+            return counters.hosts.flatMap { host, counts in
+                [
+                    Sample(counts.matches, "\(host)", "match"),
+                    Sample(counts.checks - counts.matches, "\(host)", "change"),
+                ]
+            }
+        case .staleAnswers: return counters.hosts.map { Sample($1.stale, "\($0)") }
         case .fetchedBytes: return [Sample(counters.fetchedBytes)]
         case .renders: return [Sample(counters.renders)]
         case .failures: return Self.byCode(counters.failures, Self.stageCodes)
@@ -165,7 +174,8 @@ final class MetricsSource: Sendable {
     ].flatMap { $0.map(\.code) }
 
     /// Of records that are no job.
-    private static let jobCodes = (CanonicalFailure.catalogue + JobFailure.catalogue).map(\.code)
+    private static let jobCodes = (CanonicalFailure.catalogue + JobFailure.catalogue + CacheFailure.catalogue)
+        .map(\.code)
 
     private static func histograms(
         of metric: Metric, _ timings: Timings

@@ -1,0 +1,132 @@
+internal import Canonical
+internal import Failures
+internal import HTTPCache
+internal import ImageModel
+internal import Ports
+internal import Records
+internal import VariantSpec
+
+/// How flights end, and what their jobs are told.
+extension PartitionState {
+    /// Nothing more to make: answers wait until the index holds what was announced.
+    mutating func land(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        guard let course = flights[id]?.course, course.position > folded, !isLeaving else {
+            return finish(id, now, &effects)
+        }
+        flights[id]?.stage = .folding(course.position, course)
+        folding.push(Folding(position: course.position, flight: id))
+    }
+
+    mutating func fold(_ position: Int64, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        folded = max(folded, position)
+        while let first = folding.first, first.position <= folded, let done = folding.pop() {
+            finish(done.flight, now, &effects)
+        }
+    }
+
+    /// Jobs of flights that have announced something, or are about to, are looked up again. What runs for these ends unseen.
+    mutating func fencedAgain(_ position: Int64, _ effects: inout [PartitionEffect]) {
+        (folded, folding) = (position, Heap())
+        for id in flights.keys.sorted() {
+            guard let flight = flights[id], flight.hasAnnounced else { continue }
+            remove(flight)
+            if !flight.isAtWork { effects.append(.permit(.forget(id))) }
+            for pending in flight.pendingJobs + flight.late { effects.append(.lookUp(pending)) }
+        }
+    }
+
+    /// Its jobs are answered. Then what else was stored of a source that has changed is made anew, on the slow lane.
+    mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        guard var flight = flights[id], let course = flight.course,
+            !flight.outdated.isEmpty || course.change?.variants.isEmpty == false
+        else { return end(id, now, &effects) }
+        let late = flight.late
+        countJobs(of: flight.origin, -flight.pendingJobs.count - late.count)
+        answer(flight, nil, lastPass.worker, now, &effects)
+        (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .slow)
+        flight.stage = .waiting(.render, course)
+        flights[id] = flight
+        request(.render, for: flight, &effects)
+        for pending in late { effects.append(.lookUp(pending)) }
+    }
+
+    mutating func end(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        end(id, nil, lastPass.worker, now, &effects)
+    }
+
+    /// The flight is over: every pending job is answered, and those that came too late are looked up anew.
+    ///
+    /// - Parameters:
+    ///   - note: why it failed; nil if it did not.
+    ///   - lastPass: when others last got through what failed here.
+    mutating func end(
+        _ id: FlightID, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        guard let flight = flights[id] else { return }
+        remove(flight)
+        effects.append(.permit(.forget(id)))
+        answer(flight, note, lastPass, now, &effects)
+        for pending in flight.late { effects.append(.lookUp(pending)) }
+    }
+
+    private mutating func answer(
+        _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        if suspects.isNaming, flight.course != nil {
+            for pending in flight.pendingJobs { suspects.outlive(pending.place) }
+        }
+        for pending in flight.pendingJobs { answer(pending, flight, note, lastPass, now, &effects) }
+    }
+
+    private mutating func answer(
+        _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        let variants = VariantOutcomes(
+            pending.job.variants.map { spec in
+                flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+            })
+        // The least final one: what another variant may still become is not given up for one that never will be made.
+        guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
+            settle(pending.job)
+            let kind =
+                [OutcomeKind.stored, .reused].first { kind in variants.contains { $0.kind == kind } } ?? .unchanged
+            return effects.answer(pending, kind, variants: variants, at: now)
+        }
+        if failure.isOutage, let standIn = fallback(pending, flight.snapshot, flight.results, now) {
+            return answer(pending, by: standIn, failure, now, &effects)
+        }
+        // Nobody waits for it, and nobody gives it up: it is tried until its origin answers, or its own time is over.
+        if pending.job.isOwn, failure.isOutage, !pending.isExpired(at: now.wall) {
+            let wait = rules.retry.delay(heldFor: now.wall - pending.firstSeen, jitter: jitter())
+            return putOff(
+                pending.putOff(until: now.wall + wait, attempts: pending.attempts), failure, now, &effects)
+        }
+        settle(pending.job)
+        let attempts = pending.attempts + 1
+        let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
+        let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince
+        let isOver = rules.retry.isOver(
+            after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
+            limit: rules.origins.limits(of: flight.origin).attempts)
+        let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
+        switch isEndless ? .retry : failure.verdict {
+        // It would come again to be told so.
+        case .retry where !isOver && pending.isExpired(at: now.wall),
+            .wait where pending.isExpired(at: now.wall):
+            effects.answer(pending, .expired, at: now)
+        case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
+        case .retry where !isOver:
+            let wait = rules.retry.delay(after: attempts, jitter: jitter())
+            let heldSince = isEndless ? pending.heldSince : nil
+            putOff(
+                pending.putOff(
+                    until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince),
+                failure, now, &effects)
+        case .wait:
+            hold(pending, failure, now, &effects)
+        case .retry, .deadLetter:
+            effects.setAside(pending, variants: variants, failure, attempts: attempts, at: now)
+        }
+    }
+}

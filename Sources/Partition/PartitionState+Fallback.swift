@@ -1,0 +1,157 @@
+internal import Canonical
+internal import Failures
+internal import HTTPCache
+internal import ImageModel
+internal import Planning
+internal import Ports
+internal import Records
+internal import VariantSpec
+
+/// What answers a job while its origin fails, and how it is made good: the source is asked for again on the slow lane.
+extension PartitionState {
+    /// What is stored, if the job takes it and its origin lets it stand in: the very variants, or the nearest ones.
+    func fallback(
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ results: [VariantSpec: VariantOutcome], _ now: Moment
+    ) -> (kind: OutcomeKind, variants: VariantOutcomes)? {
+        guard pending.job.fallback != .none, !pending.job.isOwn, let source = snapshot.source,
+            now.wall < rules.freshness.ifError(source.policy, from: source.expires)
+        else { return nil }
+        var variants: [VariantOutcome] = []
+        for spec in pending.choosing(by: source, rules.qualities).job.variants {
+            if let done = results[spec], done.row != nil {
+                variants.append(done)
+            } else if let row = snapshot.variants.first(where: { $0.spec == spec && $0.version == source.version }) {
+                variants.append(VariantOutcome(spec: spec, kind: .stale, row: row))
+            } else if pending.job.fallback == .degraded, let row = snapshot.nearest(to: spec, of: source) {
+                variants.append(VariantOutcome(spec: spec, kind: .degraded, row: row))
+            } else {
+                return nil
+            }
+        }
+        return (variants.contains { $0.kind == .degraded } ? .degraded : .stale, VariantOutcomes(variants))
+    }
+
+    /// The job wants what is stored alone, and not all of it is, or it is fresh no longer.
+    mutating func answerFromStore(
+        _ pending: PendingJob, _ plan: Plan, _ snapshot: SourceSnapshot, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        let note = FailureNote(CacheFailure.notStored)
+        if let standIn = fallback(pending, snapshot, [:], now) {
+            return answer(pending, by: standIn, note, now, &effects)
+        }
+        let variants = pending.job.variants.map { spec in
+            let row = plan.unchanged.first { $0.spec == spec }
+            return VariantOutcome(
+                spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
+        }
+        effects.answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
+    }
+
+    /// The job is answered with what is stored, and the error beside it.
+    mutating func answer(
+        _ pending: PendingJob, by standIn: (kind: OutcomeKind, variants: VariantOutcomes), _ failure: FailureNote,
+        _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        let outcome = pending.outcome(standIn.kind, variants: standIn.variants, failure: failure, at: now.wall)
+        if pending.job.freshness == .cacheOnly {
+            return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+        }
+        effects.append(.work(.stoodIn(rules.origins.groups.origin(of: pending.job.url.fetched))))
+        let wait = rules.retry.delay(heldFor: DelayTier.minute.wait, jitter: jitter())
+        owe(pending, outcome, Job.owedPrefix, after: wait, failure, now, &effects)
+    }
+
+    /// The job is answered with what its origin lets stand in while it is asked for again.
+    mutating func answerWhileRevalidating(
+        _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) -> Bool {
+        guard pending.job.freshness == .ifStale, !pending.job.isOwn, let source = snapshot.source else { return false }
+        let until = rules.freshness.whileRevalidate(source.policy, from: source.expires)
+        guard now.wall < until else { return false }
+        var reuse = rules.reuse
+        reuse.allowsStale = true
+        let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: reuse)
+        guard plan.isUnchanged else { return false }
+        let outcome = pending.outcome(.unchanged, variants: VariantOutcomes(unchanged: plan.unchanged), at: now.wall)
+        // Sources that expire together are not asked for together.
+        let wait = Int64(jitter() * Double(min(until - now.wall, DelayTier.minute.wait)))
+        owe(pending, outcome, Job.refreshPrefix, after: wait, FailureNote(RetryCause.deferred), now, &effects)
+        return true
+    }
+
+    /// Once for each source: many jobs may be answered by it.
+    private mutating func owe(
+        _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote,
+        _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        var job = pending.job
+        if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }
+        let isTold = prefix == Job.owedPrefix
+        // Of a job that refreshes alone nobody is told.
+        if let known = owed[job.source], known.until > now.wall, known.isTold || !isTold {
+            return effects.append(.work(.answer(pending.record, .owing(outcome, nil))))
+        }
+        guard owed.count < Self.owedLimit || owed[job.source] != nil else {
+            return effects.append(.work(.answer(pending.record, .outcome(outcome))))
+        }
+        // An owner that does the job again after a kill owes the same.
+        job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
+        // Without a field that workers of before do not know: one of them may take it up during an upgrade.
+        (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, .ifStale, .stale, nil)
+        job.variants = outcome.variants.map(\.spec)
+        let until = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
+        (job.expires, owed[job.source]) = (until, Owed(until: until, isTold: isTold))
+        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause)
+        effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
+    }
+
+    /// A job of ours is over, whatever came of it.
+    mutating func settle(_ job: Job) {
+        if job.isOwn, job.isOwed || owed[job.source]?.isTold == false { owed[job.source] = nil }
+    }
+
+    /// Sources that are known to be owed for: beyond them one is asked for when a job wants it.
+    private static let owedLimit = 10_000
+}
+
+/// What a job of ours is to do for a source.
+struct Owed: Sendable {
+    /// Milliseconds since 1970.
+    let until: Int64
+    /// Those who were answered by what is stored are told once it is fresh again.
+    let isTold: Bool
+}
+
+extension FailureNote {
+    /// Whether the origin cannot be asked now, or says that it cannot answer: its resource may be as it was.
+    var isOutage: Bool {
+        if code == RetryCause.Code.hostBlocked.rawValue { return true }
+        guard let code = FetchFailure.Code(rawValue: code) else { return false }
+        switch code {
+        // A name whose address is refused looks like one without: publishers are to learn nothing of the difference.
+        case .refusedName, .resolution, .connection, .deadline, .tooManyRequests, .requestTimeout, .serverError,
+            .truncated:
+            return true
+        default: return false
+        }
+    }
+}
+
+extension SourceSnapshot {
+    /// Of this version, what shows all that is wanted and is nearest in size: enough pixels before too few.
+    func nearest(to spec: VariantSpec, of source: SourceRow) -> VariantRow? {
+        func ratio(_ row: VariantRow) -> Double? {
+            guard row.version == source.version, row.spec.extras == spec.extras || !row.spec.extras.isBurnedIn,
+                row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
+                DonorRule.keepsFrames(row, for: spec)
+            else { return nil }
+            let placement = spec.placement(asIn: row)
+            return placement.crop(from: row.size, showing: row.region).map {
+                DonorRule.ratio(of: $0, to: placement.output)
+            }
+        }
+        let rows = variants.compactMap { row in ratio(row).map { (row: row, ratio: $0) } }
+        return rows.filter { $0.ratio >= 1 }.min { $0.ratio < $1.ratio }?.row ?? rows.max { $0.ratio < $1.ratio }?.row
+    }
+}

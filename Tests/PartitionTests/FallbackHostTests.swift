@@ -1,0 +1,236 @@
+import Canonical
+import Failures
+import ImageModel
+import Partition
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+/// What answers while a host is left alone, and what is never given up.
+extension CachingTests {
+    private static let hold = PermitScheduler.Hold(
+        host: OriginHost(of: "http://o/a"), wait: 60_000, code: "fetch.server-error")
+
+    /// What becomes of a job whose host may not be asked.
+    private func held(
+        _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, at now: Int64
+    ) throws -> [PartitionEffect] {
+        let id = try #require(rules.flight(driver.feed(.arrived(pending), at: now)))
+        return driver.feed(.held(id, Self.hold), at: now)
+    }
+
+    private func own(_ pending: PendingJob, _ prefix: String, failingSince: Int64? = nil) -> PendingJob {
+        var job = pending.job
+        (job.id, job.lane) = ("\(prefix)\(source.hex)-1", .slow)
+        if !job.isOwn { job.fallback = .none }
+        return PendingJob(job: job, record: pending.record, firstSeen: 0, failingSince: failingSince)
+    }
+
+    @Test("A host that is left alone is an outage: what is stored answers at once, or the job waits as it came")
+    func blockedHost() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let specs = [PartitionStateTests.small]
+        let (first, debt) = try #require(
+            outcome(try held(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
+        #expect(first.kind == .stale && first.failure?.code == "retry.host-blocked" && debt?.job.isOwed == true)
+        let second = try #require(outcome(try held(job(&driver, "2", specs, .stale), &driver, at: 61_000)))
+        #expect(second.outcome.kind == .stale && second.debt == nil)
+        let third = try held(job(&driver, "3", specs, .none), &driver, at: 61_000)
+        guard case .retry(let later, _, _) = try #require(rules.settled(third).first) else {
+            Issue.record("\(third)")
+            return
+        }
+        #expect(later.attempts == 0 && later.job.id == "3")
+    }
+
+    @Test("A host that was asked and one that is left alone are counted for what is stored in their stead")
+    func counted() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let specs = [PartitionStateTests.small]
+        for effects in [
+            try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000),
+            try held(job(&driver, "2", specs, .stale), &driver, at: 61_000),
+        ] {
+            let hosts = effects.compactMap { if case .work(.stoodIn(let host)) = $0 { host } else { nil } }
+            #expect(hosts == [OriginHost(of: "http://o/a")])
+        }
+    }
+
+    @Test(
+        "Jobs of workers' own are never given up while their host is away; others are, after a day",
+        arguments: [(Job.owedPrefix, false), (Job.refreshPrefix, false), ("j", true)], [true, false])
+    func neverGivenUp(_ kind: (prefix: String, isDead: Bool), isHeld: Bool) throws {
+        var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0))
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let pending = own(driver.pending("j", source, [PartitionStateTests.small]), kind.prefix, failingSince: 0)
+        let now = 2 * Self.day
+        let effects =
+            isHeld ? try held(pending, &driver, at: now) : try failing(pending, &driver, Self.down, at: now)
+        #expect(rules.kinds(effects) == (kind.isDead ? [.dead] : []))
+        let goesOn = rules.settled(effects).contains { if case .retry = $0 { true } else { false } }
+        #expect(goesOn == !kind.isDead)
+    }
+
+    @Test("What is owed ends with its own time, and is owed again after that")
+    func overdue() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60, stale-if-error=99999999")])
+        let specs = [PartitionStateTests.small]
+        let first = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
+        let owed = try #require(first.debt)
+        let end = try #require(owed.job.expires)
+        let before = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: end - 1)))
+        #expect(before.outcome.kind == .stale && before.debt == nil)
+        let again = PendingJob(job: owed.job, record: driver.pending("r", source, specs, topic: .retry1h).record)
+        #expect(rules.kinds(driver.feed(.arrived(again), at: end)) == [.expired])
+        let after = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: end)))
+        #expect(after.debt != nil && after.debt?.job.id != owed.job.id)
+    }
+
+    @Test("A job that is done again after a kill owes by the same id, and another one by another")
+    func sameDebt() throws {
+        let specs = [PartitionStateTests.small]
+        var ids: [String] = []
+        for number in [0, 0, 1] {
+            // Another owner, which knows of no debt.
+            var driver = PartitionStateTests.Driver()
+            driver.stored = try stored([("cache-control", "max-age=60")])
+            for _ in 0..<number { _ = driver.pending("before", source, specs) }
+            let pending = job(&driver, "j", specs, .stale)
+            let end = try #require(outcome(try failing(pending, &driver, at: 61_000 + Int64(ids.count))))
+            ids.append(try #require(end.debt).job.id)
+        }
+        #expect(ids[0] == ids[1] && ids[0] != ids[2])
+    }
+
+    @Test("What was found to be gone is asked for again by a job that says force, and by no other")
+    func refusals() throws {
+        var driver = PartitionStateTests.Driver()
+        let specs = [PartitionStateTests.small]
+        let gone = Unfetched(FetchFailure.status(url: "http://o/a", 404))
+        let id = try #require(rules.flight(driver.feed(.arrived(driver.pending("1", source, specs)))))
+        _ = driver.feed(.granted(.fetch, id))
+        #expect(rules.kinds(driver.feed(.unfetched(id, gone))) == [.failed])
+        let known = driver.feed(.arrived(driver.pending("2", source, specs)), at: 1)
+        #expect(rules.kinds(known) == [.failed] && rules.flight(known) == nil)
+        let pending = driver.pending("3", source, specs)
+        var forced = pending.job
+        forced.freshness = .force
+        let asked = driver.feed(.arrived(PendingJob(job: forced, record: pending.record)), at: 2)
+        let next = try #require(rules.flight(asked))
+        #expect(rules.kinds(asked).isEmpty && request(driver.feed(.granted(.fetch, next), at: 2)) != nil)
+        // It is there now, and that is known.
+        _ = driver.feed(.fetched(next, PartitionStateTests.picture), at: 2)
+        _ = driver.feed(.failed(next, Self.down), at: 3)
+        #expect(rules.flight(driver.feed(.arrived(driver.pending("4", source, specs)), at: 4)) != nil)
+    }
+
+    @Test("A job that wants what is stored alone has nothing fetched, though what it was to be made of is gone")
+    func neverFetched() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let large = driver.stored.variants.first { $0.spec == PartitionStateTests.large }
+        let pending = driver.pending("j", source, [VariantSpec(width: 640, height: 640, format: .webp)])
+        var only = pending.job
+        only.freshness = .cacheOnly
+        let effects = driver.feed(.arrived(PendingJob(job: only, record: pending.record)))
+        let id = try #require(rules.flight(effects))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id))))
+        #expect(task.isReuse)
+        driver.stored = SourceSnapshot()
+        let ended = driver.feed(.blobsGone(id, locations: [large?.location ?? ""]))
+        #expect(rules.kinds(ended) == [.failed] && rules.flight(ended) == nil)
+    }
+
+    @Test("A partition that goes leaves what is owed to the next owner, but for what its origin is being asked for")
+    func leaving() throws {
+        for isBegun in [false, true] {
+            var driver = PartitionStateTests.Driver()
+            driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
+            let debt = own(driver.pending("r", source, [PartitionStateTests.small], topic: .retry1m), Job.owedPrefix)
+            let id = try #require(rules.flight(driver.feed(.arrived(debt), at: 61_000)))
+            if isBegun { _ = driver.feed(.granted(.fetch, id), at: 61_000) }
+            let left = driver.feed(.leaving, at: 61_000)
+            #expect(rules.settled(left).isEmpty && driver.state.isUnderWay == isBegun)
+            #expect(driver.state.progress(.retry1m)?.next == 0)
+            guard isBegun else { continue }
+            _ = driver.feed(.notModified(id, AnswerHead()), at: 61_000)
+            _ = driver.feed(.granted(.render, id), at: 61_000)
+            _ = driver.feed(.rendered(id), at: 61_000)
+            let paid = driver.feed(.announced(id, original: nil, rows: [], position: 0), at: 61_000)
+            guard case .paid(let end) = try #require(rules.settled(paid).first) else {
+                Issue.record("\(paid)")
+                return
+            }
+            #expect(end.refreshed(partition: PartitionID(0)).count == 1)
+        }
+    }
+
+    @Test("A job that refreshes what may stand in meanwhile tells nobody, so a stale answer owes one that does")
+    func refreshIsNoDebt() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=600")])
+        let specs = [PartitionStateTests.small]
+        let first = try #require(outcome(driver.feed(.arrived(job(&driver, "1", specs, .stale)), at: 61_000)))
+        #expect(first.outcome.kind == .unchanged && first.debt?.job.isOwed == false)
+        let pending = job(&driver, "2", specs, .stale)
+        var forced = pending.job
+        forced.freshness = .force
+        let asking = PendingJob(job: forced, record: pending.record)
+        let second = try #require(outcome(try failing(asking, &driver, at: 62_000)))
+        #expect(second.outcome.kind == .stale && second.debt?.job.isOwed == true)
+        // That one refreshes, too.
+        let third = try #require(outcome(driver.feed(.arrived(job(&driver, "3", specs, .stale)), at: 63_000)))
+        #expect(third.outcome.kind == .unchanged && third.debt == nil)
+    }
+
+    @Test("What is made of what is stored before the rest turns out to be gone is answered once it is folded")
+    func neverFetchedLater() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let reused = VariantSpec(width: 640, height: 640, format: .webp)
+        let pending = driver.pending("j", source, [reused, PartitionStateTests.small])
+        var only = pending.job
+        (only.freshness, only.fallback) = (.cacheOnly, .none)
+        let id = try #require(
+            rules.flight(driver.feed(.arrived(PendingJob(job: only, record: pending.record)), at: 59_000)))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 59_000)))
+        _ = driver.feed(.rendered(id), at: 59_000)
+        let announced = driver.feed(.announced(id, original: nil, rows: rules.rows(task), position: 7), at: 61_000)
+        #expect(rules.settled(announced).isEmpty && rules.flight(announced) == nil)
+        let ended = try #require(outcome(driver.feed(.folded(7), at: 61_000))).outcome
+        #expect(ended.kind == .failed && ended.variants.map(\.kind) == [.reused, .failed])
+    }
+
+    /// The event that a source with other bytes is told by, of an owner that begins with these rows.
+    private func change(_ stored: SourceSnapshot, _ bytes: String, at now: Int64) throws -> SourceChange {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = stored
+        let specs = [PartitionStateTests.small, PartitionStateTests.large]
+        let id = try #require(rules.flight(driver.feed(.arrived(driver.pending("j", source, specs)), at: now)))
+        _ = driver.feed(.granted(.fetch, id), at: now)
+        _ = driver.feed(.fetched(id, picture(Array(bytes.utf8), [("cache-control", "max-age=60")])), at: now)
+        let task = rules.renderTask(driver.feed(.granted(.render, id), at: now))
+        return try #require(task?.change)
+    }
+
+    @Test("A change that is found again after a kill is told by the same id, and bytes that come back by another")
+    func sameChange() throws {
+        func id(_ change: SourceChange) -> String? {
+            change.newRecord(partition: PartitionID(0), traceparent: nil).headers.withFirst(EventHeader.id) {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+        let before = try stored([("cache-control", "max-age=60")])
+        let first = try change(before, "b", at: 61_000)
+        let second = try change(before, "b", at: 99_000)
+        #expect(id(first) != nil && id(first) == id(second) && first.at != second.at)
+        #expect(id(first) != id(try change(before, "c", at: 61_000)))
+        var later = before
+        later.source?.fetchedAt = 200_000
+        #expect(id(first) != id(try change(later, "b", at: 300_000)))
+    }
+}

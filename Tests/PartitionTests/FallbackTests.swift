@@ -1,0 +1,175 @@
+import Canonical
+import Failures
+import ImageModel
+import Partition
+import Planning
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+/// What answers while an origin is down.
+extension CachingTests {
+    static let down = FailureNote(code: "fetch.server-error", message: "503", verdict: .retry)
+    static let day: Int64 = 86_400_000
+
+    func job(
+        _ driver: inout PartitionStateTests.Driver, _ id: String, _ specs: [VariantSpec], _ fallback: JobFallback,
+        attempts: Int = 0
+    ) -> PendingJob {
+        let pending = driver.pending(id, source, specs, attempts: attempts)
+        var job = pending.job
+        job.fallback = fallback
+        return PendingJob(job: job, record: pending.record, attempts: attempts)
+    }
+
+    /// What becomes of a job whose origin fails so.
+    func failing(
+        _ pending: PendingJob, _ driver: inout PartitionStateTests.Driver, _ note: FailureNote = down, at now: Int64
+    ) throws -> [PartitionEffect] {
+        let id = try #require(rules.flight(driver.feed(.arrived(pending), at: now)))
+        _ = driver.feed(.granted(.fetch, id), at: now)
+        return driver.feed(.failed(id, note), at: now)
+    }
+
+    func outcome(_ effects: [PartitionEffect]) -> (outcome: Outcome, debt: Debt?)? {
+        for disposition in rules.settled(effects) {
+            switch disposition {
+            case .outcome(let outcome), .paid(let outcome): return (outcome, nil)
+            case .owing(let outcome, let debt): return (outcome, debt)
+            case .retry, .rekey, .dead: continue
+            }
+        }
+        return nil
+    }
+
+    @Test(
+        "What is stale answers while its origin is down, as long as that, the settings and the job let it",
+        arguments: [
+            ("max-age=60", JobFallback.stale, "fetch.server-error", 6 * day, true),
+            ("max-age=60", .degraded, "fetch.deadline", 6 * day, true),
+            ("max-age=60", .none, "fetch.server-error", 6 * day, false),
+            ("max-age=60", .stale, "fetch.server-error", 8 * day, false),
+            ("max-age=60, stale-if-error=9999999", .stale, "fetch.connection", 8 * day, true),
+            ("max-age=60, stale-if-error=60", .stale, "fetch.connection", 121_000, false),
+            ("max-age=60, must-revalidate", .stale, "fetch.server-error", 61_000, false),
+            ("no-cache", .stale, "fetch.server-error", 1, false), ("no-store", .stale, "fetch.server-error", 1, false),
+            ("max-age=60", .stale, "render.crashed", 6 * day, false),
+            ("max-age=60", .stale, "fetch.refused-name", 6 * day, true),
+            ("max-age=60", .stale, "retry.host-blocked", 6 * day, true),
+            ("max-age=60", .stale, "fetch.forbidden", 6 * day, false),
+        ])
+    func stale(_ control: String, _ fallback: JobFallback, _ code: String, at now: Int64, answers: Bool) throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", control)])
+        let pending = job(&driver, "j", [PartitionStateTests.small], fallback)
+        let note = FailureNote(code: code, message: "m", verdict: .retry)
+        let effects = try failing(pending, &driver, note, at: now)
+        guard answers else { return #expect(outcome(effects) == nil && rules.putOff(effects).count == 1) }
+        let (end, debt) = try #require(outcome(effects))
+        #expect(end.kind == .stale && end.failure == note && end.variants.map(\.kind) == [.stale])
+        #expect(end.variants.first?.row == driver.stored.variants.last)
+        let owed = try #require(debt)
+        #expect(
+            owed.job.isOwed && owed.job.lane == .slow && owed.notBefore >= now + 60_000)
+        let body = String(decoding: owed.job.body, as: UTF8.self)
+        #expect(!body.contains("fallback") && !body.contains("freshness") && !body.contains("giveUp"))
+        #expect(owed.job.variants == [PartitionStateTests.small])
+    }
+
+    @Test("What is gone for good is not answered by what was there")
+    func gone() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let note = FailureNote(code: "fetch.not-found", message: "404", verdict: .fail)
+        let effects = try failing(job(&driver, "j", [PartitionStateTests.small], .degraded), &driver, note, at: 61_000)
+        #expect(rules.kinds(effects) == [.failed])
+    }
+
+    @Test("The nearest one that shows all that is wanted stands in, with its own size, if the job says so")
+    func degraded() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        // 1280 wide and 160 by 160 are stored: only the large one shows the whole.
+        let wanted = VariantSpec(width: 1600, height: 1600, format: .webp)
+        let refused = try failing(job(&driver, "1", [wanted], .stale), &driver, at: 61_000)
+        #expect(outcome(refused) == nil)
+        let effects = try failing(
+            job(&driver, "2", [PartitionStateTests.small, wanted], .degraded), &driver, at: 61_000)
+        let end = try #require(outcome(effects)).outcome
+        #expect(end.kind == .degraded && end.variants.map(\.kind) == [.stale, .degraded])
+        #expect(end.variants.last?.spec == wanted && end.variants.last?.row?.spec == PartitionStateTests.large)
+    }
+
+    @Test("A debt is recorded once for a source, costs no attempts, and is paid when the origin is back")
+    func debt() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
+        let specs = [PartitionStateTests.small]
+        let first = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
+        let second = try #require(outcome(try failing(job(&driver, "2", specs, .stale), &driver, at: 61_001)))
+        let owed = try #require(first.debt).job
+        #expect(second.debt == nil && second.outcome.kind == .stale)
+
+        func again(attempts: Int) -> PendingJob {
+            let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
+            return PendingJob(job: owed, record: record, attempts: attempts, firstSeen: 61_000)
+        }
+        // More often than retry.attempts allows.
+        let later = try failing(again(attempts: 0), &driver, at: 200_000)
+        let put = try #require(rules.settled(later).first)
+        guard case .retry(let next, _, _) = put else {
+            Issue.record("\(put)")
+            return
+        }
+        #expect(next.attempts == 0 && next.notBefore > 200_000)
+
+        let paying = again(attempts: 0)
+        let id = try #require(rules.flight(driver.feed(.arrived(paying), at: 400_000)))
+        _ = driver.feed(.granted(.fetch, id), at: 400_000)
+        _ = driver.feed(.notModified(id, AnswerHead()), at: 400_000)
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 400_000)))
+        _ = driver.feed(.rendered(id), at: 400_000)
+        let paid = driver.feed(.announced(id, original: nil, rows: [], position: 0), at: 400_000)
+        let end = try #require(outcome(paid)).outcome
+        #expect(end.kind == .unchanged && task.renewed.count == 2)
+        let events = end.refreshed(partition: PartitionID(0))
+        #expect(events.count == 1 && events.first?.topic == .events)
+        // The next outage is another debt.
+        let third = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: 461_000)))
+        #expect(third.debt != nil)
+    }
+
+    @Test("While it is asked for again, what an origin lets stand in answers at once; a job of ours asks")
+    func whileRevalidating() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=30")])
+        let specs = [PartitionStateTests.small]
+        let effects = driver.feed(.arrived(driver.pending("1", source, specs)), at: 70_000)
+        let (answer, debt) = try #require(outcome(effects))
+        #expect(answer.kind == .unchanged && answer.failure == nil && rules.flight(effects) == nil)
+        let refresh = try #require(debt)
+        #expect((70_000...90_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isOwed)
+        let second = try #require(outcome(driver.feed(.arrived(driver.pending("2", source, specs)), at: 70_001)))
+        #expect(second.outcome.kind == .unchanged && second.debt == nil)
+        let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
+        let asking = PendingJob(job: refresh.job, record: record)
+        #expect(rules.flight(driver.feed(.arrived(asking), at: 71_000)) != nil)
+        let late = driver.pending("3", SourceKey(source.digest), specs)
+        #expect(outcome(driver.feed(.arrived(late), at: 91_000)) == nil)
+    }
+
+    @Test("A job that wants what is stored alone takes what is stale, where it lets that answer")
+    func cacheOnly() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        for (fallback, kind) in [(JobFallback.none, OutcomeKind.failed), (.stale, .stale)] {
+            let pending = job(&driver, "j", [PartitionStateTests.small], fallback)
+            var own = pending.job
+            own.freshness = .cacheOnly
+            let effects = driver.feed(.arrived(PendingJob(job: own, record: pending.record)), at: 61_000)
+            let (answer, debt) = try #require(outcome(effects))
+            #expect(answer.kind == kind && answer.failure?.code == "cache.not-stored" && debt == nil)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+internal import Canonical
+internal import ImageModel
+internal import Records
+
+/// What workers promise beside answers: who is answered by something stale is told once it is fresh again, and who reads of
+/// changes is told of each by one id.
+final class Promises {
+    private struct Debt {
+        let id: String
+        /// When it was answered, microseconds; nil if it is owed still.
+        var paid: Int64?
+    }
+
+    private unowned let world: World
+    /// When jobs came, microseconds.
+    private var published: [String: Int64] = [:]
+    private var debts: [SourceKey: [Debt]] = [:]
+    /// Events that tell of variants that are fresh again.
+    private var refreshed: Set<String> = []
+    /// By source and its two versions, the id by which that change was told.
+    private var changes: [String: String] = [:]
+
+    init(_ world: World) { self.world = world }
+
+    /// A job's first record is in a log.
+    func accept(_ id: String) {
+        published[id] = world.now
+        if id.hasPrefix(Job.refreshPrefix) { world.count(.revalidating) }
+        guard id.hasPrefix(Job.owedPrefix), let source = Self.source(of: id) else { return }
+        world.count(.owed)
+        debts[source, default: []].append(Debt(id: id))
+    }
+
+    private static func source(of id: String) -> SourceKey? {
+        SourceKey(hex: String(id.dropFirst(Job.owedPrefix.count).prefix(64)))
+    }
+
+    /// An event of an owner; what one says whose time is over, readers cannot tell from the others.
+    func tell(_ new: NewRecord, _ id: String, isOld: Bool) {
+        if id.hasPrefix(Job.owedPrefix) {
+            world.count(.refreshed)
+            refreshed.insert(id)
+            return
+        }
+        world.count(.changeTold)
+        guard !isOld, let text = new.value.map({ String(decoding: $0, as: UTF8.self) }) else { return }
+        // Sources never go back to what they were here.
+        let change = id.split(separator: "-").prefix(2).joined(separator: "-")
+        if let known = changes.updateValue(id, forKey: change), known != id {
+            world.fail(.promises, "\(change) is told by two ids")
+        }
+        if text.contains("\"variants\":[]") { world.fail(.promises, "\(id) tells of no variant") }
+    }
+
+    func answered(_ id: String, _ report: OutcomeReport, isOld: Bool) {
+        if id.hasPrefix(Job.owedPrefix) { return paid(id, report) }
+        guard report.kind == .stale || report.kind == .degraded, report.failure?.code != "cache.not-stored", !isOld,
+            let source = report.source
+        else { return }
+        let since = published[id] ?? 0
+        if debts[source]?.contains(where: { $0.paid ?? .max >= since }) != true {
+            world.fail(.promises, "\(id) is \(report.kind.rawValue), and nothing is owed for that")
+        }
+    }
+
+    private func paid(_ id: String, _ report: OutcomeReport) {
+        if report.kind.isFresh, report.omitted == 0 {
+            for variant in report.variants where !refreshed.contains("\(id)/\(variant.spec)") {
+                world.fail(.promises, "\(variant.spec) is fresh again by \(id), and nobody is told")
+            }
+        }
+        // A dead one is owed all the same, until its time is over.
+        guard report.kind != .dead, let source = Self.source(of: id),
+            let index = debts[source]?.firstIndex(where: { $0.id == id && $0.paid == nil })
+        else { return }
+        debts[source]?[index].paid = world.now
+    }
+}
