@@ -69,7 +69,11 @@ final class Ledger {
 
     /// Whether somebody else owns the partition by now.
     private func isOld(_ epoch: Int64?, _ partition: PartitionID) -> Bool {
-        epoch ?? 0 < world.cluster.log(.variants, partition).newestEpoch
+        let changelog = world.cluster.log(.variants, partition)
+        let owner = epoch.flatMap {
+            world.ownerships.rank(Ownerships.Key(partition: partition, epoch: $0), at: changelog.end, in: changelog)
+        }
+        return owner ?? 0 < changelog.newestOwner
     }
 
     private func accept(_ id: String, _ log: TopicLog, _ offset: Int64) {
