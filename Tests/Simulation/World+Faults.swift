@@ -80,6 +80,8 @@ extension World {
         case .changeOrigin:
             count(.originChanged)
             origins.sources[chance.below(Origins.sourceCount)].version += 1
+            // And of those that are asked for again.
+            for _ in 0..<3 { origins.sources[choices.below(24)].version += 1 }
         case .renderer: rendererFailsUntil = until
         }
         disturb(until: until)

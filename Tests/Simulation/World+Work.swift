@@ -34,8 +34,8 @@ extension World {
             id: "job-\(published)", url: source.url, source: source.key, variants: chance.pick(catalogue.wishes),
             lane: lane,
             expires: isLate ? World.begin + now / 1_000 + chance.within(0...6_000) : nil,
-            freshness: chance.isOne(in: 12) ? .force : chance.isOne(in: 12) ? .cacheOnly : .ifStale,
-            fallback: chance.isOne(in: 4) ? .degraded : chance.isOne(in: 6) ? .none : .stale)
+            freshness: choices.isOne(in: 12) ? .force : choices.isOne(in: 12) ? .cacheOnly : .ifStale,
+            fallback: choices.isOne(in: 4) ? .degraded : choices.isOne(in: 6) ? .none : .stale)
         if job.freshness == .force { count(.publishedForced) }
         if job.freshness == .cacheOnly { count(.publishedCacheOnly) }
         var record = job.newRecord(partitions: Cluster.partitionCount, at: World.begin + now / 1_000)

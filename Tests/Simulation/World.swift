@@ -21,6 +21,8 @@ final class World: @unchecked Sendable {
     /// Microseconds since the beginning.
     private(set) var now: Int64 = 0
     var chance: Chance
+    /// What jobs say of freshness: by a chance of its own, so that all else of a seed is as it would be without it.
+    var choices: Chance
     private(set) var counts = Counts()
     private(set) var broken: Broken?
     /// Events so far, less those that are only clocks.
@@ -67,6 +69,7 @@ final class World: @unchecked Sendable {
         origins = Origins(catalogue, &chance)
         machines = (0..<3).map { Machine($0, &chance) }
         self.chance = chance
+        choices = Chance(seed: seed ^ 0x4652_4553)
     }
 
     // MARK: Time

@@ -58,9 +58,13 @@ struct SimulationTests {
 
     @Test("A bug that is put into the world is found", arguments: Plant.allCases)
     func plants(_ plant: Plant) throws {
-        let planted = try failed("--seeds", "1-100", "--plant", plant.rawValue, "--json")
-        let without = try failed("--seeds", "1-100", "--json")
-        #expect(!planted.subtracting(without).isEmpty, "\(plant.rawValue) was not found")
+        // One that few seeds show is looked for longer.
+        for seeds in ["1-100", "101-400"] {
+            let planted = try failed("--seeds", seeds, "--plant", plant.rawValue, "--json")
+            let without = try failed("--seeds", seeds, "--json")
+            if !planted.subtracting(without).isEmpty { return }
+        }
+        Issue.record("\(plant.rawValue) was not found")
     }
 
     @Test(
