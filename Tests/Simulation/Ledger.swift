@@ -216,6 +216,7 @@ final class Ledger {
             }
             check(row)
             if writer ?? 0 >= log.newestOwner { world.ownerships.note(row) }
+            handOver(row)
         case .variant:
             world.count(new.value == nil ? .rowDropped : .rowStored)
             rowKeys.insert(new.key)
@@ -225,6 +226,12 @@ final class Ledger {
             note(new, writer, log)
         default: break
         }
+    }
+
+    /// Partitions change hands now and then while something is finished ahead of an offset: only the row tells of it.
+    private func handOver(_ row: ProgressRow) {
+        guard row.topics.values.contains(where: { !$0.finished.isEmpty }), world.chance.isOne(in: 12) else { return }
+        world.after(world.chance.within(0...100_000)) { [world] in if !world.isCalm { world.group.rebalance() } }
     }
 
     /// What an owner says once more, since another wrote after its time, is what was valid before.
