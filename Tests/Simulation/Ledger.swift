@@ -49,7 +49,12 @@ final class Ledger {
                 world.count(.rekeyed)
                 finish(byID[id], upTo: 0)
             }
-        case .retry, .retry10s, .retry1m, .retry10m, .retry1h: attempt = retried(new, id)
+        case .retry, .retry10s, .retry1m, .retry10m, .retry1h:
+            attempt = retried(new, id)
+            // Copied by an owner whose time was over, it is in the log twice, and the copy tells of fewer deaths.
+            if let owner, id.hasPrefix("killer-"), owner < world.cluster.log(.variants, log.partition).newestOwner {
+                world.killers.excuse(log.partition)
+            }
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
         case .variants, .control, .origins: break
