@@ -111,7 +111,8 @@ final class Group {
         partitions.shuffle(using: &world.chance)
         for (index, process) in members.enumerated() {
             var share = partitions.enumerated().filter { $0.offset % members.count == index }.map(\.element).sorted()
-            if world.plants(.twoOwners), index == 0 { share = Set(share + partitions.suffix(1)).sorted() }
+            // The second is the next member's, where there is one.
+            if world.plants(.twoOwners), index == 0 { share = Set(share + partitions[1...1]).sorted() }
             let number = generation
             world.after(world.chance.within(1_000...20_000)) { [share] in
                 process.consumer.tell { process.consumer.assign(share, generation: number) }

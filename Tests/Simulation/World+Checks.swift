@@ -103,7 +103,7 @@ extension World {
             )
         }
     }
-    private static let agedWait: Int64 = 6_000_000
+    private static let agedWait: Int64 = 3_000_000
 
     private func lookAtMemory() {
         for machine in machines {

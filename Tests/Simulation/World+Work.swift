@@ -5,12 +5,15 @@ internal import Records
 /// What publishers ask for.
 extension World {
     func publishSoon() {
-        if floods, chance.isOne(in: 40) { floodUntil = now + chance.within(8_000_000...25_000_000) }
+        if floods, chance.isOne(in: 12) { floodUntil = now + chance.within(8_000_000...25_000_000) }
         if floodUntil > now {
             return after(chance.within(20_000...160_000)) { [self] in
                 if isCalm { return }
                 count(.flooded)
-                publish(source: 24 + chance.below(Origins.sourceCount - 24), lane: chance.isOne(in: 12) ? .slow : .fast)
+                // One host is left to slow jobs: those of others wait for their host, too.
+                let lane: Lane = chance.isOne(in: 12) ? .slow : .fast
+                let host = lane == .slow ? 0 : 1 + chance.below(Origins.hostCount - 1)
+                publish(source: 24 + host + Origins.hostCount * chance.below(24), lane: lane)
                 publishSoon()
             }
         }

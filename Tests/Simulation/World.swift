@@ -64,8 +64,9 @@ final class World: @unchecked Sendable {
     init(seed: UInt64, plant: Plant?, print: ((String) -> Void)?) {
         var chance = Chance(seed: seed)
         (self.seed, self.plant, trace) = (seed, plant, Trace(print: print))
-        faults = Fault.some(by: &chance)
         floods = chance.isOne(in: 4)
+        // What faults do to permits hides what lanes do.
+        faults = floods && chance.isOne(in: 2) ? [] : Fault.some(by: &chance)
         origins = Origins(catalogue, &chance)
         machines = (0..<3).map { Machine($0, &chance) }
         self.chance = chance
