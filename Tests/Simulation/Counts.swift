@@ -33,8 +33,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
     // What workers do.
     case assigned, revoked, lost, marked, leftClean, progressWritten, republished, rewound, restarted
-    case fetched, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried, movedAside, waited,
-        rekeyed, deadLetter
+    case fetched, fetchLate, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried,
+        movedAside, waited, rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
