@@ -38,6 +38,7 @@ package struct PermitRules: Sendable, Equatable {
     package var late: Int { fetch }
     /// Those of slow flights among them.
     var slowLate: Int { max(1, late / 2) }
-    /// Permits that hosts without a good answer hold together while there are so many late fetches.
-    var unproven: Int { fetch - fetch / 4 }
+    /// Late fetches and those of hosts without a good answer, together: with so many, a quarter of the permits is left even
+    /// if all of them become late.
+    var doubtful: Int { late + fetch - fetch / 4 }
 }

@@ -5,17 +5,9 @@ internal import ImageModel
 /// a little at a time, hold all permits until their deadlines, and quick hosts wait for those.
 ///
 /// As many fetches may be late as there are permits, and half of them may be of slow flights. When there are so many, further
-/// ones keep their permits. Then a host with a late fetch begins no other; one that has not answered well has one at a time, and
-/// all such hosts leave a quarter of the permits to those that have.
+/// ones keep their permits, and a host with a late fetch begins no other. Hosts that have not answered well may all become
+/// late: with half as many fetches as permits, each has one at a time, and all together leave a quarter of the permits.
 extension PermitScheduler {
-    /// Who is to leave permits to others while no more fetches may be late.
-    struct Crowd: Sendable {
-        /// Hosts of fetches that have run for long.
-        var late: Set<OriginHost> = []
-        /// Permits that hosts hold which have not answered well.
-        var unproven = 0
-    }
-
     /// Fetches grow old by time alone: this is asked before permits are given, at each tick at least.
     mutating func countLate() {
         guard rules.lateAfter < .max else { return }
@@ -27,23 +19,19 @@ extension PermitScheduler {
             seat.isLate = true
             count(.fetch, seat, 1)
             seats[flight] = seat
+            doubtful.insert(flight)
             aged[flight] = nil
         }
-        crowd = Crowd()
-        if late.all >= rules.late {
-            crowd.late = Set(old.keys.compactMap { seats[$0]?.host })
-            crowd.unproven = fetches.keys.count { flight in
-                seats[flight].map { !$0.isLate && !isProven($0.host) } ?? false
-            }
-        }
+        lateHosts = late.all < rules.late ? [] : Set(old.keys.compactMap { seats[$0]?.host })
         liftYielding()
     }
 
     /// Whether the host is to leave permits to others.
     func yields(_ host: OriginHost) -> Bool {
-        guard late.all >= rules.late else { return false }
-        if isProven(host) { return crowd.late.contains(host) }
-        return crowd.unproven >= rules.unproven || (origins[host]?.inUse.all ?? 0) > 0
+        guard rules.lateAfter < .max else { return false }
+        if isProven(host) { return late.all >= rules.late && lateHosts.contains(host) }
+        return doubtful.count >= rules.doubtful
+            || (doubtful.count >= rules.fetchPerHost && (origins[host]?.inUse.all ?? 0) > 0)
     }
 
     func isProven(_ host: OriginHost) -> Bool { origins[host]?.isProven ?? false }

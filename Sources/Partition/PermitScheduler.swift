@@ -64,7 +64,10 @@ package struct PermitScheduler: Sendable {
     var fetches: [FlightID: Int64] = [:]
     /// Those that are late, and those of slow flights among them.
     package private(set) var late = (all: 0, slow: 0)
-    var crowd = Crowd()
+    /// Fetches that are late, or of hosts that had not answered well when they began.
+    var doubtful: Set<FlightID> = []
+    /// Hosts with late fetches, while no more may be late.
+    var lateHosts: Set<OriginHost> = []
     /// Hosts that wait until there are fewer late fetches, in the order they came.
     var yielding: [OriginHost] = []
     /// Hosts that were asked, or are waited for.
@@ -258,7 +261,7 @@ package struct PermitScheduler: Sendable {
             let (isSlow, now) = (!seat.lane.isUrgent, clock)
             change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
             fetches[flight] = now
-            if !isProven(seat.host) { crowd.unproven += 1 }
+            if !isProven(seat.host) { doubtful.insert(flight) }
         }
         (seat.waits, seat.ticket) = (nil, tickets)
         seat.isUnderWay = true
@@ -273,6 +276,7 @@ package struct PermitScheduler: Sendable {
         aged[flight] = nil
         guard kind == .fetch else { return }
         fetches[flight] = nil
+        doubtful.remove(flight)
         let isSlow = !seat.lane.isUrgent
         change(seat.host) { $0.end(flight, isSlow: isSlow) }
         lift(.host(seat.host))

@@ -64,7 +64,7 @@ struct LateFetchTests {
     @Test(
         "Fast jobs of hosts that answer begin within 2 s, beside hosts that do not",
         arguments: [
-            Case(hosts: 16, jobs: 6), Case(hosts: 32, jobs: 1), Case(hosts: 40, jobs: 4), Case(hosts: 48, jobs: 200),
+            Case(hosts: 16, jobs: 6), Case(hosts: 32, jobs: 1), Case(hosts: 40, jobs: 4), Case(hosts: 44, jobs: 200),
             Case(hosts: 40, jobs: 4, lane: .slow), Case(hosts: 100, jobs: 50, lane: .slow),
         ])
     private func innocents(row: Case) {
@@ -72,6 +72,8 @@ struct LateFetchTests {
         var number = 0
         for job in 0..<row.jobs {
             for hostile in 0..<row.hosts {
+                // Partitions are restored one after the other: some hosts are late before others have begun.
+                if job == 0, hostile % 5 == 4 { for _ in 0..<3 { world.step() } }
                 number += 1
                 let id = FlightID(PartitionID(Int32(number % 8)), number)
                 world.permits.request(.fetch, id, lane: row.lane, since: Int64(job), host: host("hostile", hostile))
