@@ -51,6 +51,7 @@ package struct OriginState: Sendable {
     /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
     private var rounds = (failed: 0, refused: 0)
     private var openSince: Int64 = .min / 2
+    private var hasAnswered = false
     /// When the next fetch may begin.
     private var next: Double = 0
 
@@ -134,6 +135,7 @@ package struct OriginState: Sendable {
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
+            hasAnswered = true
             if let millisecondsForByte {
                 next = max(next, Double(now.monotonic)) + Double(bytes) * millisecondsForByte
             }
@@ -199,6 +201,9 @@ package struct OriginState: Sendable {
         (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
+
+    /// It answered well, and has not failed since.
+    var isProven: Bool { hasAnswered && trouble == nil }
 
     /// A 503 beside good answers.
     private var isLone: Bool { failuresInRow == 0 && recent.count > 0 }

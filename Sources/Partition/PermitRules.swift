@@ -11,6 +11,10 @@ package struct PermitRules: Sendable, Equatable {
     /// Flights of one partition that are rendered and whose rows its log has not acknowledged: with so many, it gets no more
     /// permits.
     package var announcing = 32
+    /// A fetch that has run for so long is late (milliseconds); where nothing is said, none is.
+    package var lateAfter: Int64 = .max
+    /// What a worker says.
+    package static let usuallyLate: Int64 = 1_000
     package var origins: OriginRules
     /// Of the jitter of hosts' waits.
     package var seed: UInt64 = 0
@@ -30,4 +34,11 @@ package struct PermitRules: Sendable, Equatable {
     /// Slow flights that are fetched, or were and wait for their render: a quarter of the permits is left to fast ones, or a
     /// fast job would wait for the end of a slow one's fetch.
     var slowFetch: Int { fetch - fetch / 4 }
+    /// Late fetches at once, beside those that hold permits: each takes a connection, and its host a thread.
+    package var late: Int { fetch }
+    /// Those of slow flights among them.
+    var slowLate: Int { max(1, late / 2) }
+    /// Late fetches and those of hosts without a good answer, together: with so many, a quarter of the permits is left even
+    /// if all of them become late.
+    var doubtful: Int { late + fetch - fetch / 4 }
 }

@@ -48,7 +48,7 @@ extension PermitScheduler {
 
     /// Whether one more flight may be fetched from the host.
     package func hasRoom(_ host: OriginHost, isSlow: Bool) -> Bool {
-        origins[host]?.mayBegin(isSlow: isSlow, at: clock) ?? true
+        (origins[host]?.mayBegin(isSlow: isSlow, at: clock) ?? true) && !yields(host)
     }
 
     func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool { hasRoom(host, isSlow: rank != .fast) }

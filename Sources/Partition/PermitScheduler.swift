@@ -10,7 +10,8 @@ internal import Records
 /// One that has waited too long goes before the fast ones, to its fetch and to its render, one at a time, so slow never
 /// starves and its lag never freezes.
 ///
-/// One host holds at most half of the fetch permits, and no more than it bears (`PermitScheduler+Origins`). A partition whose
+/// One host holds at most half of the fetch permits, and no more than it bears (`PermitScheduler+Origins`). A fetch that takes
+/// long leaves its permit to others (`PermitScheduler+Late`). A partition whose
 /// log does not take what is announced gets none (`PermitScheduler+Breakers`). Flights behind one that must wait for either
 /// go on.
 package struct PermitScheduler: Sendable {
@@ -23,6 +24,8 @@ package struct PermitScheduler: Sendable {
         package let host: OriginHost
         package internal(set) var waits: PermitKind?
         package internal(set) var holds: Set<PermitKind> = []
+        /// Its fetch counts among the late ones, and no permit is taken for it.
+        var isLate = false
         /// Has had a permit and is not over.
         var isUnderWay = false
         /// What follows a render, until its rows are in the log.
@@ -57,6 +60,16 @@ package struct PermitScheduler: Sendable {
     var free: [PermitKind: Int]
     /// Permits that slow flights hold.
     private var slow: [PermitKind: Int] = [:]
+    /// Fetches under way, by when they began.
+    var fetches: [FlightID: Int64] = [:]
+    /// Those that are late, and those of slow flights among them.
+    package private(set) var late = (all: 0, slow: 0)
+    /// Fetches that are late, or of hosts that had not answered well when they began.
+    var doubtful: Set<FlightID> = []
+    /// Hosts with late fetches, while no more may be late.
+    var lateHosts: Set<OriginHost> = []
+    /// Hosts that wait until there are fewer late fetches, in the order they came.
+    var yielding: [OriginHost] = []
     /// Hosts that were asked, or are waited for.
     package internal(set) var origins: [OriginHost: OriginState] = [:]
     /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
@@ -69,7 +82,7 @@ package struct PermitScheduler: Sendable {
     /// Flights under way that wait for a render, fast and slow apart: their sources were fetched, and take memory.
     private var ready: [ReadyShare: Int] = [:]
     /// Slow flights that hold a permit for their age.
-    private var aged: [FlightID: Ticket] = [:]
+    var aged: [FlightID: Ticket] = [:]
     private var tickets = 0
     private(set) var isDraining = false
     /// Of this machine's own parts: its store, its renderers.
@@ -95,7 +108,7 @@ package struct PermitScheduler: Sendable {
     }
 
     package func running(_ kind: PermitKind) -> Int {
-        (kind == .fetch ? rules.fetch : rules.render) - free[kind, default: 0]
+        (kind == .fetch ? rules.fetch + late.all : rules.render) - free[kind, default: 0]
     }
 
     /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up. What is under
@@ -127,9 +140,10 @@ package struct PermitScheduler: Sendable {
     /// The flight's work with this permit ended.
     package mutating func release(_ kind: PermitKind, _ flight: FlightID) {
         guard var seat = seats[flight], seat.holds.remove(kind) != nil else { return }
-        if kind == .render { beginTail(&seat, flight) }
+        let given = seat
+        if kind == .render { beginTail(&seat, flight) } else { seat.isLate = false }
         seats[flight] = seat
-        giveBack(kind, seat, flight)
+        giveBack(kind, given, flight)
     }
 
     /// The flight is over, or given up: whatever it held or waited for is free.
@@ -158,6 +172,7 @@ package struct PermitScheduler: Sendable {
     package mutating func grants(at now: Moment) -> [Grant] {
         clock = now.monotonic
         liftTimed()
+        countLate()
         if let granted = aloneGrants(at: now) { return granted }
         if seats.isEmpty { return [] }
         // What is under way when the worker stops may try to finish, or the drain would wait for its deadline.
@@ -245,29 +260,37 @@ package struct PermitScheduler: Sendable {
             queues[Queue(kind: kind, rank: seat.rank)]?.moveOn(seat.host)
             let (isSlow, now) = (!seat.lane.isUrgent, clock)
             change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
+            fetches[flight] = now
+            if !isProven(seat.host) { doubtful.insert(flight) }
         }
         (seat.waits, seat.ticket) = (nil, tickets)
         seat.isUnderWay = true
         seat.holds.insert(kind)
         seats[flight] = seat
-        free[kind, default: 0] -= 1
         count(kind, seat, 1)
         return (kind, flight)
     }
 
     private mutating func giveBack(_ kind: PermitKind, _ seat: Seat, _ flight: FlightID) {
-        free[kind, default: 0] += 1
         count(kind, seat, -1)
         aged[flight] = nil
         guard kind == .fetch else { return }
+        fetches[flight] = nil
+        doubtful.remove(flight)
         let isSlow = !seat.lane.isUrgent
         change(seat.host) { $0.end(flight, isSlow: isSlow) }
         lift(.host(seat.host))
     }
 
     /// One more permit that the seat holds, or one less.
-    private mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
-        if !seat.lane.isUrgent { slow[kind, default: 0] += step }
+    mutating func count(_ kind: PermitKind, _ seat: Seat, _ step: Int) {
+        let slowStep = seat.lane.isUrgent ? 0 : step
+        if kind == .fetch, seat.isLate {
+            late = (late.all + step, late.slow + slowStep)
+        } else {
+            free[kind, default: 0] -= step
+            slow[kind, default: 0] += slowStep
+        }
     }
 
     private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: Int64) {
@@ -316,6 +339,7 @@ package struct PermitScheduler: Sendable {
         if !isOpen(ticket.flight.partition) { return .partition(ticket.flight.partition) }
         guard let host = ticket.host, !hasRoom(host, rank) else { return nil }
         if origins[host]?.isPaced(at: clock) == true { paced.insert(host) }
+        if yields(host), !yielding.contains(host) { yielding.append(host) }
         return .host(host)
     }
 

@@ -80,7 +80,7 @@ extension Settings {
         ),
         SettingKey(
             "fetch.concurrency", \.fetch.concurrency, .whole(1...1024),
-            "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too."
+            "Fetches at once: the fetch permits of the worker. One host holds at most half of them, and no more than origins.concurrency. What was fetched and waits for its render counts too. A fetch that takes longer than a second leaves its permit to others; as many such fetches may run beside those that hold permits."
         ),
         SettingKey("fetch.byteLimit", \.fetch.byteLimit, .size(1024...4 << 30), "The largest source that is fetched."),
         SettingKey(

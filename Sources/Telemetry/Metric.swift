@@ -131,8 +131,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
             "Records that are finished behind one that is not: they are answered again if the worker dies or the partition goes."
         case .answersWaiting: "Answers that were decided and that the log has not acknowledged."
         case .workUnderWay: "Fetches, renders and announcements that run now."
-        case .permits: "The most fetches and renders at once."
-        case .permitsInUse: "Fetches and renders that hold a permit now."
+        case .permits: "The most fetches and renders at once; late: fetches of more than a second, beside the others."
+        case .permitsInUse: "Fetches and renders that hold a permit now; late: fetches that have left theirs to others."
         case .lagRecords:
             "Unfinished records of the partitions that this worker owns. Left out while the log does not answer."
         case .lagSeconds:

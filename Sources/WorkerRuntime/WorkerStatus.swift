@@ -1,4 +1,4 @@
-package import Partition
+internal import Partition
 internal import Ports
 package import Records
 internal import Synchronization
@@ -27,7 +27,7 @@ package struct WorkerStatus: Sendable {
     package let waiting: Int
     /// Fetches, renders and announcements.
     package let underWay: Int
-    package let permits: [PermitKind: (used: Int, all: Int)]
+    package let permits: [(kind: String, used: Int, all: Int)]
     /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
     package let isReady: Bool
     package let isStopping: Bool
@@ -57,7 +57,9 @@ extension Worker {
             },
             waiting: waiting, underWay: underWay,
             permits: [
-                .fetch: (scheduler.running(.fetch), rules.fetch), .render: (scheduler.running(.render), rules.render),
+                ("fetch", scheduler.running(.fetch) - scheduler.late.all, rules.fetch),
+                ("late", scheduler.late.all, rules.late),
+                ("render", scheduler.running(.render), rules.render),
             ],
             isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
             isStopping: !phase.isRunning)

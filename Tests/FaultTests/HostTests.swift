@@ -129,6 +129,25 @@ struct HostTests {
         #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)
         #expect(hanging.requestCount == count)
     }
+
+    @Test("More hosts that hang than there are permits keep a job of another one waiting for a moment only")
+    func manyHanging() async throws {
+        let place = try place()
+        let gate = Gate()
+        let hanging = try (0..<6).map { _ in try LocalOrigin() }
+        for origin in hanging { origin.serve("/a.png", .gated(gate, picture)) }
+        place.origin.serve("/a.png", picture)
+        try place.publish(hanging.map { ($0.url("/a.png"), ["24x24-q80.webp"], .fast) }, id: "hanging")
+        let worker = try place.worker(
+            "fetch.concurrency=4", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        // Four late ones, and two that hold permits.
+        await gate.arrivals(6)
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "healthy")
+        try await eventually { try await place.outcomes().map(\.job) == ["healthy-0"] }
+        gate.open()
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["jobs"] == 7 && summary["stored"] == 7)
+    }
 }
 
 /// What people see of hosts, and tell workers of them.

@@ -48,6 +48,11 @@ extension World {
 
     private func lookAtLanes(of process: SimulatedProcess) {
         let scheduler = process.worker.assumeIsolated { $0.scheduler }
+        let late = scheduler.late.all
+        if late > 0 { count(.fetchLate) }
+        if late > permits.late || scheduler.running(.fetch) - late > permits.fetch {
+            fail(.permits, "worker \(process.number): \(scheduler.running(.fetch)) fetches, \(late) late")
+        }
         let wall = process.machine.wall(at: now)
         for (flight, slow) in scheduler.seats.sorted(by: { $0.key < $1.key }) where slow.lane == .slow {
             for kind in slow.holds where process.began.insert(Began(flight: flight, kind: kind)).inserted {
@@ -74,6 +79,7 @@ extension World {
         if disturbedUntil[Int(id.partition.number)] + Self.aftermath > now { return false }
         guard kind == .fetch, let origin = scheduler.origins[fast.host] else { return true }
         return origin.phase == .open && origin.inUse.all + 1 < origin.limit
+            && scheduler.hasRoom(fast.host, isSlow: false)
     }
 
     /// The oldest slow flight that has waited too long goes before all fast ones, as soon as its host bears it.

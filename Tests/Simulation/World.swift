@@ -172,6 +172,12 @@ final class World: @unchecked Sendable {
     }
     static let readAhead = 12
     var permits: PermitRules {
+        var rules = usualPermits
+        // Of answers few are late, of stalls all.
+        rules.lateAfter = 400
+        return rules
+    }
+    private var usualPermits: PermitRules {
         let slowWait = plants(.slowFirst) ? 0 : plants(.loseAged) ? .max : Self.slowWait
         return floods
             ? PermitRules(fetch: 3, render: 1, slowWait: slowWait, origins: Self.originRules)

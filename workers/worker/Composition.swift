@@ -67,6 +67,7 @@ struct Composition {
             originalsLimit: settings.store.originals.limit, drain: settings.worker.drain, untilIdle: untilIdle,
             seed: UInt64.random(in: 0...UInt64.max),
             owner: settings.workerName)
+        configuration.permits.lateAfter = PermitRules.usuallyLate
         configuration.permits.seed = UInt64.random(in: 0...UInt64.max)
         configuration.patience = patience
         configuration.tellsOrigins = true

@@ -150,8 +150,8 @@ final class MetricsSource: Sendable {
             return Topic.worked.map { Sample(status.finishedAhead[$0] ?? 0, $0.rawValue) }
         case .answersWaiting: return [Sample(status.answers)]
         case .workUnderWay: return [Sample(status.underWay)]
-        case .permits: return PermitKind.allCases.map { Sample(status.permits[$0]?.all ?? 0, "\($0)") }
-        case .permitsInUse: return PermitKind.allCases.map { Sample(status.permits[$0]?.used ?? 0, "\($0)") }
+        case .permits: return status.permits.map { Sample($0.all, $0.kind) }
+        case .permitsInUse: return status.permits.map { Sample($0.used, $0.kind) }
         case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
         case .lagSeconds:
             return lags.map {
