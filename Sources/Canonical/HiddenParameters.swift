@@ -19,8 +19,8 @@ package struct HiddenParameters: Sendable, Hashable {
         "X-Goog-Signature",
         "X-Goog-Credential", "GoogleAccessId", "sig", "OSSAccessKeyId", "security-token", "x-oss-signature",
         "x-oss-credential", "x-oss-security-token", "q-signature", "q-ak", "x-cos-security-token", "NOSAccessKeyId",
-        // Akamai.
-        "hdnea", "hdnts", "__token__",
+        // Akamai; CloudFront, beside Signature; content networks of Alibaba, Tencent, Huawei.
+        "hdnea", "hdnts", "__token__", "Policy", "auth_key",
         "token", "access_token", "auth", "auth_token", "authorization", "api_key", "apikey", "secret", "client_secret",
         "password", "passwd", "pwd", "sign", "hmac", "jwt", "session", "sessionid",
     ]

@@ -18,6 +18,11 @@ struct ShownURLTests {
             ("https://a.example/b.jpg?w=1;sig=x", "https://a.example/b.jpg?w=1;…"),
             ("https://a.example/b.jpg?w=1#access_token=x&a=1", "https://a.example/b.jpg?w=1#…&a=1"),
             ("https://a.example/b.jpg?sig", "https://a.example/b.jpg?…"),
+            ("https://a.example/b.jpg?auth_key=1-0-0-f00&w=1", "https://a.example/b.jpg?…&w=1"),
+            (
+                "https://a.example/b.jpg?Policy=e30&Signature=f00&Key-Pair-Id=K1&w=1",
+                "https://a.example/b.jpg?…&Key-Pair-Id=K1&w=1"
+            ),
             ("https://a.example/sig=x", "https://a.example/sig=x"),
             ("https://a.example/b.jpg?signed=1&design=2&mysig=3", "https://a.example/b.jpg?signed=1&design=2&mysig=3"),
             ("https://me:secret@a.example/b.jpg?w=1&sig=x", "https://…@a.example/b.jpg?w=1&…"),
