@@ -119,6 +119,21 @@ extension SettingType where Value == String {
     /// Any text without control characters; may be empty.
     static var text: Self { scalar("text on one line", { $0.isOneLine ? $0 : nil }, write: { $0 }) }
 
+    /// A collector's URL, or nothing. What follows its path may let its holder in: that is sent, and not shown.
+    static var collector: Self {
+        SettingType(
+            expectation: "a URL without a user and a password, or nothing",
+            read: { node, _ throws(SettingRefusal) in
+                guard case .scalar(let text) = node.content, text.isOneLine else { return nil }
+                guard !ShownURL(text).description.contains("…@") else {
+                    throw SettingRefusal(
+                        "names a user before the host (user:password@), which is not sent. Leave that out, and let the collector listen where the worker alone reaches it."
+                    )
+                }
+                return text
+            }, write: { ShownURL($0).withoutQuery }, isSecret: true)
+    }
+
     /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
     static func path(allowsEmpty: Bool) -> Self {
         SettingType(

@@ -271,7 +271,7 @@ extension Settings {
         ),
 
         SettingKey(
-            "traces.endpoint", \.traces.endpoint, .text,
+            "traces.endpoint", \.traces.endpoint, .collector,
             "Where spans of jobs go, as OTLP over HTTP in JSON: a collector's URL, such as http://127.0.0.1:4318/v1/traces. Empty: nowhere."
         ),
         SettingKey(

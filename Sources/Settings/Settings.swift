@@ -182,6 +182,8 @@ package struct Settings: Sendable, Equatable {
     package struct Traces: Sendable, Equatable {
         /// Empty: nowhere.
         package var endpoint = ""
+        /// As people may see it.
+        package var shownEndpoint: String { ShownURL(endpoint).withoutQuery }
         /// Of the jobs whose publisher says nothing.
         package var share = 0.01
     }

@@ -196,6 +196,23 @@ struct SettingsLayerTests {
         #expect(try problems(set: ["kafka.options={a: [b]}"]).count == 1)
     }
 
+    @Test("A collector's URL is shown without what may let its holder in, and may not have a user")
+    func collector() throws {
+        let key = try #require(Settings.key("traces.endpoint"))
+        for query in ["?key=hush", "?x=1&key=hush", "#hush"] {
+            let found = try settings(set: ["traces.endpoint=http://c.example:4318/v1/traces" + query])
+            #expect(found.traces.endpoint.hasSuffix(query))
+            let shown = "http://c.example:4318/v1/traces\(query.first!)…"
+            #expect(key.text(found) == shown && found.traces.shownEndpoint == shown)
+        }
+        for url in ["http://me:hush@c.example/v1", "https://hush@c.example", "http://me:hush/x@c/", "me:hush@c"] {
+            let found = try problems(set: ["traces.endpoint=" + url])
+            #expect(found.count == 1 && found[0].contains("names a user before the host"), "\(found)")
+            #expect(!found.joined().contains("hush"))
+        }
+        #expect(try settings(set: ["traces.endpoint=http://c.example/v1?at=a@b"]).traces.endpoint.hasSuffix("a@b"))
+    }
+
     @Test("Groups of hosts come from a file, and from assignments, whole and by parts")
     func originGroups() throws {
         let file = """

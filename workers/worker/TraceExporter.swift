@@ -9,6 +9,7 @@ internal import WorkerRuntime
 /// counted.
 final class TraceExporter: Sendable {
     private let endpoint: String
+    private let shownEndpoint: String
     private let instance: String
     private let client = HTTPClient(connectionsPerHost: 1)
     private let logger: Logger
@@ -28,7 +29,8 @@ final class TraceExporter: Sendable {
     /// nil where nobody wants spans.
     init?(_ settings: Settings, logger: Logger) {
         guard !settings.traces.endpoint.isEmpty else { return nil }
-        (endpoint, instance, self.logger) = (settings.traces.endpoint, settings.workerName, logger)
+        (endpoint, shownEndpoint) = (settings.traces.endpoint, settings.traces.shownEndpoint)
+        (instance, self.logger) = (settings.workerName, logger)
     }
 
     /// What was sent, and what was given up.
@@ -70,7 +72,7 @@ final class TraceExporter: Sendable {
             if isNews {
                 logger.warning(
                     "The collector does not take spans (traces.endpoint): they are dropped until it does. \(failure)",
-                    ["endpoint": .string(endpoint)])
+                    ["endpoint": .string(shownEndpoint)])
             }
             return
         }
