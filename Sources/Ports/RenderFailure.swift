@@ -52,9 +52,9 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .unsupported(let format):
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .malformed(let format, let reason):
-            "The source is a \(format.rawValue) that cannot be decoded: \(reason). Replace it at its origin."
+            "The source is \(format.withArticle) that cannot be decoded: \(reason). Replace it at its origin."
         case .truncated(let format, let reason):
-            "The source is a \(format.rawValue) whose file ends early, and it can't be decoded whole: \(reason). Upload it anew to its origin."
+            "The source is \(format.withArticle) whose file ends early, and it can't be decoded whole: \(reason). Upload it anew to its origin."
         case .tooManyPixels(let size, let limit):
             "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
         case .tooManyFrames(let frames, let limit):
@@ -64,7 +64,7 @@ package enum RenderFailure: CodedFailure, Hashable {
         case .tooManyChunks(let limit):
             "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
         case .tooMuchMemory(let format, let bytes, let limit):
-            "The source is a \(format.rawValue) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
+            "The source is \(format.withArticle) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
         case .output(let spec, let reason): "\(spec) could not be written: \(reason). Where that can't be mended, ask for another size or format."
         case .uninspected(let reason):
             "What the source is could not be found out: \(reason), twice. Replace it at its origin."

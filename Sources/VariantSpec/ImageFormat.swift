@@ -30,4 +30,6 @@ package enum ImageFormat: String, Sendable, CaseIterable, Hashable {
 
 extension ImageFormat: CustomStringConvertible {
     package var description: String { rawValue }
+    /// As it stands in a sentence.
+    package var withArticle: String { self == .avif || self == .svg ? "an \(rawValue)" : "a \(rawValue)" }
 }

@@ -159,4 +159,11 @@ struct ExtremeNumberTests {
             all[start..<min(start + 8, all.count)].reversed().reduce(0) { $0 << 1 | $1 }
         }
     }
+
+    @Test("A format has its article in a message", arguments: ImageFormat.allCases)
+    func article(format: ImageFormat) {
+        let isVowel = format == .avif || format == .svg
+        let text = RenderFailure.malformed(format, reason: "it is none").description
+        #expect(text.hasPrefix("The source is \(isVowel ? "an" : "a") \(format) that"))
+    }
 }
