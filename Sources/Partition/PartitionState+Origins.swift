@@ -32,7 +32,8 @@ extension PartitionState {
             } else if let standIn = fallback(pending, flight.snapshot, flight.results, now) {
                 answer(pending, by: standIn, cause, now, &effects)
             } else if isGivenUp(pending, at: now.wall) {
-                effects.setAside(pending, cause, attempts: pending.attempts, at: now)
+                let end = FailureNote(RetryCause.hostGivenUp(host: hold.host.description, code: hold.code))
+                effects.setAside(pending, end, attempts: pending.attempts, at: now)
             } else {
                 let failing = pending.failingSince ?? now.wall
                 passOn(pending, failingSince: failing, for: hold.wait, cause, now, &effects)

@@ -1,6 +1,6 @@
 package import Failures
 
-/// Why a job goes through a retry topic although nothing failed.
+/// Why a job goes through a retry topic, or is set aside, although nothing of its own failed.
 package enum RetryCause: CodedFailure, Hashable {
     case slow(milliseconds: Int64)
     case deferred
@@ -8,6 +8,8 @@ package enum RetryCause: CodedFailure, Hashable {
     case hostCrowded(host: String)
     /// The host failed, or wants to be left alone; `code` is of the failure.
     case hostBlocked(host: String, code: String)
+    /// It was so for as long as the job may be tried.
+    case hostGivenUp(host: String, code: String)
 
     package var kind: Code {
         switch self {
@@ -15,6 +17,7 @@ package enum RetryCause: CodedFailure, Hashable {
         case .deferred: .deferred
         case .hostCrowded: .hostCrowded
         case .hostBlocked: .hostBlocked
+        case .hostGivenUp: .hostGivenUp
         }
     }
 
@@ -27,17 +30,20 @@ package enum RetryCause: CodedFailure, Hashable {
             "As many jobs of \(host) as may be in memory wait for it already: the job waits in a retry topic. To fetch more of it at once, raise origins.concurrency, or that of its group."
         case .hostBlocked(let host, let code):
             "\(host) is left alone for now (\(code)): the job waits in a retry topic. 'mezzotint origins' says until when."
+        case .hostGivenUp(let host, let code):
+            "\(host) was left alone (\(code)) until the job's time was over (retry.giveUp): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
         }
     }
 
     /// Why a host is left alone may tell of the worker's network.
-    package var isConfidential: Bool { kind == .hostBlocked }
+    package var isConfidential: Bool { [.hostBlocked, .hostGivenUp].contains(kind) }
 
     package enum Code: String, FailureCode {
         case slow = "retry.slow"
         case deferred = "retry.deferred"
         case hostCrowded = "retry.host-crowded"
         case hostBlocked = "retry.host-blocked"
+        case hostGivenUp = "retry.host-given-up"
 
         package var meaning: String {
             switch self {
@@ -47,10 +53,12 @@ package enum RetryCause: CodedFailure, Hashable {
                 "A quarter of worker.readAhead waits for the job's host already: it goes on through a retry topic, without an attempt."
             case .hostBlocked:
                 "The job's host failed, or wants to be left alone: it goes on through a retry topic, without an attempt."
+            case .hostGivenUp:
+                "The job's host failed, or wanted to be left alone, for as long as retry.giveUp lets a job be tried."
             }
         }
 
-        package var verdict: Verdict { .wait }
+        package var verdict: Verdict { self == .hostGivenUp ? .deadLetter : .wait }
     }
 }
 

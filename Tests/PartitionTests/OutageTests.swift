@@ -33,6 +33,7 @@ struct OutageTests {
         var others: [Int64] = []
         var appends: [String: Int] = [:]
         var (done, dead_) = (0, 0)
+        var causes: Set<String> = []
         var most = (memory: 0, fetches: 0)
 
         init() {
@@ -111,7 +112,9 @@ struct OutageTests {
                             note.newRecord(
                                 topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0), at: now
                             ))
-                    case .dead: dead_ += 1
+                    case .dead(let letter, _):
+                        dead_ += 1
+                        causes.insert("\(letter.cause.code): \(letter.cause.message)")
                     case .outcome, .owing, .paid: done += 1
                     case .rekey: break
                     }
@@ -218,6 +221,20 @@ struct OutageTests {
         world.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: Moment(now))
         world.run(until: now + 10 * Self.minute) { $0.done == 500 }
         #expect(world.done == 500 && world.requests.first == now + 50)
+    }
+
+    @Test("A job whose host was left alone until its time was over is told so, not that it waits")
+    func givenUp() {
+        var world = World()
+        let host = OriginHost(of: world.dead)
+        world.permits.set(host, blockedFor: 3 * 86_400_000, because: "operator", at: Moment(world.now))
+        for _ in 0..<3 { world.publish(world.dead, .slow) }
+        world.run(until: world.now + 2 * 86_400_000) { $0.dead_ == 3 }
+        #expect(world.dead_ == 3 && world.requests.isEmpty)
+        #expect(
+            world.causes == [
+                "retry.host-given-up: \(host) was left alone (operator) until the job's time was over (retry.giveUp): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
+            ], "\(world.causes)")
     }
 
     @Test("100,000 jobs of a slow host before one of another, in its lane and partition: that begins once all are read")

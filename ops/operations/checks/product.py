@@ -108,6 +108,10 @@ def asked(port, path):
             return answer.read().decode()
 
 
+# Of hosts whose sources were known already, or could not be asked: no host is either here.
+OF_LATER_FETCHES = {"mezzotint_origin_checks_total", "mezzotint_origin_stale_answers_total"}
+
+
 def as_listed(page):
     """That promtool wants a page, and the reference lists its families, each with a sample."""
     run(tool("promtool"), "check", "metrics", input=page)
@@ -115,6 +119,7 @@ def as_listed(page):
     listed = {name: kind for name, (kind, _) in families().items()}
     need(told.items() <= listed.items(), f"not as listed: {dict(told.items() - listed.items())}")
     silent = {name for name in told if not any(line.startswith(name) for line in page.splitlines())}
+    silent -= OF_LATER_FETCHES
     need(not silent, f"without a sample: {silent}")
     return f"{len(told)} families, {len(page.splitlines())} lines"
 
