@@ -93,7 +93,7 @@ extension Worker {
         }
     }
 
-    private func rowsToTell() -> [OriginRow] {
+    func rowsToTell() -> [OriginRow] {
         var waiting: [OriginHost: [Lane: Int]] = [:]
         for owned in partitions.values {
             for (host, lanes) in owned.state.jobsAway { waiting[host, default: [:]].merge(lanes, uniquingKeysWith: +) }

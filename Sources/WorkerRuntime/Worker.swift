@@ -223,8 +223,11 @@ package actor Worker {
             let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }
+        // The next worker reads them before it asks any host.
+        let hosts = configuration.tellsOrigins && board.next != nil ? rowsToTell().map { $0.newRecord() } : []
         tasks.yield { [ports] in
             // What is refused here costs the next owner work, and nothing else.
+            if !hosts.isEmpty { _ = await ports.log.append(hosts) }
             for last in last where !last.rows.isEmpty { _ = await ports.log.append(last.rows, as: last.owner) }
             self.tasks.finish()
         }
