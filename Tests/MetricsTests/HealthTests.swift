@@ -1,12 +1,9 @@
-import Canonical
-import Digest
+import Dispatch
 import Foundation
 import Glibc
 import ImageModel
-import Ports
 import Posix
 import Records
-import TestPixels
 import TestSupport
 import TestWorkplace
 import Testing
@@ -36,30 +33,64 @@ struct HealthTests {
         #expect(waits[44] < .milliseconds(100) && waits[49] < .seconds(1))
     }
 
-    /// A pipe stands where the variant belongs: who opens it waits until somebody writes.
+    /// The store's threads stand still, as they would on a disk that does not answer.
     @Test("A worker whose work hangs says which, and lives again when it comes on")
     func hanging() async throws {
         let place = try Workplace(
             "worker.standstill=1s", "fetch.deadlines.dns=1s", "fetch.deadlines.connect=1s",
             "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=1s")
-        let (rules, url) = (CanonicalRules(), place.draw(1)[0])
-        let location = BlobName(
-            try rules.source(of: url).key, SourceVersion(SHA256.digest(of: Workplace.picture(0).png)),
-            try rules.spec(of: "48x48.png")
-        ).location
-        let pipe = place.folder.url.appending(path: "data/store/\(location)")
-        try FileManager.default.createDirectory(at: pipe.deletingLastPathComponent(), withIntermediateDirectories: true)
-        #expect(mkfifo(pipe.path, 0o600) == 0)
-        try place.publish([(url, ["48x48.png"], .fast)])
         let worker = try place.worker([Self.listen, "render.deadline=1s"], untilIdle: false)
         let address = try await worker.metricsAddress()
+        await worker.says("The worker runs")
+        let halted = try await HaltedThreads(named: "store", of: worker.pid)
+        defer { halted.release() }
+        try place.publish([(place.draw(1)[0], ["48x48.png"], .fast)])
         try await eventually { try await Asked(address + "/healthz").status == 503 }
         let text = try await Asked(address + "/healthz").text
         #expect(text.hasPrefix("1 of 1 sources that are being stored have not come on, one for "), "\(text)")
-        var writer: Int32 = -1
-        while writer < 0 { writer = open(pipe.path, O_WRONLY | O_NONBLOCK) }
-        close(writer)
+        halted.release()
         try await eventually { try await Asked(address + "/healthz").status == 200 }
         try await eventually { try await place.outcomes().map(\.kind) == [.stored] }
+    }
+}
+
+/// Threads of another process that stand still until they are let go: a tracer's stop needs nothing of theirs.
+private final class HaltedThreads: Sendable {
+    private let end = DispatchSemaphore(value: 0)
+
+    struct Unstoppable: Error {}
+
+    init(named name: String, of process: Int32) async throws {
+        let isHalted = await withCheckedContinuation { continuation in
+            // What a thread traces goes on when that ends.
+            OwnThread.start("halting") { [end] in
+                continuation.resume(returning: Self.halt(Self.threads(named: name, of: process)))
+                end.wait()
+            }
+        }
+        guard isHalted else { throw Unstoppable() }
+    }
+
+    func release() { end.signal() }
+
+    private static func threads(named name: String, of process: Int32) -> [Int32] {
+        let tasks = "/proc/\(process)/task"
+        let names = (try? FileSystem.names(in: tasks)) ?? []
+        return names.compactMap { Int32($0) }.filter {
+            (try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)) == name + "\n"
+        }
+    }
+
+    private static func halt(_ threads: [Int32]) -> Bool {
+        typealias Call = @convention(c) (Int, Int, Int, Int) -> Int
+        let (seize, interrupt, anyThread) = (0x4206, 0x4207, Int32(0x4000_0000))
+        // Swift has no variadic C functions.
+        guard !threads.isEmpty, let symbol = dlsym(nil, "ptrace") else { return false }
+        let ptrace = unsafeBitCast(symbol, to: Call.self)
+        return threads.allSatisfy { thread in
+            var status: Int32 = 0
+            return ptrace(seize, Int(thread), 0, 0) == 0 && ptrace(interrupt, Int(thread), 0, 0) == 0
+                && waitpid(thread, &status, anyThread) == thread
+        }
     }
 }
