@@ -38,14 +38,19 @@ struct PrivateFilesTests {
     }
 
     @Test(
-        "A folder that an older version made for all to read is closed; rights that somebody chose stay",
-        arguments: [("755", "700"), ("750", "750")])
-    func older(before: String, after: String) async throws {
+        "A folder that an older version or a person made for others to enter is closed",
+        arguments: ["755", "777", "750", "701"])
+    func older(before: String) async throws {
         let place = try Workplace()
         try place.publish([(place.draw(1)[0], ["32x32-q80.webp"], .fast)])
-        let (log, mode) = (place.folder.file("data/log"), try #require(mode_t(before, radix: 8)))
-        #expect(chmod(log, mode) == 0)
+        let mode = try #require(mode_t(before, radix: 8))
+        for name in ["log", "index", "originals"] {
+            let folder = place.folder.file("data/\(name)")
+            try Folder.make(folder)
+            #expect(chmod(folder, mode) == 0)
+        }
         try await place.work()
-        #expect(try modes(of: place)["log"] == after)
+        let modes = try modes(of: place)
+        for name in ["log", "index", "originals"] { #expect(modes[name] == "700", "\(name)") }
     }
 }
