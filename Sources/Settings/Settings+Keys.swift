@@ -194,7 +194,7 @@ extension Settings {
             "Where variants are kept. Empty: store below the data directory. Relative like data."),
         SettingKey(
             "store.mode", \.store.mode, .fileMode,
-            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700)."
+            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700). A folder that was there keeps what its group may read and enter (0750); one that others may enter, or its group may write, becomes 0700."
         ),
         SettingKey(
             "store.adopt", \.store.adopt, .flag,

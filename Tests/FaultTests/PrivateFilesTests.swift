@@ -38,9 +38,12 @@ struct PrivateFilesTests {
     }
 
     @Test(
-        "A folder that an older version or a person made for others to enter is closed",
-        arguments: ["755", "777", "750", "701"])
-    func older(before: String) async throws {
+        "A folder that an older version or a person made anybody's, or its group's to write, is closed; fewer rights stay",
+        arguments: [
+            ("755", "700"), ("777", "700"), ("770", "700"), ("701", "700"), ("2775", "2700"), ("750", "750"),
+            ("710", "710"),
+        ])
+    func older(before: String, after: String) async throws {
         let place = try Workplace()
         try place.publish([(place.draw(1)[0], ["32x32-q80.webp"], .fast)])
         let mode = try #require(mode_t(before, radix: 8))
@@ -51,6 +54,6 @@ struct PrivateFilesTests {
         }
         try await place.work()
         let modes = try modes(of: place)
-        for name in ["log", "index", "originals"] { #expect(modes[name] == "700", "\(name)") }
+        for name in ["log", "index", "originals"] { #expect(modes[name] == after, "\(name)") }
     }
 }
