@@ -73,6 +73,17 @@ struct DrainTests {
         #expect(try await place.rows().count == 20)
     }
 
+    @Test("A second signal ends it though its own thread hangs")
+    func twiceHanging() async throws {
+        let worker = try place.worker(untilIdle: false)
+        await worker.says("The worker runs")
+        let halted = try await HaltedThreads(named: "log poll", of: worker.pid)
+        // Two of a kind might be heard as one.
+        for number in [SIGINT, SIGTERM] { worker.signal(number) }
+        #expect([128 + SIGINT, 128 + SIGTERM].contains(try await worker.ended().status))
+        halted.release()
+    }
+
     @Test("An origin that hangs does not hold it beyond worker.drain")
     func hangingOrigin() async throws {
         let gate = Gate()

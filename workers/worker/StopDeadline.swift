@@ -30,7 +30,7 @@ final class StopDeadline: Sendable {
             let said = DispatchSemaphore(value: 0)
             OwnThread.start("last words") { [self] in
                 logger.critical(
-                    "The worker was told to stop and did not end within \(time): \(reason(time)). It is ended; what still ran is done again at the next start."
+                    "The worker is stopping and did not end within \(time): \(reason(time)). It is ended; what still ran is done again at the next start."
                 )
                 said.signal()
             }
