@@ -72,6 +72,8 @@ package struct PermitScheduler: Sendable {
     var yielding: [OriginHost] = []
     /// Hosts that were asked, or are waited for.
     package internal(set) var origins: [OriginHost: OriginState] = [:]
+    /// Of hosts' ceilings, which are the cluster's, what this worker has; nil: all of it.
+    var slots: HostSlots?
     /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
     var closed: [OriginHost: [FlightID]] = [:]
     /// Hosts that wait for their rate alone.

@@ -1,6 +1,7 @@
 internal import JSONText
 
-/// What one worker tells of a host, or what somebody wants of it: a row of `origins`, which keeps the newest of each.
+/// What one worker tells of a host, what somebody wants of it, or where a slot of its ceiling stands: a row of `origins`,
+/// which keeps the newest of each.
 ///
 /// All stand in the first partition, so that there is one order among them.
 package struct OriginRow: Sendable, Hashable {
@@ -26,6 +27,10 @@ package struct OriginRow: Sendable, Hashable {
     package var checks = 0
     package var matches = 0
     package var staleAnswers = 0
+    /// The worker has no slot of the host's ceiling and wants that of this partition; of a slot's own row, where it stands.
+    package var partition: PartitionID?
+    /// Of a slot's own row: its number.
+    package private(set) var slot: Int?
 
     package static let partition = PartitionID(0)
     /// Nobody is left alone for longer without being asked once, milliseconds.
@@ -34,6 +39,12 @@ package struct OriginRow: Sendable, Hashable {
     package static let operatorName = "operator"
 
     package init(host: String, by: String, at: Int64) { (self.host, self.by, self.at) = (host, by, at) }
+
+    /// Where a slot stands. Programs that know of none read a host of which nobody asks anything.
+    package init(host: String, slot: Int, at partition: PartitionID, at: Int64) {
+        self.init(host: host, by: "slot-\(slot)", at: at)
+        (self.slot, self.partition) = (slot, partition)
+    }
 
     package var isOperators: Bool { by == Self.operatorName }
 
@@ -54,6 +65,8 @@ package struct OriginRow: Sendable, Hashable {
         if checks > 0 { json.field("checks", checks) }
         if matches > 0 { json.field("matches", matches) }
         if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
+        if let slot { json.field("slot", slot) }
+        if let partition { json.field("partition", Int(partition.number)) }
         json.endObject()
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
@@ -88,6 +101,8 @@ package struct OriginRow: Sendable, Hashable {
                 case "checks": row.checks = Int(try reader.integer(in: counts))
                 case "matches": row.matches = Int(try reader.integer(in: counts))
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
+                case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
+                case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
                 default: try reader.skip()
                 }
             }

@@ -122,18 +122,20 @@ struct OriginTurnsTests {
         #expect(running.contains(flight(100)))
     }
 
-    @Test(
-        "Workers that ask a host have equal parts of its ceiling, and one fetch at least",
-        arguments: [(1, 6), (2, 3), (3, 2), (9, 1)])
-    func shared(workers: Int, part: Int) {
+    @Test("However many hosts fail, few are known: those that may be asked soonest are forgotten")
+    func bounded() {
         var rules = rules()
-        rules.origins.start = 6
+        rules.origins.failures = 1
         var permits = PermitScheduler(rules)
-        permits.share(host(0), among: workers)
-        for number in 0..<20 { permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(0)) }
-        #expect(permits.grants(at: 0).count == part)
-        permits.share(host(0), among: 1)
-        #expect(permits.grants(at: 0).count == 6 - part)
+        let blocked = host(-1)
+        permits.set(blocked, blockedFor: 1_000_000, because: "x", at: Moment(0))
+        for number in 0..<20_000 {
+            permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(number))
+            #expect(numbers(&permits) == [number])
+            end(&permits, flight(number), .failed)
+            #expect(permits.takeHeld(at: Moment(0)).isEmpty)
+        }
+        #expect(permits.origins.count <= PermitScheduler.keptOrigins && permits.origins[blocked]?.phase != .open)
     }
 
     @Test("A host with a rate is asked at that rate, though permits are free")
