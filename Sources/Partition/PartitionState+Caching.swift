@@ -27,7 +27,8 @@ extension PartitionState {
         else { return }
         effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
-        row.expires = rules.freshness.freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
+        row.expires = rules.freshness(of: flight.origin)
+            .freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
         row.fetchedAt = now.wall
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }
