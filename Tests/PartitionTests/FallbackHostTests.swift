@@ -128,6 +128,27 @@ extension CachingTests {
         #expect(rules.flight(driver.feed(.arrived(driver.pending("4", source, specs)), at: 4)) != nil)
     }
 
+    @Test("Jobs that say force, and find again that it is gone, make that remembered for no longer")
+    func forcedRefusals() throws {
+        var driver = PartitionStateTests.Driver()
+        let gone = Unfetched(FetchFailure.status(url: "http://o/a", 404))
+        func ask(_ freshness: JobFreshness, at now: Int64) -> FlightID? {
+            let pending = driver.pending("\(now)", source, [PartitionStateTests.small])
+            var job = pending.job
+            job.freshness = freshness
+            let id = rules.flight(driver.feed(.arrived(PendingJob(job: job, record: pending.record)), at: now))
+            guard let id else { return nil }
+            _ = driver.feed(.granted(.fetch, id), at: now)
+            _ = driver.feed(.unfetched(id, gone), at: now)
+            return id
+        }
+        for now in 1...5 as ClosedRange<Int64> { #expect(ask(.force, at: now) != nil) }
+        #expect(ask(.ifStale, at: 600_004) == nil)
+        #expect(ask(.ifStale, at: 600_005) != nil)
+        #expect(ask(.ifStale, at: 1_800_004) == nil)
+        #expect(ask(.ifStale, at: 1_800_005) != nil)
+    }
+
     @Test("A job that wants what is stored alone has nothing fetched, though what it was to be made of is gone")
     func neverFetched() throws {
         var driver = PartitionStateTests.Driver()
