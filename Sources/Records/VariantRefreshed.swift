@@ -4,7 +4,8 @@ internal import JSONText
 internal import VariantSpec
 
 extension Outcome {
-    /// Of a job that was owed: the events that what others were answered with while their origin failed is fresh again.
+    /// Of a job that was owed: the events that what others were answered with while their origin failed is fresh again. Their
+    /// ids follow from the rows: two owners may have owed for the same.
     package func refreshed(partition: PartitionID) -> [NewRecord] {
         guard let source else { return [] }
         return variants.compactMap { variant in
@@ -24,7 +25,9 @@ extension Outcome {
             return NewRecord(
                 topic: .events, partition: partition, key: RecordKey.job(source).bytes, value: json.bytes,
                 headers: EventHeader.event(
-                    EventHeader.variantRefreshed, id: "\(job)/\(row.spec)", at: at, traceparent: traceparent))
+                    EventHeader.variantRefreshed,
+                    id: "\(source.hex)/refreshed/\(row.version)-\(row.expires)/\(row.spec)",
+                    at: at, traceparent: traceparent))
         }
     }
 }
@@ -34,6 +37,9 @@ extension Job {
     package static let owedPrefix = "mezzotint.owed/"
     /// The same where its origin lets that be (`stale-while-revalidate`).
     package static let refreshPrefix = "mezzotint.refresh/"
+
+    /// What ids of workers' own jobs begin with: a publisher's may not.
+    package static let reservedPrefix = "mezzotint."
 
     package var isOwn: Bool { isOwed || id.hasPrefix(Self.refreshPrefix) }
     package var isOwed: Bool { id.hasPrefix(Self.owedPrefix) }
