@@ -91,8 +91,8 @@ extension PermitScheduler {
 
     mutating func noteWaiting(_ flight: FlightID, _ host: OriginHost) {
         if let origin = origins[host], origin.phase != .open { closed[host, default: []].append(flight) }
-        // That it is waited for, others are to hear.
-        if origins[host] == nil, slots?.count(of: host) == 0 { change(host) { _ in } }
+        // Its slots may go and come while it is waited for.
+        if slots != nil, origins[host] == nil { change(host) { _ in } }
     }
 
     mutating func change(_ host: OriginHost, _ body: (inout OriginState) -> Void) {
@@ -106,12 +106,13 @@ extension PermitScheduler {
 
     /// Where more are in trouble, the half goes that may be asked soonest: once too early, then, and one flight each.
     private mutating func forgetOrigins() {
-        origins = origins.filter { !$1.isForgettable }
+        let waited = Set(seats.values.lazy.filter { $0.waits == .fetch }.map(\.host))
+        origins = origins.filter { waited.contains($0) || !$1.isForgettable }
         guard origins.count >= Self.keptOrigins else { return }
-        let idle = origins.filter { $1.inUse.all == 0 && closed[$0] == nil }.map { (host: $0, until: $1.blockedUntil) }
+        let idle = origins.filter { $1.inUse.all == 0 && !waited.contains($0) }
+            .map { (host: $0, until: $1.blockedUntil) }
         for (host, _) in idle.sorted(by: { $0.until < $1.until }).prefix(Self.keptOrigins / 2) {
             origins[host] = nil
-            lift(.host(host))
         }
     }
 

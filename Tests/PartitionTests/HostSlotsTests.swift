@@ -222,6 +222,26 @@ struct HostSlotsTests {
         #expect(permits.grants(at: 0).isEmpty)
     }
 
+    @Test("A host that is waited for, and was never asked, loses its slot and gets it again")
+    func waited() {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, origins: OriginRules(concurrency: 1)))
+        let slot = HostSlots.Slot(Self.host, 0)
+        let home = HostSlots(partitions: 2, permits.rules.origins).home(of: slot)
+        let other = PartitionID(1 - home.number)
+        permits.own([home], of: 2)
+        permits.knowSlots()
+        let busy = OriginHost(of: "http://busy.example/")
+        permits.move(HostSlots.Slot(busy, 0), to: home, at: 0)
+        permits.request(.fetch, FlightID(home, 1), lane: .fast, since: 0, host: busy)
+        #expect(permits.grants(at: 0).map(\.flight.number) == [1])
+        permits.request(.fetch, FlightID(home, 2), lane: .fast, since: 0, host: Self.host)
+        permits.move(slot, to: other, at: 0)
+        permits.forget(FlightID(home, 1))
+        #expect(permits.grants(at: 0).isEmpty && permits.origins[Self.host]?.slots == 0)
+        permits.move(slot, to: home, at: 0)
+        #expect(permits.grants(at: 0).map(\.flight.number) == [2])
+    }
+
     @Test("A host that is left alone is tried again by those who have a slot of it")
     func probes() {
         var permits = PermitScheduler(
