@@ -115,13 +115,17 @@ struct HostTests {
         let place = try place("log.partitions=1", "worker.readAhead=64")
         let hanging = try LocalOrigin()
         let gate = Gate()
-        let count = 300
+        let count = 2_000
         for number in 0..<count { hanging.serve("/\(number).png", .gated(gate, picture)) }
         place.origin.serve("/a.png", picture)
         try place.publish((0..<count).map { (hanging.url("/\($0).png"), ["24x24-q80.webp"], .fast) }, id: "flood")
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "healthy")
         let worker = try place.worker(
             "origins.concurrency=6", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        await worker.says("The worker runs")
+        let begun = ContinuousClock.now
+        try await eventually { place.origin.requestCount == 1 }
+        #expect(ContinuousClock.now - begun < .seconds(2))
         try await eventually { try await place.outcomes().map(\.job) == ["healthy-0"] }
         #expect(hanging.requestCount <= 6)
         gate.open()
