@@ -105,13 +105,13 @@ extension PartitionState {
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
         owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, specs: specs)
-        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause)
+        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause, after: pending.record)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
 
     /// A job of ours is over, whatever came of it.
     mutating func settle(_ job: Job) {
-        guard job.isOwn, job.isOwed || owed[job.source]?.isTold == false else { return }
+        guard job.isOwed || (job.isRefresh && owed[job.source]?.isTold == false) else { return }
         owed[job.source]?.specs.subtract(job.variants)
         if owed[job.source]?.specs.isEmpty == true { owed[job.source] = nil }
     }

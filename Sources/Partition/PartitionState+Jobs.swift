@@ -57,6 +57,11 @@ extension PartitionState {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
+        let left = pending.change(in: snapshot)
+        if job.isChange, left == nil {
+            let rows = snapshot.variants.filter { job.variants.contains($0.spec) }
+            return effects.answer(pending, .unchanged, variants: VariantOutcomes(unchanged: rows), at: now)
+        }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
@@ -82,7 +87,7 @@ extension PartitionState {
         }
         let lane = pending.lane(at: now.wall, rules.retry)
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
-        let isForced = job.freshness == .force
+        let isForced = job.freshness == .force || left != nil
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
         if kind == .fetch {
@@ -92,10 +97,11 @@ extension PartitionState {
             if isCrowded(origin, pending, now, &effects) { return }
         }
         let id = nextFlight()
-        let flight = Flight(
+        var flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: OriginHost(of: pending.job.url.fetched),
             origin: origin, pendingJobs: [pending], lane: lane, since: pending.firstSeen, stage: .queued(kind),
             snapshot: snapshot)
+        flight.left = left
         countJobs(of: origin, 1)
         flights[id] = flight
         bySource[pending.job.source] = id

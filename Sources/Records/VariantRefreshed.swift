@@ -41,6 +41,11 @@ extension Job {
     /// What ids of workers' own jobs begin with: a publisher's may not.
     package static let reservedPrefix = "mezzotint."
 
-    package var isOwn: Bool { isOwed || id.hasPrefix(Self.refreshPrefix) }
+    /// A source has other bytes, and not all that was stored of it is made anew.
+    package static let changePrefix = "mezzotint.change/"
+
+    package var isOwn: Bool { isOwed || isRefresh || isChange }
+    package var isRefresh: Bool { id.hasPrefix(Self.refreshPrefix) }
+    package var isChange: Bool { id.hasPrefix(Self.changePrefix) }
     package var isOwed: Bool { id.hasPrefix(Self.owedPrefix) }
 }

@@ -226,6 +226,51 @@ extension CachingTests {
         #expect(ended.kind == .failed && ended.variants.map(\.kind) == [.reused, .failed])
     }
 
+    @Test("An owner that dies after it has told some of a change leaves a job by which the next one tells all of it")
+    func leftChange() throws {
+        let before = try stored([("cache-control", "max-age=60")])
+        let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
+        let other = picture([2], [("cache-control", "max-age=60")])
+        var first = PartitionStateTests.Driver()
+        first.stored = before
+        let id = try #require(rules.flight(first.feed(.arrived(first.pending("j", source, [small])), at: 61_000)))
+        _ = first.feed(.granted(.fetch, id), at: 61_000)
+        _ = first.feed(.fetched(id, other), at: 61_000)
+        let task = try #require(rules.renderTask(first.feed(.granted(.render, id), at: 61_000)))
+        #expect(task.batch?.orders.map(\.spec) == [small] && task.change == nil)
+        var debt = try #require(task.debt)
+        #expect(debt.job.isOwn && !debt.job.isOwed && debt.job.variants == [large] && debt.job.lane == .slow)
+        let rows = rules.rows(task)
+        debt.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
+        let header = try #require(debt.change).header
+
+        func record(_ driver: inout PartitionStateTests.Driver) -> PendingJob {
+            var record = driver.pending("r", source, [large], topic: .retry1m).record
+            record.headers.append(header)
+            return PendingJob(job: debt.job, record: record)
+        }
+        // The first part is there, and its owner is not.
+        var second = PartitionStateTests.Driver()
+        second.stored = SourceSnapshot(
+            source: task.fetched?.row, variants: rows + before.variants.filter { $0.spec == large })
+        let again = try #require(rules.flight(second.feed(.arrived(record(&second)), at: 62_000)))
+        let asked = try #require(request(second.feed(.granted(.fetch, again), at: 62_000)))
+        #expect(asked.known == nil)
+        _ = second.feed(.fetched(again, other), at: 62_000)
+        let rest = try #require(rules.renderTask(second.feed(.granted(.render, again), at: 62_000)))
+        #expect(rest.batch?.orders.map(\.spec) == [large] && rest.debt == nil)
+        var told = try #require(rest.change)
+        #expect(told.variants.map(\.spec) == [small] && told.id == task.debt?.change?.id)
+        told.variants += SourceChange.variants(rules.rows(rest), replacing: rest.replaced)
+        #expect(told.variants.map(\.spec) == [small, large] && Set(told.variants.map(\.replaces)).count == 2)
+
+        // All of it is there.
+        var third = PartitionStateTests.Driver()
+        third.stored = SourceSnapshot(source: task.fetched?.row, variants: rows + rules.rows(rest))
+        let nothing = third.feed(.arrived(record(&third)), at: 900_000)
+        #expect(rules.kinds(nothing) == [.unchanged] && rules.flight(nothing) == nil)
+    }
+
     /// The event that a source with other bytes is told by, of an owner that begins with these rows.
     private func change(_ stored: SourceSnapshot, _ bytes: String, at now: Int64) throws -> SourceChange {
         var driver = PartitionStateTests.Driver()
