@@ -1,5 +1,5 @@
 package import Canonical
-internal import Records
+package import Records
 
 /// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
 ///
@@ -89,6 +89,20 @@ package struct OriginState: Sendable {
         case .blocked(let until): now >= until
         case .probing: false
         }
+    }
+
+    /// What last held a flight back, and when.
+    private(set) var hold: (at: Int64, by: HostHold)?
+
+    /// One that waits is looked at.
+    mutating func noteHold(isSlow: Bool, at now: Int64) {
+        if let by = holding(isSlow: isSlow, at: now) { hold = (now, by) }
+    }
+
+    /// What holds flights back now.
+    package func holding(isSlow: Bool, at now: Int64) -> HostHold? {
+        if mayBegin(isSlow: isSlow, at: now) { return nil }
+        return phase != .open ? .breaker : isPaced(at: now) ? .rate : .limit
     }
 
     /// Whether the next fetch must wait for its rate alone.

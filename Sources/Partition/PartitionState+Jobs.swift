@@ -9,7 +9,8 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
-        if pending.isOfHost {
+        // In a tier it was for its host's sake alone.
+        if pending.heldBy != nil {
             countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, -1)
         }
         suspects.note(pending.place, deaths: pending.deaths)
@@ -163,15 +164,17 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy)
     }
 
     func outcome(
         _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil, at now: Int64
     ) -> Outcome {
-        Outcome(
+        var outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,
             failure: failure, attempts: attempts, at: now, traceparent: job.traceparent)
+        outcome.heldBy = heldBy
+        return outcome
     }
 }
 

@@ -22,6 +22,8 @@ package struct OriginRow: Sendable, Hashable {
     package var inFlight = 0
     package var waitingFast = 0
     package var waitingSlow = 0
+    /// What holds back those that wait.
+    package var heldBy: HostHold?
     /// Since the worker began: fetches of sources that were known, those of them that found nothing new, and jobs that were
     /// answered by what is stored since the host could not be asked.
     package var checks = 0
@@ -46,6 +48,8 @@ package struct OriginRow: Sendable, Hashable {
         (self.slot, self.partition) = (slot, partition)
     }
 
+    fileprivate var waiting: Int { waitingFast + waitingSlow }
+
     package var isOperators: Bool { by == Self.operatorName }
 
     package func newRecord() -> NewRecord {
@@ -62,6 +66,7 @@ package struct OriginRow: Sendable, Hashable {
         json.field("inFlight", inFlight)
         json.field("waitingFast", waitingFast)
         json.field("waitingSlow", waitingSlow)
+        if let heldBy { json.field("heldBy", heldBy.rawValue) }
         if checks > 0 { json.field("checks", checks) }
         if matches > 0 { json.field("matches", matches) }
         if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
@@ -98,6 +103,8 @@ package struct OriginRow: Sendable, Hashable {
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
                 case "waitingFast": row.waitingFast = Int(try reader.integer(in: counts))
                 case "waitingSlow": row.waitingSlow = Int(try reader.integer(in: counts))
+                // Of a later version it may be another word.
+                case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
                 case "matches": row.matches = Int(try reader.integer(in: counts))
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
@@ -122,6 +129,8 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var inFlight = 0
     package private(set) var waitingFast = 0
     package private(set) var waitingSlow = 0
+    /// What holds most of them back.
+    package private(set) var heldBy: HostHold?
     private var (checks, matches) = (0, 0)
     package private(set) var staleAnswers = 0
 
@@ -139,6 +148,7 @@ package struct OriginSummary: Sendable, Hashable {
     private init(_ host: String, rows: [OriginRow], at now: Int64) {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
+        heldBy = rows.filter { $0.heldBy != nil }.max { $0.waiting < $1.waiting }?.heldBy
         for row in rows {
             let isFresh = row.at > now - Self.freshness
             if !row.isOperators {

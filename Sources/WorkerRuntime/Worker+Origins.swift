@@ -147,6 +147,7 @@ extension Worker {
         for owned in partitions.values {
             for (host, lanes) in owned.state.jobsAway { waiting[host, default: [:]].merge(lanes, uniquingKeysWith: +) }
         }
+        let away = Set(waiting.keys)
         var wanting: [OriginHost: PartitionID] = [:]
         for (flight, seat) in scheduler.seats where seat.waits == .fetch {
             waiting[seat.host, default: [:]][seat.lane, default: 0] += 1
@@ -155,7 +156,7 @@ extension Worker {
         board.told = board.told.filter { scheduler.origins[$0.key] != nil }
         var rows: [(row: OriginRow, toldAt: Int64)] = []
         for (host, origin) in scheduler.origins {
-            var row = row(of: host, origin, waiting[host] ?? [:])
+            var row = row(of: host, origin, waiting[host] ?? [:], isAway: away.contains(host))
             if origin.slots == 0, !origin.isClosed(at: monotonic) { row.partition = wanting[host] }
             guard var told = board.told[host] else {
                 rows.append((row, .min))
@@ -171,7 +172,9 @@ extension Worker {
         return rows.prefix(OriginBoard.rows).map(\.row)
     }
 
-    private func row(of host: OriginHost, _ origin: OriginState, _ waiting: [Lane: Int]) -> OriginRow {
+    private func row(
+        of host: OriginHost, _ origin: OriginState, _ waiting: [Lane: Int], isAway: Bool
+    ) -> OriginRow {
         var row = OriginRow(host: host.description, by: configuration.owner, at: now)
         let trouble: OriginState.Trouble?
         switch origin.phase {
@@ -185,6 +188,9 @@ extension Worker {
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
         (row.limit, row.inFlight) = (origin.share, origin.inUse.all)
         (row.waitingFast, row.waitingSlow) = (waiting[.fast] ?? 0, waiting[.slow] ?? 0)
+        if row.waitingFast + row.waitingSlow > 0 {
+            row.heldBy = origin.holding(isSlow: row.waitingFast == 0, at: monotonic) ?? (isAway ? .readAhead : nil)
+        }
         if let counts = counters.hosts[host] {
             (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)
         }

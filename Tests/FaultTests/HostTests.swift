@@ -128,10 +128,17 @@ struct HostTests {
         #expect(ContinuousClock.now - begun < .seconds(2))
         try await eventually { try await place.outcomes().map(\.job) == ["healthy-0"] }
         #expect(hanging.requestCount <= 6)
+        let host = "http://127.0.0.1:\(hanging.port)"
+        try await eventually {
+            try place.run("lag").lines.contains { $0.hasPrefix(host) && $0.contains("limit") }
+        }
         gate.open()
         let summary = try Summary(try await worker.ended())
         #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)
         #expect(hanging.requestCount == count)
+        let holds = try await place.outcomes().map { $0.job == "healthy-0" ? nil : $0.heldBy }
+        #expect(holds.count { $0 == .limit } > 0 && holds.count { $0 == .readAhead } > 0)
+        #expect(holds.count { $0 == nil } <= 7)
     }
 
     @Test("More hosts that hang than there are permits keep a job of another one waiting for a moment only")

@@ -27,7 +27,7 @@ struct OriginRowTests {
         for state in OriginRow.State.allCases {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
-            row.partition = PartitionID(5)
+            (row.partition, row.heldBy) = (PartitionID(5), .rate)
             #expect(read(row.newRecord()) == row)
         }
         let slot = OriginRow(host: "https://a.example", slot: 3, at: PartitionID(7), at: Self.now)
