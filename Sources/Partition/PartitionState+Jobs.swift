@@ -31,6 +31,7 @@ extension PartitionState {
         }
         flight.since = since
         let isForced = pending.job.freshness == .force
+        if flight.fetched == nil, let left = pending.change(in: snapshot) { flight.left = left }
         // What was asked before the job came may tell of a time before it.
         if flight.isOpen, !isForced || flight.course == nil {
             let pending = pending.choosing(by: flight.fetched, rules.qualities)
@@ -57,6 +58,10 @@ extension PartitionState {
         {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
+        }
+        // The owner that wrote it may be at work, and its rows on their way.
+        if job.isChange, let id = bySource[job.source] {
+            return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)
         }
         let left = pending.change(in: snapshot)
         if job.isChange, left == nil {

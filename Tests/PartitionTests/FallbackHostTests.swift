@@ -230,12 +230,12 @@ extension CachingTests {
     func leftChange() throws {
         let before = try stored([("cache-control", "max-age=60")])
         let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
-        let other = picture([2], [("cache-control", "max-age=60")])
+        let changed = picture([2], [("cache-control", "max-age=60")])
         var first = PartitionStateTests.Driver()
         first.stored = before
         let id = try #require(rules.flight(first.feed(.arrived(first.pending("j", source, [small])), at: 61_000)))
         _ = first.feed(.granted(.fetch, id), at: 61_000)
-        _ = first.feed(.fetched(id, other), at: 61_000)
+        _ = first.feed(.fetched(id, changed), at: 61_000)
         let task = try #require(rules.renderTask(first.feed(.granted(.render, id), at: 61_000)))
         #expect(task.batch?.orders.map(\.spec) == [small] && task.change == nil)
         var debt = try #require(task.debt)
@@ -249,6 +249,8 @@ extension CachingTests {
             record.headers.append(header)
             return PendingJob(job: debt.job, record: record)
         }
+        // Its own record comes while the first owner is at work: it waits for that.
+        #expect(rules.kinds(first.feed(.arrived(record(&first)), at: 61_001)).isEmpty)
         // The first part is there, and its owner is not.
         var second = PartitionStateTests.Driver()
         second.stored = SourceSnapshot(
@@ -256,7 +258,7 @@ extension CachingTests {
         let again = try #require(rules.flight(second.feed(.arrived(record(&second)), at: 62_000)))
         let asked = try #require(request(second.feed(.granted(.fetch, again), at: 62_000)))
         #expect(asked.known == nil)
-        _ = second.feed(.fetched(again, other), at: 62_000)
+        _ = second.feed(.fetched(again, changed), at: 62_000)
         let rest = try #require(rules.renderTask(second.feed(.granted(.render, again), at: 62_000)))
         #expect(rest.batch?.orders.map(\.spec) == [large] && rest.debt == nil)
         var told = try #require(rest.change)
@@ -264,10 +266,21 @@ extension CachingTests {
         told.variants += SourceChange.variants(rules.rows(rest), replacing: rest.replaced)
         #expect(told.variants.map(\.spec) == [small, large] && Set(told.variants.map(\.replaces)).count == 2)
 
+        // Another job is there when it comes: they share the flight, and its event.
+        var other = PartitionStateTests.Driver()
+        other.stored = second.stored
+        let sooner = other.pending("k", source, [VariantSpec(width: 1600, height: 1600, format: .webp)])
+        let shared = try #require(rules.flight(other.feed(.arrived(sooner), at: 62_000)))
+        #expect(rules.flight(other.feed(.arrived(record(&other)), at: 62_000)) == nil)
+        _ = other.feed(.granted(.fetch, shared), at: 62_000)
+        _ = other.feed(.fetched(shared, changed), at: 62_000)
+        let found = try #require(rules.renderTask(other.feed(.granted(.render, shared), at: 62_000))).change
+        #expect(found?.id == told.id && found?.variants.map(\.spec) == [small])
+
         // All of it is there.
-        var third = PartitionStateTests.Driver()
-        third.stored = SourceSnapshot(source: task.fetched?.row, variants: rows + rules.rows(rest))
-        let nothing = third.feed(.arrived(record(&third)), at: 900_000)
+        var last = PartitionStateTests.Driver()
+        last.stored = SourceSnapshot(source: task.fetched?.row, variants: rows + rules.rows(rest))
+        let nothing = last.feed(.arrived(record(&last)), at: 900_000)
         #expect(rules.kinds(nothing) == [.unchanged] && rules.flight(nothing) == nil)
     }
 
