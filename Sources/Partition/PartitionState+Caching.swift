@@ -62,7 +62,8 @@ extension Flight {
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
         else { return nil }
         let job = Job(
-            id: "\(Job.changePrefix)\(source.hex)-\(change.id)", url: url, source: source, variants: [left],
+            id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at)", url: url, source: source,
+            variants: [left],
             lane: .slow,
             expires: RecordLimits.time(now + 24 * DelayTier.hour.wait))
         return Debt(
