@@ -89,7 +89,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     package var meaning: String {
         switch self {
         case .buildInfo: "1, labelled with the program's version and its client id, as mezzotint lag shows it."
-        case .logConnected: "1 where the log answered when it was asked last, every two seconds; 0 where it did not."
+        case .logConnected: "1 where the log answered when it was asked last, every two seconds; 0 where it did not within five."
         case .partitions: "Partitions that every topic has: as many as all workers together should own."
         case .partitionsOwned: "Partitions that this worker owns now."
         case .partitionsAssigned: "Partitions that came to this worker; grows with every rebalance."

@@ -19,7 +19,7 @@ extension Diagnosis {
             view.log ?? view.noWorker ?? view.noOwner ?? view.unreadable ?? view.silentWorker ?? view.haltedRestore
             ?? view.restoring
             ?? view.paused ?? view.halted ?? view.blockedHost ?? view.waitingHost ?? view.slowHost ?? view.standstill
-            ?? view.killer ?? view.pinned ?? view.saturated ?? view.deadLetters ?? view.fine
+            ?? view.killer ?? view.pinned ?? view.saturated ?? view.killed ?? view.deadLetters ?? view.fine
         let lanes = found.cause == .starting ? "" : " " + view.lanes
         self.init(found.cause, found.sentence + lanes, since: found.since)
     }

@@ -9,9 +9,14 @@ extension Findings {
             else { continue }
             return Diagnosis(
                 .killerJob,
-                "Workers die of a job: the owners of partition \(number) died \(progress.deaths) times, and \(progress.suspects.count) jobs may be why.",
+                "Workers die of a job: the owners of partition \(number) died \(progress.deaths) times, and \(Words.counted(progress.suspects.count, "job")) may be why.",
                 since: progress.at)
         }
+        return nil
+    }
+
+    /// It is over: what is late now has another cause.
+    var killed: Diagnosis? {
         guard let letter = state.letters.newest(JobFailure.Code.poison.rawValue, since: now - Self.letterMilliseconds)
         else { return nil }
         return Diagnosis(

@@ -161,7 +161,7 @@ struct DiagnosisTests {
             $0.look(14)
             $0.sample(.retry10s, 0, 90, code: "retry.host-crowded", host: "https://slow.example")
         },
-        Fault("a poison job", .killerJob, ["the owners of partition 2 died 2 times, and 1 jobs may be why"]) {
+        Fault("a poison job", .killerJob, ["the owners of partition 2 died 2 times, and 1 job may be why"]) {
             $0.look(14)
             $0.apply(
                 .progress(
@@ -208,6 +208,10 @@ struct DiagnosisTests {
         scene.publish(9, to: .jobsFast, 0)
         scene.look()
         scene.head(.jobsFast, 0, seconds: 60)
+        // Its job is set aside: that is over.
+        var change = LetterChange(PartitionID(0), isWhole: true)
+        change.added = [.init(id: "evil", code: "job.poison", host: "", at: scene.now)]
+        scene.apply(.letters(change))
         #expect(scene.report.diagnosis.cause == .saturated)
         scene.sample(.jobsFast, 0, 9, code: nil, host: "https://b.example")
         scene.tell("https://b.example", .blocked, code: "fetch.server-error")

@@ -9,13 +9,28 @@ struct LogHearing: Sendable {
     private(set) var lags: [PartitionLag]?
     /// Whether it answered the last time; nil before it was asked.
     private(set) var isConnected: Bool?
+    /// When it was asked what it has not answered yet, monotonic nanoseconds.
+    private var askedAt: Int64?
+    /// Brokers that are gone are no answer for several times as long: each question waits for them.
+    private static let patience = Duration.seconds(5)
     /// Dead letters that stand, by partition, and the end of the topic that they were counted at.
     private var dead: [PartitionID: (end: Int64, letters: Int)] = [:]
 
     func deadLetters(of partition: PartitionID) -> Int? { dead[partition]?.letters }
 
+    mutating func ask(at now: Int64) { askedAt = now }
+
+    /// What is known now: nothing, of a log that does not answer.
+    func known(at now: Int64) -> LogHearing {
+        guard let askedAt, .nanoseconds(now - askedAt) > Self.patience else { return self }
+        var view = self
+        (view.lags, view.isConnected) = (nil, false)
+        return view
+    }
+
     /// Asks the log once more.
     mutating func look(at log: any Log, _ status: WorkerStatus) async {
+        askedAt = nil
         do {
             // A worker that owns nothing asks, too: else it would not learn that brokers are gone.
             let asked = status.owned.isEmpty ? [PartitionID(0)] : status.owned

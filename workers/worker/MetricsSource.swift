@@ -41,7 +41,10 @@ final class MetricsSource: Sendable {
     /// Asks the log every few seconds, until the task is cancelled.
     func watchLog() async {
         while !Task.isCancelled {
-            var view = view.withLock { $0 }
+            var view = view.withLock { view in
+                view.ask(at: SystemTime.monotonicNanoseconds)
+                return view
+            }
             await view.look(at: log, await worker.status)
             self.view.withLock { [view] in $0 = view }
             try? await Task.sleep(for: Self.lagInterval)
@@ -77,7 +80,7 @@ final class MetricsSource: Sendable {
     func page() async -> MetricsPage {
         let status = await worker.status
         let timings = await worker.timings
-        let view = view.withLock { $0 }
+        let view = view.withLock { $0.known(at: SystemTime.monotonicNanoseconds) }
         var page = MetricsPage()
         for metric in Metric.allCases {
             if metric.isHistogram {
