@@ -245,7 +245,7 @@ let package = Package(
         tests(
             "Metrics",
             needs: [
-                "Canonical", "Digest", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
+                "Canonical", "HTTP", "ImageModel", "Records", "Ports", "Posix", "Telemetry", "TestPixels",
                 "TestWorkplace", "WebServer", "mezzotint", "mezzotint-inspector", "mezzotint-lagwatch",
                 "mezzotint-renderer", "mezzotint-worker",
             ]),

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Failures
 internal import ImageModel
 internal import Ports
 internal import Records
@@ -70,6 +71,14 @@ struct Flight: Sendable {
         var seen: Set<VariantSpec> = []
         let wanted = pendingJobs.flatMap(\.job.variants) + (isRemaking ? outdated : [])
         return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
+    }
+
+    /// What became of a job's variants; those that were not made failed by `note`.
+    func outcomes(of pending: PendingJob, failing note: FailureNote?) -> VariantOutcomes {
+        VariantOutcomes(
+            pending.job.variants.map {
+                results[$0] ?? VariantOutcome(spec: $0, kind: .failed, row: nil, failure: note)
+            })
     }
 
     /// What is stored of other bytes than were fetched, and not made anew yet.

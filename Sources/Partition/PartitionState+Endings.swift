@@ -82,10 +82,7 @@ extension PartitionState {
         _ pending: PendingJob, _ flight: Flight, _ note: FailureNote?, _ lastPass: Int64, _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
-        let variants = VariantOutcomes(
-            pending.job.variants.map { spec in
-                flight.results[spec] ?? VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
-            })
+        let variants = flight.outcomes(of: pending, failing: note)
         // The least final one: what another variant may still become is not given up for one that never will be made.
         guard let failure = variants.compactMap(\.failure).min(by: { $0.verdict < $1.verdict }) else {
             settle(pending.job)

@@ -33,7 +33,8 @@ extension PartitionState {
                 answer(pending, by: standIn, cause, now, &effects)
             } else if isGivenUp(pending, at: now.wall) {
                 let end = FailureNote(RetryCause.hostGivenUp(host: hold.host.description, code: hold.code))
-                effects.setAside(pending, end, attempts: pending.attempts, at: now)
+                let variants = flight.outcomes(of: pending, failing: end)
+                effects.setAside(pending, variants: variants, end, attempts: pending.attempts, at: now)
             } else {
                 let failing = pending.failingSince ?? now.wall
                 passOn(pending, failingSince: failing, for: hold.wait, cause, now, &effects)

@@ -17,9 +17,8 @@ package final class FileLock: @unchecked Sendable {
     }
 
     package init(_ path: String, _ use: Use = .taking) throws(SystemFailure) {
-        let fd = mz_open(path, use == .asking ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
-        (descriptor, self.path) = (fd, path)
+        (descriptor, _) = try FileSystem.openRegular(path, use == .asking ? O_RDONLY : O_RDWR | O_CREAT)
+        self.path = path
     }
 
     deinit { Glibc.close(descriptor) }

@@ -38,6 +38,24 @@ package enum FileSystem {
         guard mz_syncfs(fd) == 0 else { throw SystemFailure("syncfs", on: path, code: errno) }
     }
 
+    /// Opens a regular file of this user's, and nothing else that may have got its name: a link would lead to another file,
+    /// and a pipe would keep the thread until somebody opens its other end.
+    static func openRegular(_ path: String, _ flags: Int32) throws(SystemFailure) -> (descriptor: Int32, length: Int) {
+        let fd = mz_open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard fd >= 0 else {
+            // A pipe without a reader, and a folder, that were to be written.
+            throw SystemFailure("open", on: path, code: [ENXIO, EISDIR].contains(errno) ? ELOOP : errno)
+        }
+        var facts = stat()
+        let isKnown = fstat(fd, &facts) == 0
+        guard isKnown, facts.st_mode & S_IFMT == S_IFREG else {
+            let code = isKnown ? ELOOP : errno
+            close(fd)
+            throw SystemFailure("open", on: path, code: code)
+        }
+        return (fd, Int(facts.st_size))
+    }
+
     /// Gives a file a second name; false, and nothing changed, if that name is taken.
     package static func link(_ path: String, as name: String) throws(SystemFailure) -> Bool {
         if Glibc.link(path, name) == 0 { return true }
@@ -54,8 +72,7 @@ package enum FileSystem {
 
     /// Makes a file of so many bytes of nothing, which the disk keeps for it; 0 lets them go.
     package static func reserve(_ bytes: Int, at path: String) throws(SystemFailure) {
-        let fd = mz_open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
+        let (fd, _) = try openRegular(path, O_WRONLY | O_CREAT)
         defer { close(fd) }
         guard ftruncate(fd, off_t(bytes)) == 0 else { throw SystemFailure("truncate", on: path, code: errno) }
         guard bytes == 0 || mz_allocate(fd, Int64(bytes)) == 0 else {

@@ -1,3 +1,4 @@
+internal import CPosix
 internal import Glibc
 
 /// Directories.
@@ -13,9 +14,12 @@ package enum Folder {
         }
     }
 
-    /// The same for this user alone, also where an older version made it for all to read. Other rights are somebody's wish.
+    /// The same, and one that was there is closed where it is anybody's, or its group's to write: an older version or a
+    /// person made it so. What a group may read and enter, somebody wished.
     package static func makePrivate(_ path: String) throws(SystemFailure) {
         try make(path)
-        if FileSystem.mode(of: path) == 0o755 { chmod(path, FileMode.own.folders) }
+        var facts = stat()
+        // What it has beside that, such as the group of the one above, stays.
+        if stat(path, &facts) == 0, facts.st_mode & 0o027 != 0 { chmod(path, facts.st_mode & 0o7700) }
     }
 }

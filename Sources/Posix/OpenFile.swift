@@ -23,7 +23,14 @@ package struct SystemFailure: Error, Sendable, CustomStringConvertible {
     /// The file system has no such call.
     package var isUnsupported: Bool { code == EOPNOTSUPP || code == ENOSYS }
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
-    package var description: String { "\(call) \(subject): \(String(cString: strerror(code)))" }
+    package var description: String {
+        // The kernel's answer for a link that is not followed, and `FileSystem.openRegular`'s for all else that is no file.
+        let reason =
+            code == ELOOP
+            ? "it is no regular file, but a link, a pipe, a folder or the like; remove it"
+            : String(cString: strerror(code))
+        return "\(call) \(subject): \(reason)"
+    }
 }
 
 /// An open file that can be read at any place and handed to a child: an anonymous memory file, or a stored one.
@@ -50,17 +57,10 @@ package final class OpenFile: @unchecked Sendable {
         (descriptor, length, lease) = (fd, 0, nil)
     }
 
-    /// Opens the file at `path` for reading; links are not followed.
+    /// Opens the regular file at `path` for reading; links are not followed.
     package init(reading path: String) throws(SystemFailure) {
-        let fd = mz_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
-        guard fd >= 0 else { throw SystemFailure("open", on: path, code: errno) }
-        var facts = stat()
-        guard fstat(fd, &facts) == 0 else {
-            let code = errno
-            Glibc.close(fd)
-            throw SystemFailure("fstat", on: path, code: code)
-        }
-        (descriptor, length, lease) = (fd, Int(facts.st_size), nil)
+        let (fd, length) = try FileSystem.openRegular(path, O_RDONLY)
+        (descriptor, self.length, lease) = (fd, length, nil)
     }
 
     /// Takes over a descriptor that came from elsewhere.

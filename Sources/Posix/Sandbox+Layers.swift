@@ -12,6 +12,8 @@ extension Sandbox {
         case mountNamespace = "mount namespace, empty root"
         case landlock = "Landlock"
         case threads = "limit of threads"
+        /// A namespace of users gives all of them anew, within it.
+        case capabilities = "no capabilities"
         /// Children's alone: what is there already stays where it is.
         case processNamespace = "process namespace"
     }
@@ -22,7 +24,9 @@ extension Sandbox {
     /// Puts each in place, and says of those that it could not why.
     ///
     /// To be called by one thread, once libraries have opened their files, before `limit`.
-    package static func enterLayers(forks: Bool) -> [(layer: Layer, failure: SystemFailure?)] {
+    ///
+    /// - Parameter first: where children are to be forked, confines the first process of their namespace.
+    package static func enterLayers(first: (() -> Void)?) -> [(layer: Layer, failure: SystemFailure?)] {
         var results: [(layer: Layer, failure: SystemFailure?)] = []
         func attempt(_ layer: Layer, _ result: Int32) {
             results.append((layer, result == 0 ? nil : SystemFailure("enter", on: layer.rawValue, code: result)))
@@ -30,6 +34,8 @@ extension Sandbox {
         func code(_ result: Int32) -> Int32 { result == 0 ? 0 : errno }
         var isRoot = geteuid() == 0
         if isRoot {
+            // Nobody may not.
+            _ = mz_drop_bounding_set()
             attempt(.user, code(mz_set_user(nobody)))
             isRoot = results[0].failure != nil
         }
@@ -41,21 +47,25 @@ extension Sandbox {
         attempt(.mountNamespace, hasMounts == 0 ? mz_empty_root() : hasMounts)
         attempt(.landlock, mz_no_new_privileges() == 0 ? mz_landlock() : errno)
         // After Landlock: it lets no signal out of what it encloses, and the first process is to hear of this one's end.
-        if forks { attempt(.processNamespace, enterProcessNamespace()) }
+        let hasProcesses = first == nil ? 0 : code(mz_unshare(Namespace.processes))
+        attempt(.capabilities, mz_drop_capabilities())
+        if let first {
+            attempt(.processNamespace, hasProcesses == 0 ? startProcessNamespace(confine: first) : hasProcesses)
+        }
         // Without a namespace of its own all processes of the user would count; the kernel counts none of root's.
         attempt(.threads, isOwn && !isRoot ? code(mz_limit_threads(UInt64(threadLimit))) : ENOTSUP)
         return results
     }
 
     /// Children come into a namespace whose first process does nothing, and dies with this one.
-    private static func enterProcessNamespace() -> Int32 {
-        guard mz_unshare(Namespace.processes) == 0 else { return errno }
+    private static func startProcessNamespace(confine: () -> Void) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return errno }
         defer { for end in ends { close(end) } }
         let pid = mz_fork()
         if pid == 0 {
             _ = mz_die_with_parent()
+            confine()
             for descriptor in Array(0..<16) + ends { close(descriptor) }
             while true { pause() }
         }

@@ -13,9 +13,7 @@ package final class WakeFile: Sendable {
 
     /// Creates the file where it is missing; `watching` is for the side that waits.
     package init(_ path: String, watching: Bool) throws(SystemFailure) {
-        let file = mz_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SystemFailure("open", on: path, code: errno) }
-        self.file = file
+        (file, _) = try FileSystem.openRegular(path, O_WRONLY | O_CREAT)
         guard watching else {
             watch = -1
             return

@@ -1,4 +1,5 @@
 internal import Canonical
+internal import Failures
 internal import ImageModel
 package import JSONText
 
@@ -20,6 +21,9 @@ extension Outcome {
             headers: EventHeader.event(EventHeader.jobFinished, id: id, at: at, traceparent: traceparent))
     }
 
+    /// How often a job could be tried in its time tells a port that is shut from one that is silent.
+    private var toldAttempts: Int { kind == .expired || failure?.isConfidential == true ? 0 : attempts }
+
     private func body(by json: inout JSONWriter) -> [UInt8] {
         json.clear()
         json.beginObject()
@@ -32,7 +36,7 @@ extension Outcome {
         json.field("url", kind.isSuccess ? url.fetched : url.shown.description)
         json.field("lane", lane.rawValue)
         json.field("kind", kind.rawValue)
-        json.field("attempts", attempts)
+        json.field("attempts", toldAttempts)
         json.field("at", at)
         json.key("variants")
         variants.write(to: &json)

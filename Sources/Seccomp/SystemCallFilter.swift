@@ -15,6 +15,8 @@ package enum SystemCallFilter {
         case parent
         /// Reads headers in Swift, with one thread.
         case inspector
+        /// Closes what it has and waits, as the first process of a parent's namespace.
+        case first
     }
 
     private static let common = [
@@ -25,6 +27,9 @@ package enum SystemCallFilter {
         "write", "pwrite64", "rt_sigaction", "sigaltstack", "set_robust_list", "rseq", "exit", "sched_getaffinity",
         "sched_yield", "sysinfo", "clock_gettime", "clock_nanosleep",
     ]
+    private static let waiting = [
+        "pause", "close", "brk", "munmap", "madvise", "rt_sigreturn", "restart_syscall", "exit_group",
+    ]
     private static let refused = [
         "open", "openat", "access", "faccessat", "faccessat2", "readlink", "stat", "statx", "newfstatat", "ioctl",
     ]
@@ -34,6 +39,10 @@ package enum SystemCallFilter {
     /// - Failure: the kernel's answer; where it knows no filters, that they are missing.
     package static func load(for role: Role) throws(SystemFailure) {
         let filter = try Filter(otherwise: mz_seccomp_kill())
+        if role == .first {
+            for name in waiting { try filter.add(mz_seccomp_allow(), name) }
+            return try filter.load(forAllThreads: false)
+        }
         for name in common { try filter.add(mz_seccomp_allow(), name) }
         for name in refused { try filter.add(mz_seccomp_errno(EACCES), name) }
         try filter.add(mz_seccomp_errno(ENOSYS), "clone3")
@@ -61,6 +70,10 @@ package enum SystemCallFilter {
         }
         try filter.load(forAllThreads: true)
     }
+
+    /// The same for the first process of a namespace, which has nobody to tell of a failure: where it fails, so does its
+    /// parent's, which tells.
+    package static func loadForFirst() { try? load(for: .first) }
 
     /// Takes from a child of a `parent` what only its parent needs.
     package static func narrow() throws(SystemFailure) {

@@ -194,7 +194,7 @@ extension Settings {
             "Where variants are kept. Empty: store below the data directory. Relative like data."),
         SettingKey(
             "store.mode", \.store.mode, .fileMode,
-            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700)."
+            "The rights of variants, whatever the umask; their folders can be entered by those who may read them. All other files are the worker's alone (0600 and 0700). A folder that was there keeps what its group may read and enter (0750); one that others may enter, or its group may write, becomes 0700."
         ),
         SettingKey(
             "store.adopt", \.store.adopt, .flag,
@@ -244,7 +244,8 @@ extension Settings {
             "Jobs of a partition that are read and unfinished at once."),
         SettingKey(
             "worker.drain", \.worker.drain, .duration(.zero ... .seconds(3600)),
-            "How long a worker that was told to stop finishes what runs."),
+            "How long a worker that was told to stop finishes what runs. One that a hanging disk or thread keeps from its end is ended 15 s later, with status 1; its log says what hung."
+        ),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
             "When a source is being fetched, rendered or stored for so long, /healthz fails and says so, though others come on beside it. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."

@@ -26,7 +26,7 @@ struct BlobFolder: Sendable {
     }
 
     func make() throws(SystemFailure) {
-        try Folder.make(root, mode: mode.folders)
+        if mode == .own { try Folder.makePrivate(root) } else { try Folder.make(root, mode: mode.folders) }
         _ = try FileSystem.makeDirectory(drafts)
     }
 

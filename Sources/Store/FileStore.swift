@@ -108,7 +108,7 @@ package final class FileStore: BlobStore {
     private func isGone(at path: String, bytes: Int) -> Bool {
         do throws(SystemFailure) {
             guard let found = try FileSystem.file(at: path) else { return true }
-            guard found.isRegular, found.length != bytes else { return false }
+            guard !found.isRegular || found.length != bytes else { return false }
             guard absence == nil else { return true }
             _ = try? FileSystem.remove(path)
             return true
@@ -166,9 +166,13 @@ package final class FileStore: BlobStore {
     }
 
     /// What is there under a name, read once for its digest, and whether it is what is being put. What can only be damage
-    /// is removed: an original's name says its bytes, and no blob of ours is empty.
+    /// is removed: a blob is a regular file, an original's name says its bytes, and no blob of ours is empty.
     private func existing(_ location: String, insteadOf blob: NewBlob) throws(StoreFailure) -> Placed? {
         for folder in folders(of: location) {
+            try writing(location, in: folder) { () throws(SystemFailure) in
+                guard let found = try FileSystem.file(at: folder.path(location)), !found.isRegular else { return }
+                _ = try FileSystem.remove(folder.path(location))
+            }
             guard let file = try file(at: location, in: folder) else { continue }
             let digest = try digest(of: FileSlice(whole: file), at: location)
             let isAnothers = try self.digest(of: blob.content, at: location) != digest

@@ -57,6 +57,10 @@ package struct Standstill: Sendable, Equatable, CustomStringConvertible {
     package let seconds: Int64
 
     package var description: String {
-        "\(count) of \(running) sources that are being \(step.rawValue) have not come on, one for \(seconds) s: a thread or a renderer hangs. Start the worker anew (worker.standstill)."
+        "\(fact): a thread or a renderer hangs. Start the worker anew (worker.standstill)."
+    }
+
+    package var fact: String {
+        "\(count) of \(running) sources that are being \(step.rawValue) have not come on, one for \(seconds) s"
     }
 }

@@ -215,6 +215,8 @@ package actor Worker {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",
                 ["underWay": .int(Int64(underWay))])
+            // Told should it never end.
+            hanging.withLock { $0 = watch.standstill(after: .zero) }
         }
         phase = .ended(nil)
         // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.

@@ -32,7 +32,10 @@ struct DoctorCommandTests {
         }
         #expect(findings["version"]?.says == "0.1.0")
         // Each is tried, and none has to be there.
-        for layer in ["user namespace", "network namespace", "process namespace", "mount namespace, empty root", "Landlock"] {
+        for layer in [
+            "user namespace", "network namespace", "process namespace", "mount namespace, empty root", "Landlock",
+            "no capabilities",
+        ] {
             let told = try #require(findings["sandbox, \(layer)"], "\(layer)")
             #expect(!told.isNeeded && (told.isWell || told.says.hasPrefix("Not here (")))
         }

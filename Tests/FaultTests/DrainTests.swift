@@ -73,6 +73,17 @@ struct DrainTests {
         #expect(try await place.rows().count == 20)
     }
 
+    @Test("A second signal ends it though its own thread hangs")
+    func twiceHanging() async throws {
+        let worker = try place.worker(untilIdle: false)
+        await worker.says("The worker runs")
+        let halted = try await HaltedThreads(named: "log poll", of: worker.pid)
+        // Two of a kind might be heard as one.
+        for number in [SIGINT, SIGTERM] { worker.signal(number) }
+        #expect([128 + SIGINT, 128 + SIGTERM].contains(try await worker.ended().status))
+        halted.release()
+    }
+
     @Test("An origin that hangs does not hold it beyond worker.drain")
     func hangingOrigin() async throws {
         let gate = Gate()
@@ -87,6 +98,20 @@ struct DrainTests {
         #expect(try await flags() == Array(repeating: false, count: 8))
         gate.open()
         #expect(try await place.work()["jobs"] == 10)
+    }
+
+    @Test("A disk that hangs does not hold it for long beyond worker.drain: it says what hangs, and fails")
+    func hangingStore() async throws {
+        let hung = try await HungStore("worker.drain=500ms")
+        await hung.worker.says("that are being stored have not come on")
+        hung.worker.signal(SIGTERM)
+        let ended = try await hung.worker.ended()
+        #expect(ended.status == 1)
+        let reason = "did not end within 15.5 seconds: 1 of 1 sources that are being stored have not come on"
+        #expect(ended.errors.contains(reason), "\(ended.errors)")
+        hung.halted.release()
+        try await hung.place.work()
+        #expect(try await hung.place.outcomes().map(\.kind) == [.stored, .stored])
     }
 
     @Test("A renderer that hangs does not hold it beyond worker.drain")

@@ -26,7 +26,7 @@ struct NetworkSecretsTests {
         let outcomes = try await place.outcomes()
         #expect(outcomes.count == urls.count)
         for outcome in outcomes {
-            #expect(outcome.kind == .dead && outcome.attempts == 1 && outcome.failure?.code == "fetch.unreachable")
+            #expect(outcome.kind == .dead && outcome.attempts == 0 && outcome.failure?.code == "fetch.unreachable")
             #expect(outcome.failure?.message == outcomes[0].failure?.message)
         }
         // Whoever runs the worker is told.
@@ -37,6 +37,30 @@ struct NetworkSecretsTests {
             let text = String(decoding: record.value ?? [], as: UTF8.self)
             #expect(!text.contains("127.0.0.1") && !text.contains("took too long") && !text.contains("connect"))
         }
+    }
+
+    @Test("Nor do they by how often it was tried: a shut port, a silent one and TLS with either end alike")
+    func attempts() async throws {
+        let place = try Workplace(
+            "fetch.allow=127.0.0.2/32", "retry.attempts=0", "fetch.deadlines.dns=500ms",
+            "fetch.deadlines.connect=500ms", "fetch.deadlines.firstByte=500ms", "fetch.deadlines.whole=500ms",
+            "origins.breaker.failures=3", "origins.breaker.pause=100ms")
+        let silent = try BrokenOrigin(on: "127.0.0.2", .silence)
+        let shut = try BrokenOrigin(on: "127.0.0.2", .silence).port
+        let urls = ["http://127.0.0.2:\(shut)/a.png", silent.url("/a.png"), "http://mezzotint.invalid/a.png"]
+        let jobs = (urls + urls.map { $0.replacing("http:", with: "https:") }).enumerated().map { number, url in
+            #"{"url":"\#(url)","variants":["10x10.png"],"lane":"\#(number % 2 == 0 ? "fast" : "slow")","id":"\#(number)","giveUp":2000}"#
+        }
+        #expect(try place.run("publish", "-", input: jobs.joined(separator: "\n")).status == 0)
+        #expect(try await place.worker([]).ended().status == 0)
+        let told = try await place.records(.outcomes).map { record in
+            let text = String(decoding: record.value ?? [], as: UTF8.self)
+            return text.replacing(/"(job|source|url|lane|at)":("[^"]*"|\d+),?/, with: "")
+        }
+        #expect(told.count == jobs.count && Set(told).count == 1, "\(told)")
+        // They were not tried equally often.
+        let tried = try await place.records(.dead).map { try DeadLetter($0).attempts }
+        #expect(Set(tried).count > 1, "\(tried)")
     }
 
     @Test("No variable that libcurl or OpenSSL obeys is in the worker's reach")

@@ -38,14 +38,22 @@ struct PrivateFilesTests {
     }
 
     @Test(
-        "A folder that an older version made for all to read is closed; rights that somebody chose stay",
-        arguments: [("755", "700"), ("750", "750")])
+        "A folder that an older version or a person made anybody's, or its group's to write, is closed; fewer rights stay",
+        arguments: [
+            ("755", "700"), ("777", "700"), ("770", "700"), ("701", "700"), ("2775", "2700"), ("750", "750"),
+            ("710", "710"),
+        ])
     func older(before: String, after: String) async throws {
         let place = try Workplace()
         try place.publish([(place.draw(1)[0], ["32x32-q80.webp"], .fast)])
-        let (log, mode) = (place.folder.file("data/log"), try #require(mode_t(before, radix: 8)))
-        #expect(chmod(log, mode) == 0)
+        let mode = try #require(mode_t(before, radix: 8))
+        for name in ["log", "index", "originals"] {
+            let folder = place.folder.file("data/\(name)")
+            try Folder.make(folder)
+            #expect(chmod(folder, mode) == 0)
+        }
         try await place.work()
-        #expect(try modes(of: place)["log"] == after)
+        let modes = try modes(of: place)
+        for name in ["log", "index", "originals"] { #expect(modes[name] == after, "\(name)") }
     }
 }

@@ -9,9 +9,10 @@ import Testing
 /// Folders that older versions left: `Fixtures/make` says what is in them.
 @Suite("A data folder of an older version", .timeLimit(.minutes(2)))
 struct UpgradeTests {
-    private static let origin = "http://127.0.0.1:18999"
+    /// Of 127/8, and none that anybody listens at.
+    private static let origin = "http://127.83.27.5:18999"
 
-    /// Nobody listens at the origin now.
+    /// Nobody listens at the origin.
     private func place() throws -> Workplace {
         let place = try Workplace("log.partitions=1", "retry.attempts=2", "store.maxAge=3650d")
         let fixture = URL(filePath: #filePath).deletingLastPathComponent()

@@ -1,12 +1,7 @@
-import Canonical
-import Digest
 import Foundation
 import Glibc
-import ImageModel
-import Ports
 import Posix
 import Records
-import TestPixels
 import TestSupport
 import TestWorkplace
 import Testing
@@ -36,30 +31,15 @@ struct HealthTests {
         #expect(waits[44] < .milliseconds(100) && waits[49] < .seconds(1))
     }
 
-    /// A pipe stands where the variant belongs: who opens it waits until somebody writes.
     @Test("A worker whose work hangs says which, and lives again when it comes on")
     func hanging() async throws {
-        let place = try Workplace(
-            "worker.standstill=1s", "fetch.deadlines.dns=1s", "fetch.deadlines.connect=1s",
-            "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=1s")
-        let (rules, url) = (CanonicalRules(), place.draw(1)[0])
-        let location = BlobName(
-            try rules.source(of: url).key, SourceVersion(SHA256.digest(of: Workplace.picture(0).png)),
-            try rules.spec(of: "48x48.png")
-        ).location
-        let pipe = place.folder.url.appending(path: "data/store/\(location)")
-        try FileManager.default.createDirectory(at: pipe.deletingLastPathComponent(), withIntermediateDirectories: true)
-        #expect(mkfifo(pipe.path, 0o600) == 0)
-        try place.publish([(url, ["48x48.png"], .fast)])
-        let worker = try place.worker([Self.listen, "render.deadline=1s"], untilIdle: false)
-        let address = try await worker.metricsAddress()
+        let hung = try await HungStore(Self.listen)
+        let address = try await hung.worker.metricsAddress()
         try await eventually { try await Asked(address + "/healthz").status == 503 }
         let text = try await Asked(address + "/healthz").text
         #expect(text.hasPrefix("1 of 1 sources that are being stored have not come on, one for "), "\(text)")
-        var writer: Int32 = -1
-        while writer < 0 { writer = open(pipe.path, O_WRONLY | O_NONBLOCK) }
-        close(writer)
+        hung.halted.release()
         try await eventually { try await Asked(address + "/healthz").status == 200 }
-        try await eventually { try await place.outcomes().map(\.kind) == [.stored] }
+        try await eventually { try await hung.place.outcomes().map(\.kind) == [.stored, .stored] }
     }
 }

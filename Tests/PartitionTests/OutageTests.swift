@@ -34,6 +34,8 @@ struct OutageTests {
         var appends: [String: Int] = [:]
         var (done, dead_) = (0, 0)
         var causes: Set<String> = []
+        /// Of the variants of dead letters.
+        var failures: Set<String?> = []
         var most = (memory: 0, fetches: 0)
 
         init() {
@@ -112,8 +114,9 @@ struct OutageTests {
                             note.newRecord(
                                 topic: tier.topic, key: [], body: record.value ?? [], partition: PartitionID(0), at: now
                             ))
-                    case .dead(let letter, _):
+                    case .dead(let letter, let outcome):
                         dead_ += 1
+                        failures.formUnion(outcome.variants.map { $0.failure?.code })
                         causes.insert("\(letter.cause.code): \(letter.cause.message)")
                     case .outcome, .owing, .paid: done += 1
                     case .rekey: break
@@ -235,6 +238,8 @@ struct OutageTests {
             world.causes == [
                 "retry.host-given-up: \(host) was left alone (operator) until the job's time was over (retry.giveUp): the job is tried no more. Publish it again once the host is well, which 'mezzotint origins' says."
             ], "\(world.causes)")
+        // As where it was tried once more and failed.
+        #expect(world.failures == ["retry.host-given-up"])
     }
 
     @Test("100,000 jobs of a slow host before one of another, in its lane and partition: that begins once all are read")

@@ -80,6 +80,23 @@ struct IsolationTests {
         if isKilled { await pool.stop() }
     }
 
+    @Test("Nobody in the sandbox has a capability, or no filter: parents, children, first processes and inspectors")
+    func privileges() async throws {
+        let pool = pool(.picture)
+        try await pool.ready()
+        _ = try await pool.inspect(try Workshop.file(source))
+        let parent = try #require(pool.parents.first)
+        let processes = try Self.children(of: parent) + [Substring("\(parent.pid)")]
+        #expect(processes.count == 3)
+        for pid in processes + pool.inspectorProcesses.map({ Substring("\($0.pid)") }) {
+            let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+            for line in ["Seccomp:\t2", "NoNewPrivs:\t1"] { #expect(status.contains(line + "\n"), "\(status)") }
+            let sets = status.split(separator: "\n").filter { $0.hasPrefix("Cap") }
+            #expect(sets.count == 5 && sets.allSatisfy { $0.hasSuffix("\t0000000000000000") }, "\(sets)")
+        }
+        await pool.stop()
+    }
+
     private static func children(of process: ChildProcess) throws -> [Substring] {
         try String(contentsOfFile: "/proc/\(process.pid)/task/\(process.pid)/children", encoding: .utf8)
             .split(separator: " ")

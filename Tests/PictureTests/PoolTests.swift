@@ -57,6 +57,23 @@ struct PoolTests {
         await pool.stop()
     }
 
+    /// It must not speak while nobody asks, or it is taken for one that is gone.
+    @Test("A child that answers without reading is ended at the deadline, once its socket is full of requests")
+    func deaf() async throws {
+        let reply = Self.printed(.failed(.source(reason: "no")))
+        var configuration = try fake("while :; do /bin/sleep 0.2; \(reply); done")
+        configuration.deadlineMilliseconds = 2_000
+        let pool = RendererPool(configuration)
+        let picture = try await pool.inspect(try Workshop.file(source))
+        let orders = (1...64).map { Workshop.order($0, $0, .webp, of: picture.facts.size) }
+        var code: String?
+        repeat {
+            code = await self.code { try await pool.render(picture, orders, lane: .fast, isReuse: false) }
+        } while code == "render.malformed"
+        #expect(code == "render.deadline")
+        await pool.stop()
+    }
+
     @Test(
         "A child that dies or talks nonsense in a render is told as crashed",
         arguments: [

@@ -67,6 +67,47 @@ struct FileStoreTests {
         await #expect(throws: StoreFailure.self) { try await store.open(location) }
     }
 
+    enum Thing: CaseIterable { case link, danglingLink, pipe, folder }
+
+    private func put(_ thing: Thing, at path: String) throws {
+        switch thing {
+        case .link:
+            try Data([7]).write(to: URL(filePath: folder.file("other")))
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.file("other"))
+        case .danglingLink:
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/nowhere/at/all")
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        }
+    }
+
+    @Test(
+        "What has a blob's name and is no regular file is no blob: it makes way for one, but for a folder",
+        arguments: Thing.allCases)
+    func irregular(thing: Thing) async throws {
+        let store = try FileStore(root: root)
+        let location = try await store.put(Blob.slice([1]), as: Blob.name()).location
+        // Known to be gone when it is looked at, or not until it is put.
+        for isLookedAt in [true, false] {
+            try FileManager.default.removeItem(atPath: "\(root)/\(location)")
+            try put(thing, at: "\(root)/\(location)")
+            if isLookedAt {
+                #expect(store.isGone(location, bytes: FileSystem.length(of: "\(root)/\(location)") ?? 1))
+            }
+            #expect(try await store.open(location, if: { _ in true }) == nil)
+            guard thing != .folder else {
+                let failure = await #expect(throws: StoreFailure.self) {
+                    try await store.put(Blob.slice([1]), as: Blob.name())
+                }
+                #expect(failure?.code == "store.obstructed")
+                continue
+            }
+            #expect(try await !store.put(Blob.slice([1]), as: Blob.name()).isAnothers)
+            #expect(try await store.open(location)?.allBytes() == [1] && !store.isGone(location, bytes: 1))
+        }
+        #expect(thing != .link || FileManager.default.contents(atPath: folder.file("other")) == Data([7]))
+    }
+
     @Test("A root that cannot be made says so")
     func unwritable() throws {
         try Data().write(to: URL(filePath: folder.file("plain")))
@@ -90,8 +131,8 @@ struct FileStoreTests {
         let location = Blob.name().location
         try FileManager.default.createDirectory(
             atPath: "\(root)/\(location)", withIntermediateDirectories: true)
-        let unreadable = await #expect(throws: StoreFailure.self) { try await store.put(Blob.slice([1]), as: Blob.name()) }
-        #expect(unreadable?.code == "store.unreadable" && unreadable?.verdict == .retry)
+        let folder = await #expect(throws: StoreFailure.self) { try await store.put(Blob.slice([1]), as: Blob.name()) }
+        #expect(folder?.code == "store.obstructed" && folder?.verdict == .retry)
         #expect(try await store.open(location, if: { _ in true }) == nil)
 
         let other = Blob.name(source: "b").location

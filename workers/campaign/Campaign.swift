@@ -22,7 +22,7 @@ struct Campaign {
     private let end: ContinuousClock.Instant?
     private let pictures: Pictures
     private let origin: WebServer
-    private let hostile: BrokenOrigin
+    private let hostile: HostileHosts
     /// One with its own renderers, and one whose renderers are `StandIn`s.
     private let main: Site
     private let replies: Site
@@ -42,13 +42,7 @@ struct Campaign {
         origin = try WebServer { request in
             pictures.file(request.path).map { WebServer.Response(type: "application/octet-stream", $0) } ?? .notFound
         }
-        let answers = HostileAnswers(seed: seed, picture: pictures.innocent(0), origin: origin.address)
-        hostile = try BrokenOrigin(
-            .scripted { request in
-                let line = String(decoding: request.prefix { $0 != 13 }, as: UTF8.self)
-                return answers.behaviour(
-                    line.split(separator: " ").dropFirst().first.flatMap { Int($0.dropFirst()) } ?? 0)
-            })
+        hostile = HostileHosts(HostileAnswers(seed: seed, picture: pictures.innocent(0), origin: origin.address))
         main = try await Site([])
         replies = try await Site([
             "render.program=\(Built.program("mezzotint-campaign").path)"
@@ -116,7 +110,7 @@ struct Campaign {
             ])
             try await main.publish(main.job("\(origin.address)/f/\(number)", variant, id: id, lane: lane), as: id)
         case .answers:
-            try await main.publish(main.job(hostile.url("/\(number)"), "24x24.png", id: id, lane: lane), as: id)
+            try await main.publish(main.job(hostile.url(number), "24x24.png", id: id, lane: lane), as: id)
         case .replies:
             let variant = random.pick(["24x24.jpeg", "24x24.png", "24x24.webp"])
             try await replies.publish(

@@ -26,7 +26,7 @@ actor Site {
     private(set) var ends: [String: [String: Int]] = [:]
     /// Jobs that were answered twice.
     private(set) var repeated = 0
-    /// When anything was answered last.
+    /// When anything hostile was answered last: innocent jobs come and go for as long as others are waited for.
     private(set) var lastAnswer = ContinuousClock.now
     /// How long each innocent job took.
     private(set) var innocent: [Duration] = []
@@ -100,8 +100,8 @@ actor Site {
     }
 
     private func note(_ outcome: OutcomeReport) {
-        lastAnswer = .now
         let job = outcome.job
+        if !job.hasPrefix("innocent-") { lastAnswer = .now }
         let end = outcome.failure.map { "\(outcome.kind.rawValue) \($0.code)" } ?? outcome.kind.rawValue
         ends["\(job.prefix { $0 != "-" })", default: [:]][end, default: 0] += 1
         guard let since = waiting.removeValue(forKey: job) else {

@@ -16,6 +16,7 @@ extension FuzzTarget {
                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Type: image/png\r\n\r\n",
                 "HTTP/1.0 302 Found\r\nLocation: //b.example/x y?z=1#f\r\nRetry-After: 120\r\n folded\r\n\r\nX: trailer\r\n",
                 "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nAge: 9\r\nCache-Control: max-age=\"60\", private\r\n"
+                    + "Cache-Control: stale-while-revalidate=9, stale-if-error=9\r\nRetry-After: Sun Nov  6 08:49:38 1994\r\n"
                     + "Expires: 0\r\nLast-Modified: Sunday, 06-Nov-94 08:49:37 GMT\r\nETag: W/\"a\"\r\nVary: Accept, *\r\n\r\n",
                 "HTTP/1.1 200\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n",
             ].map { Array($0.utf8) }

@@ -66,10 +66,17 @@ enum FuzzTarget: String, CaseIterable {
         let (fields, now) = (AnswerFields(head.headers), 1_800_000_000 as Int64)
         let policy = CachePolicy(fields, sent: [("accept", "image/*")], now: now)
         let again = policy.updated(by: fields, sent: [], now: now)
+        for policy in [policy, again] { precondition(CacheControl([policy.control.text]) == policy.control) }
+        if let value = head.header("retry-after"),
+            let wait = RetryAfter.wait(value, date: head.header("date"), now: now)
+        {
+            precondition((1...RetryAfter.longest).contains(wait))
+        }
         for asked in [0, now * 1000] {
             precondition(FreshnessRules().freshUntil(again, fields, asked: asked) >= asked)
         }
         _ = (policy.isConfirmed(by: fields), fields.updated(by: fields), FreshnessRules().ifError(policy, from: 0))
+        _ = (FreshnessRules().whileRevalidate(policy, from: .max), policy.selection?.fits([]))
         precondition(policy.conditions.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 32 && $0 != 127 } })
         for (_, value) in head.headers { precondition(value.utf8.count <= 3 * limit) }
     }

@@ -29,7 +29,7 @@ struct InspectorCommand {
             Sandbox.useOneArena()
             try InspectorService.warm()
             let mapped = ProcessMemory.mapped
-            _ = Sandbox.enterLayers(forks: false)
+            _ = Sandbox.enterLayers(first: nil)
             try Self.limit(mapped)
             var greeting = RenderReply.ready
             do throws(SystemFailure) { try SystemCallFilter.load(for: .inspector) } catch {

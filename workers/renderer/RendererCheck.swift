@@ -29,12 +29,12 @@ enum RendererCheck: String {
             }
         }
         if self == .layers {
-            let layers = Sandbox.enterLayers(forks: true)
+            let layers = Sandbox.enterLayers { SystemCallFilter.loadForFirst() }
             tell(layers.map { "\($0.layer.rawValue)\t\($0.failure?.description ?? "")" }.joined(separator: "\n"))
             _exit(0)
         }
         let parent = getppid()
-        if self == .threads { _ = Sandbox.enterLayers(forks: false) }
+        if self == .threads { _ = Sandbox.enterLayers(first: nil) }
         do throws(SystemFailure) {
             try confine()
             try SystemCallFilter.load(for: .renderer)

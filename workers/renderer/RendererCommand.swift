@@ -56,7 +56,8 @@ struct RendererCommand {
                 exit(1)
             }
             let mapped = ProcessMemory.mapped
-            _ = Sandbox.enterLayers(forks: forks)
+            let first: (() -> Void)? = forks ? { SystemCallFilter.loadForFirst() } : nil
+            _ = Sandbox.enterLayers(first: first)
             try confine(mapped)
             let greeting = filtered(as: forks ? .parent : .renderer)
             // The direct path has a decoder of its own, for JPEGs: libvips's loaders alone are shut where they are not named.

@@ -65,6 +65,7 @@ struct WorkerProgram {
         let composition = try await Composition(
             settings, untilIdle: arguments.flag("until-idle"), patience: patience, traces: traces, logger: logger)
         let worker = composition.worker
+        let deadline = StopDeadline(of: worker, logger: logger)
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
             if let metrics {
                 let source = MetricsSource(
@@ -101,9 +102,11 @@ struct WorkerProgram {
                 var isDraining = false
                 for await number in signals.received {
                     // Told twice: whoever asks does not want to wait. What runs is done again at the next start.
-                    if isDraining { exit(128 + number) }
+                    if isDraining { _exit(128 + number) }
                     isDraining = true
-                    await worker.drain()
+                    deadline.begin(settings.worker.drain)
+                    // Not awaited: its thread may hang, and a second signal is to be heard.
+                    Task { await worker.drain() }
                 }
                 return CancellationError()
             }
@@ -123,12 +126,15 @@ struct WorkerProgram {
             }
             return ended
         }
+        deadline.note("its traces are not sent")
         await traces?.flush()
         let status = await worker.status
         let summary = Summary(
             status, seconds: (ContinuousClock.now - started) / .seconds(1),
             renderers: composition.renderers.peakMemoryBytes)
+        deadline.note("its renderers have not ended")
         await composition.renderers.stop()
+        deadline.note("its log is not closed")
         await composition.log.close()
         // A worker that never began has nothing to sum up.
         if let failure, status.counters.jobs == 0, status.counters.fetches == 0 { throw failure }

@@ -168,6 +168,21 @@ static inline int mz_set_user(unsigned id) {
     if (syscall(SYS_setgroups, 0, NULL) != 0 || syscall(SYS_setresgid, id, id, id) != 0) return -1;
     return (int)syscall(SYS_setresuid, id, id, id);
 }
+// Takes away what programs that this process becomes could be given again, as far as it may. 0 or an errno.
+static inline int mz_drop_bounding_set(void) {
+    for (int capability = 0;; capability++) {
+        int held = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+        if (held < 0) return 0; // The kernel knows no more.
+        if (held > 0 && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
+    }
+}
+// No capability in any set, the ambient one follows. 0 or an errno.
+static inline int mz_drop_capabilities(void) {
+    int failed = mz_drop_bounding_set();
+    struct { unsigned version; int thread; } head = { 0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, 0 };
+    unsigned none[6] = { 0 };
+    return syscall(SYS_capset, &head, none) != 0 ? errno : failed;
+}
 // An empty folder for a root, in a mount namespace of its own. 0 or an errno.
 static inline int mz_empty_root(void) {
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return errno;

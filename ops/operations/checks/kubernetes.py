@@ -62,7 +62,7 @@ def pods():
                     wrong.append(f"{name}: {security}")
                 if "livenessProbe" not in container or "memory" not in container["resources"]["limits"]:
                     wrong.append(f"{name}: no liveness, or memory without a limit")
-            if name == "mezzotint-worker" and spec["terminationGracePeriodSeconds"] <= 20:
+            if name == "mezzotint-worker" and spec["terminationGracePeriodSeconds"] <= 35:
                 wrong.append(f"{name}: is killed before worker.drain is over")
     none_of(wrong)
 

@@ -1,0 +1,23 @@
+internal import ImageModel
+package import TestSupport
+
+/// A worker that is about to store a second picture, and whose store stands still, as on a disk that does not answer.
+package struct HungStore: Sendable {
+    package let place: Workplace
+    package let worker: RunningProgram
+    package let halted: HaltedThreads
+
+    /// Settings of the worker alone. A second in a step is a standstill where deadlines are as short: three.
+    package init(_ settings: String...) async throws {
+        place = try Workplace(
+            "log.partitions=1", "worker.standstill=1s", "fetch.deadlines.dns=1s", "fetch.deadlines.connect=1s",
+            "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=1s", "render.deadline=1s")
+        let urls = place.draw(2)
+        worker = try place.worker(settings, untilIdle: false)
+        // An owner asks its store who that is before it takes up a job.
+        try place.publish([(urls[0], ["48x48.png"], .fast)], id: "first")
+        while try await place.outcomes().isEmpty {}
+        halted = try await HaltedThreads(named: "store", of: worker.pid)
+        try place.publish([(urls[1], ["48x48.png"], .fast)], id: "second")
+    }
+}

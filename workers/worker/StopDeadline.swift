@@ -1,0 +1,56 @@
+internal import CommandLine
+internal import Dispatch
+internal import Glibc
+internal import Posix
+internal import Synchronization
+internal import Telemetry
+internal import WorkerRuntime
+
+/// Ends a process that stops and does not come to its end: a call on a thread of ours, such as a write to a disk that does
+/// not answer, may never return, and whoever stops a worker waits for it.
+final class StopDeadline: Sendable {
+    /// Beyond `worker.drain`: a consumer that no broker answers takes ten seconds to leave.
+    private static let grace = Duration.seconds(15)
+
+    private let worker: Worker
+    private let logger: Logger
+    private let isBegun = Atomic(false)
+    /// What is not done, once the worker itself has ended.
+    private let closing = Mutex<String?>(nil)
+
+    init(of worker: Worker, logger: Logger) { (self.worker, self.logger) = (worker, logger) }
+
+    /// The worker is told to stop, and may finish what runs for so long.
+    func begin(_ drain: Duration) {
+        guard !isBegun.exchange(true, ordering: .relaxed) else { return }
+        OwnThread.start("stop deadline") { [self] in
+            let time = drain + Self.grace
+            _ = poll(nil, 0, Int32(clamping: time.milliseconds))
+            // The log may be what hangs.
+            let said = DispatchSemaphore(value: 0)
+            OwnThread.start("last words") { [self] in
+                logger.critical(
+                    "The worker is stopping and did not end within \(time): \(reason(time)). It is ended; what still ran is done again at the next start."
+                )
+                said.signal()
+            }
+            _ = said.wait(timeout: .now() + 1)
+            _exit(ExitCode.failure.rawValue)
+        }
+    }
+
+    /// The worker has ended, and this is left.
+    func note(_ left: String) {
+        closing.withLock { $0 = left }
+        begin(.zero)
+    }
+
+    private func reason(_ time: Duration) -> String {
+        if let closing = closing.withLock({ $0 }) { return closing }
+        if let standstill = worker.standstill { return standstill.fact }
+        let silence = worker.silence
+        return silence >= time
+            ? "its thread has not looked at its work for \(silence.components.seconds) s"
+            : "its log, or an index, does not answer"
+    }
+}
