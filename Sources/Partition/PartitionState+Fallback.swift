@@ -73,7 +73,8 @@ extension PartitionState {
         reuse.allowsStale = true
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: reuse)
         guard plan.isUnchanged else { return false }
-        let outcome = pending.outcome(.unchanged, variants: VariantOutcomes(unchanged: plan.unchanged), at: now.wall)
+        let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
+        let outcome = pending.outcome(.unchanged, variants: variants, at: now.wall)
         // Sources that expire together are not asked for together.
         let wait = Int64(jitter() * Double(min(until - now.wall, DelayTier.minute.wait)))
         owe(pending, outcome, Job.refreshPrefix, after: wait, FailureNote(RetryCause.deferred), now, &effects)

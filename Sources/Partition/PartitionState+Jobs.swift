@@ -76,8 +76,8 @@ extension PartitionState {
             let variants =
                 pending === asked
                 ? recentAnswers.note(
-                    unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
-                : VariantOutcomes(unchanged: plan.unchanged)
+                    unchanged: plan.unchangedPlaces, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
+                : VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
             settle(job)
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return

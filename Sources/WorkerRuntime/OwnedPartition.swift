@@ -101,6 +101,7 @@ final class OwnedPartition {
     /// Another index takes the place of one that is damaged, of another changelog (`isOfAnother`), or awaited.
     func restart(_ index: any VariantIndex, isOfAnother: Bool = false) {
         self.index = index
+        snapshots = SnapshotCache()
         unproven = index.checkpoint?.anchors
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
         (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)

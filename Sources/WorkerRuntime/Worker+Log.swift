@@ -73,10 +73,12 @@ extension Worker: LogListener {
         owned.decoding.insert(topic)
         // Lent, or what it learns there would be written to a copy.
         let lent = exchange(&owned.readings[topic.ordinal], with: RecentReadings())
+        let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
         tasks.yield { [taken = records, owner = owned.ownership] in
             var readings = lent
             let events = taken.map { self.takeUp($0, &readings) }
-            await self.arrive(events, readings, topic, owner)
+            let looks = await self.lookAhead(events, rows, at: begun)
+            await self.arrive(events, looks, readings, topic, owner)
         }
     }
 
@@ -114,11 +116,14 @@ extension Worker: LogListener {
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
     /// owner.
     private func arrive(
-        _ events: [PartitionEvent], _ readings: RecentReadings, _ topic: Topic, _ owner: Ownership
+        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: RecentReadings,
+        _ topic: Topic, _ owner: Ownership
     ) {
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.decoding.remove(topic)
         owned.readings[topic.ordinal] = readings
+        owned.snapshots.useAhead(topic, looks)
+        defer { owned.snapshots.endAhead() }
         guard phase.isRunning, !owned.isLeaving else { return }
         let moment = moment
         for (place, event) in events.enumerated() {
