@@ -150,7 +150,7 @@ extension Worker: LogListener {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
-                && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen) && $0.ledger.isIdle
+                && !$0.state.hasFlights && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
                 && isIdle($0, for: patience)
         }
     }

@@ -21,7 +21,7 @@ extension Worker {
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
-            owned.watches[.variants]?.begin(anchor: nil, at: monotonic)
+            owned.watches[.variants].begin(anchor: nil, at: monotonic)
             partitions[partition] = owned
             restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
