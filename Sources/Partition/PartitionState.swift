@@ -99,6 +99,11 @@ package struct PartitionState: Sendable {
     package func oldestTime(_ topic: Topic) -> Int64? { committable[topic]?.oldestTime }
     /// Of the unfinished ones, those that wait in memory for their time.
     package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
+    /// What bounds how much is read ahead: unfinished records less those that wait in memory, and the span. Asked together:
+    /// each question to a part of a class's state is one to a copy of it.
+    package func reading(_ topic: Topic) -> (unfinished: Int, span: Int) {
+        (unfinished(topic) - waiting(topic), span(topic))
+    }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
     package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.course != nil }

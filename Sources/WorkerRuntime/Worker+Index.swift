@@ -5,6 +5,7 @@ internal import Partition
 internal import Ports
 internal import Records
 internal import Telemetry
+internal import VariantSpec
 
 /// Indexes are disposable: what is damaged or of another changelog is made anew from the changelog.
 extension Worker {

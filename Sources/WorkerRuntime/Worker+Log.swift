@@ -71,6 +71,7 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
         owned.decoding.insert(topic)
+        watch.begin(.look, of: .slice(of: topic, owned.id))
         // Lent, or what it learns there would be written to a copy.
         let lent = exchange(&owned.readings[topic.ordinal], with: RecentReadings())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
@@ -119,6 +120,7 @@ extension Worker: LogListener {
         _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: RecentReadings,
         _ topic: Topic, _ owner: Ownership
     ) {
+        watch.end(.slice(of: topic, owner.partition))
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.decoding.remove(topic)
         owned.readings[topic.ordinal] = readings
@@ -150,7 +152,7 @@ extension Worker: LogListener {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
-                && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen) && $0.ledger.isIdle
+                && !$0.state.hasFlights && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
                 && isIdle($0, for: patience)
         }
     }
@@ -206,5 +208,12 @@ extension LogFailure {
         case .unreadable, .topics: true
         default: false
         }
+    }
+}
+
+extension FlightID {
+    /// By which a slice of a topic's records is watched: no flight has such a number.
+    fileprivate static func slice(of topic: Topic, _ partition: PartitionID) -> FlightID {
+        FlightID(partition, -1 - topic.ordinal)
     }
 }

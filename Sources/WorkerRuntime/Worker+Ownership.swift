@@ -21,7 +21,7 @@ extension Worker {
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
-            owned.watches[.variants]?.begin(anchor: nil, at: monotonic)
+            owned.watches[.variants].begin(anchor: nil, at: monotonic)
             partitions[partition] = owned
             (board.sharedAt, board.assignedAt) = (.min / 2, monotonic)
             ownSlots()
