@@ -65,8 +65,8 @@ extension PartitionState {
         }
         let left = pending.change(in: snapshot)
         if job.isChange, left == nil {
-            let rows = snapshot.variants.filter { job.variants.contains($0.spec) }
-            return effects.answer(pending, .unchanged, variants: VariantOutcomes(unchanged: rows), at: now)
+            let places = snapshot.variants.indices.filter { job.variants.contains(snapshot.variants[$0].spec) }
+            return effects.answer(pending, .unchanged, variants: VariantOutcomes(unchanged: snapshot, places), at: now)
         }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
