@@ -65,8 +65,10 @@ extension PartitionState {
         }
         let left = pending.change(in: snapshot)
         if job.isChange, left == nil {
-            let rows = snapshot.variants.filter { job.variants.contains($0.spec) }
-            return effects.answer(pending, .unchanged, variants: VariantOutcomes(unchanged: rows), at: now)
+            let rows = snapshot.variants
+            let variants = VariantOutcomes(
+                unchanged: snapshot, rows.indices.filter { job.variants.contains(rows[$0].spec) })
+            return effects.answer(pending, .unchanged, variants: variants, at: now)
         }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
