@@ -8,8 +8,9 @@ package import Records
 package actor EmbeddedLogView: LogView {
     package nonisolated let partitionCount: Int
     package nonisolated let isIndexed = true
+    package nonisolated var isInPlace: Bool { folder.isInPlace }
     private nonisolated let thread = PollThread("log view")
-    private let folder: LogFolder.View
+    private nonisolated let folder: LogFolder.View
     private var reader: LogReader?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }

@@ -8,9 +8,12 @@ extension LogFolder {
         let partitionCount: Int
         private let path: String
         private let asking: FileLock
+        private let identity: FileSystem.Identity?
 
         init(_ path: String) throws(LogFailure) {
             self.path = path
+            // First: what takes the file's place from here on is another one.
+            identity = FileSystem.identity(of: Self.file(path))
             do throws(SystemFailure) { asking = try FileLock(path + "/lock", .asking) } catch {
                 throw LogFailure(error, path: path)
             }
@@ -22,9 +25,12 @@ extension LogFolder {
         }
 
         var owner: String? { LogFolder.owner(asking) }
+        var isInPlace: Bool { FileSystem.identity(of: Self.file(path)) == identity }
+
+        private static func file(_ path: String) -> String { path + "/log.sqlite" }
 
         private static func connection(_ path: String) throws(SQLiteFailure) -> Connection {
-            let connection = try Connection(path + "/log.sqlite", .readOnly)
+            let connection = try Connection(file(path), .readOnly)
             connection.checkpointOnlyWhenTold()
             return connection
         }

@@ -11,6 +11,8 @@ package import Records
 package actor KafkaLogView: LogView {
     package nonisolated let partitionCount: Int
     package nonisolated let isIndexed = false
+    /// Clients find the cluster's topics by name.
+    package nonisolated let isInPlace = true
     private nonisolated let thread = PollThread("kafka view")
     private let questions: KafkaQuestions
     private var reader: KafkaReader?

@@ -35,6 +35,12 @@ extension KafkaQuestions {
 
     /// Makes topics; those that are there already stay as they are. Returns what could not be made, by name.
     func create(_ plans: [TopicPlan]) throws(LogFailure) -> [String: String] {
+        var failures: [String: String] = [:]
+        for batch in TopicPlan.batches(plans) { failures.merge(try createAtOnce(batch)) { $1 } }
+        return failures
+    }
+
+    private func createAtOnce(_ plans: [TopicPlan]) throws(LogFailure) -> [String: String] {
         var new: [OpaquePointer?] = []
         defer { for topic in new { rd_kafka_NewTopic_destroy(topic) } }
         for plan in plans {

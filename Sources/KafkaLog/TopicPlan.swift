@@ -26,6 +26,21 @@ package struct TopicPlan: Sendable, Equatable {
         }
     }
 
+    /// KRaft makes 10,000 records at once, of topics, their settings and partitions ("excessively large batch operation").
+    private static let partitionsAtOnce = 5_000
+
+    /// As many requests as it takes to make these.
+    package static func batches(_ plans: [TopicPlan]) -> [[TopicPlan]] {
+        plans.reduce(into: []) { batches, plan in
+            let held = batches.last?.reduce(0) { $0 + $1.partitions } ?? partitionsAtOnce
+            if held + plan.partitions > partitionsAtOnce {
+                batches.append([plan])
+            } else {
+                batches[batches.count - 1].append(plan)
+            }
+        }
+    }
+
     private static let day = 86_400_000
     /// How long `variants` keeps the word that a row is gone.
     static let tombstoneDays = 7

@@ -52,7 +52,7 @@ package struct HostSlots: Sendable {
     /// Slots that are not at home.
     private var away: [Slot: Place] = [:]
     /// Slots that are to stand elsewhere, and are of no use here any more.
-    private var passing: [Slot: PartitionID] = [:]
+    private(set) var passing: [Slot: PartitionID] = [:]
 
     /// So long an owner that has use for its only slot keeps it, milliseconds.
     package static let turn: Int64 = 5_000

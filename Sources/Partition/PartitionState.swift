@@ -155,7 +155,9 @@ package struct PartitionState: Sendable {
         case .resumed(let pending): effects.append(.lookUp(pending))
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id, let hold):
-            if let hold { flights[id]?.pendingJobs = flights[id]?.pendingJobs.map { $0.held(by: hold) } ?? [] }
+            if let hold, let held = flights[id]?.pendingJobs.map({ $0.held(by: hold) }) {
+                flights[id]?.pendingJobs = held
+            }
             granted(kind, id, now, &effects)
         case .fetched(let id, let picture): fetched(id, picture, now, &effects)
         case .notModified(let id, let head): notModified(id, head, now, &effects)

@@ -33,6 +33,10 @@ extension PermitScheduler {
         return self.slots?.ready { origins[$0]?.inUse.all ?? 0 } ?? []
     }
 
+    package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {
+        slots?.passing[slot] == partition
+    }
+
     /// nil: of all hosts.
     private mutating func change(_ host: OriginHost?, _ body: (inout HostSlots?) -> Void) {
         body(&slots)

@@ -27,5 +27,8 @@ package protocol LogView: Sendable {
     /// Whether `latest` costs a look at an index, rather than a whole partition.
     var isIndexed: Bool { get }
 
+    /// Whether this is still the log that a new view would open.
+    var isInPlace: Bool { get }
+
     func close() async
 }

@@ -138,6 +138,17 @@ package enum FileSystem {
         return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
     }
 
+    /// Tells the file at a path from another one that has taken its name.
+    package struct Identity: Sendable, Hashable {
+        let device, inode: UInt
+    }
+
+    /// nil where no file is.
+    package static func identity(of path: String) -> Identity? {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Identity(device: facts.st_dev, inode: facts.st_ino) : nil
+    }
+
     /// A file name that no other process of this machine uses, and no other call of this one.
     package static func uniqueName() -> String {
         "\(getpid())-\(mz_monotonic_ns())-\(serial.add(1, ordering: .relaxed).newValue)"

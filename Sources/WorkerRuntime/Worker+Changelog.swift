@@ -83,10 +83,10 @@ extension Worker {
                     continue
                 }
                 note(failure)
-            } catch let failure as IndexFailure {
-                if case .corrupt = failure { return rebuild(owned, failure) }
-                note(failure)
-            } catch {}
+            } catch {
+                if case .corrupt = error { return rebuild(owned, error) }
+                note(error)
+            }
             await ports.time.sleep(for: .milliseconds(500))
         }
     }

@@ -85,7 +85,10 @@ extension Worker {
     private func passSlots() async {
         board.isPassing = true
         for pass in scheduler.pass(board.heard(at: monotonic), at: monotonic) {
-            guard let owner = partitions[pass.from]?.ownership else { continue }
+            // Partitions may have gone and come back meanwhile.
+            guard scheduler.isPassing(pass.slot, to: pass.to), let owner = partitions[pass.from]?.ownership else {
+                continue
+            }
             let row = OriginRow(host: pass.slot.host.description, slot: pass.slot.number, at: pass.to, at: now)
             let results = await ports.log.append([row.newRecord()], as: owner)
             // One that is not known to be there is written again.

@@ -22,6 +22,16 @@ extension KafkaTests {
             await log.close()
         }
 
+        @Test(
+            "No request asks for more partitions than a cluster makes at once",
+            arguments: [(12, 1), (1_000, 3), (20_000, 13)])
+        func batches(partitions: Int, requests: Int) {
+            let plans = TopicPlan.all(KafkaConfiguration(), partitions: partitions, replication: 1)
+            let batches = TopicPlan.batches(plans)
+            #expect(batches.count == requests && batches.flatMap { $0 } == plans)
+            #expect(batches.allSatisfy { $0.count == 1 || $0.count * partitions <= 5_000 })
+        }
+
         @Test("Each problem is named: a topic that is missing, counts that differ, a policy that loses rows")
         func problems() async throws {
             let bench = try await KafkaBench(partitions: 2)

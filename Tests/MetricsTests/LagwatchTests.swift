@@ -62,6 +62,32 @@ struct LagwatchTests {
         try await watch.tells("no-worker")
     }
 
+    @Test("A log that is removed and made again under it is another one: the old one's jobs wait no more")
+    func replaced() async throws {
+        let place = try Workplace()
+        func publish(_ count: Int) throws { try place.publish(place.draw(count).map { ($0, ["16x16.png"], .fast) }) }
+        try publish(6)
+        let watch = try await place.lagwatch()
+        defer { watch.program.signal(SIGKILL) }
+        func waiting(_ jobs: Int) async throws {
+            try await eventually {
+                let lanes = try await watch.state().rows("lanes")
+                return lanes.first { $0["lane"] as? String == "fast" }?["waiting"] as? Int == jobs
+            }
+        }
+        try await waiting(6)
+        // Between two looks.
+        try FileManager.default.removeItem(atPath: place.folder.file("data"))
+        try publish(2)
+        try await waiting(2)
+        try FileManager.default.removeItem(atPath: place.folder.file("data"))
+        try await watch.tells("log-unreachable")
+        let job = "{\"url\":\"\(place.origin.url("/0.png"))\",\"variants\":[\"16x16.png\"],\"lane\":\"fast\"}"
+        #expect(try place.run("publish", "-", "--set", "log.partitions=3", input: job).status == 0)
+        try await waiting(1)
+        #expect(try await watch.state().rows("partitions").count == 3)
+    }
+
     @Test("Workers that are asked are shown by what they tell, and one that is gone by name")
     func workers() async throws {
         let place = try Workplace()

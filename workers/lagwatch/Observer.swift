@@ -23,8 +23,7 @@ actor Observer {
     private(set) var view: (any LogView)?
     private var state: WatchState
     private var tails: TailReading
-    /// Of `origins`, whose rows all stand in one partition.
-    private var hosts = TailReading(partitions: 1, topics: [.origins])
+    private var hosts = Observer.hosts()
     /// Looks so far.
     private var turn = 0
     private var lastCause = Cause.starting
@@ -44,6 +43,9 @@ actor Observer {
             partitions: partitions, targets: [.fast: settings.lanes.fast.target, .slow: settings.lanes.slow.target],
             isShared: settings.kafkaConfiguration != nil)
     }
+
+    /// Of `origins`, whose rows all stand in one partition.
+    private static func hosts() -> TailReading { TailReading(partitions: 1, topics: [.origins]) }
 
     /// What there is to show now.
     func report() -> WatchReport {
@@ -79,10 +81,13 @@ actor Observer {
     private func apply(_ event: WatchEvent) { state.apply(event, at: SystemTime.wallMilliseconds) }
 
     private func opened() async -> (any LogView)? {
-        if let view { return view }
+        if let view, view.isInPlace { return view }
+        if view != nil { logger.notice("The log was removed or replaced: what its name leads to is opened anew.") }
+        view = nil
         do throws(LogFailure) {
             let opened = try await ChosenLog.view(settings)
             (view, state) = (opened, Self.state(settings, partitions: opened.partitionCount))
+            hosts = Self.hosts()
             tails = TailReading(
                 partitions: opened.partitionCount,
                 topics: [.dead, .outcomes] + (opened.isIndexed ? [] : [.variants]))

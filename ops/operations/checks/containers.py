@@ -1,10 +1,9 @@
-"""The container file and the compose file; the image built and run, the unit booted, where this machine can."""
+"""The container file and the compose file; the image built and run, where this machine can."""
 
 import os
 import pathlib
 import re
 import shutil
-import subprocess
 
 import yaml
 from base import DEPLOY, PLACE, ROOT, Skipped, Wrong, check, need, none_of, run, tool
@@ -124,46 +123,5 @@ def demonstrated():
         said = buildah("run", made, "--", "mezzotint-demo", "--out", "/data/demo", "--jobs", "40", timeout=300)
         root = pathlib.Path(buildah("mount", made).strip())
         need((root / "data/demo/index.html").exists(), f"it left no contact sheet: {said[-2000:]}")
-    finally:
-        buildah("rm", made)
-
-
-@check("containers: the unit boots, works and stops in a systemd of its own")
-def booted():
-    if IMAGE not in buildah("images", "--format", "{{.Name}}:{{.Tag}}"):
-        raise Skipped("the image was not built")
-    tool("systemd-nspawn")
-    made = buildah("from", "--pull-never", IMAGE).strip()
-    try:
-        buildah("run", "--user", "root", made, "--", "sh", "-c",
-                "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends"
-                " systemd systemd-sysv >/dev/null", timeout=300)
-        root = pathlib.Path(buildah("mount", made).strip())
-        system = root / "etc/systemd/system"
-        shutil.copy(DEPLOY / "systemd/mezzotint-worker.service", system)
-        shutil.copy(DEPLOY / "systemd/mezzotint.sysusers", root / "usr/lib/sysusers.d/mezzotint.conf")
-        (root / "etc/mezzotint").mkdir(exist_ok=True)
-        (root / "etc/mezzotint/config.yaml").write_text(
-            "data: /var/lib/mezzotint\nmetrics:\n  listen: 127.0.0.1:9464\n")
-        (system / "look.service").write_text(
-            "[Unit]\nAfter=mezzotint-worker.service\nRequires=mezzotint-worker.service\n"
-            "[Service]\nType=oneshot\nStandardOutput=file:/look\nStandardError=file:/look\n"
-            "ExecStart=/bin/bash -c 'for i in {1..100}; do"
-            " exec 3<>/dev/tcp/127.0.0.1/9464 && printf \"GET /readyz HTTP/1.0\\\\r\\\\n\\\\r\\\\n\" >&3"
-            " && read -r line <&3 && [[ $$line == *\" 200 \"* ]] && echo ready && break; sleep 0.1; done;"
-            " systemctl stop mezzotint-worker; systemctl show -p Result -p ExecMainStatus mezzotint-worker'\n"
-            "ExecStopPost=/bin/systemctl poweroff --force\n")
-        wants = system / "multi-user.target.wants"
-        wants.mkdir(exist_ok=True)
-        (wants / "look.service").symlink_to("../look.service")
-        said = subprocess.run(
-            [tool("systemd-nspawn"), "--register=no", "--keep-unit", "--private-network", "--console=pipe", "-q", "-D",
-             root, "-b", "systemd.unit=multi-user.target"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, stdin=subprocess.DEVNULL)
-        look = root / "look"
-        if not look.exists():
-            raise Skipped(f"no systemd boots here: {said.stdout[-500:]}")
-        text = look.read_text()
-        need("ready" in text and "Result=success" in text and "ExecMainStatus=0" in text, text, said.stdout[-2000:])
     finally:
         buildah("rm", made)

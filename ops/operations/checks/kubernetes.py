@@ -1,9 +1,10 @@
 """Manifests, strictly, and KEDA's ScaledObject, whose trigger keys no schema knows."""
 
 import json
+import re
 
 import yaml
-from base import DEPLOY, SHARED, Skipped, check, need, none_of, run, tool
+from base import DEPLOY, ROOT, SHARED, Skipped, check, need, none_of, run, tool
 
 BASE = DEPLOY / "kubernetes/base"
 PLAIN = [BASE / name for name in ("namespace.yaml", "store.yaml", "worker.yaml", "lagwatch.yaml")]
@@ -15,7 +16,21 @@ KAFKA_KEYS = {
     "ensureEvenDistributionOfPartitions", "version", "partitionLimitation", "sasl", "tls", "unsafeSsl",
     "saslTokenProvider",
 }
+# Jobs a second of one worker, as the ScaledObject says.
+RATES = {"fast": 20, "slow": 10}
 NEEDED_KEYS = {"bootstrapServers", "consumerGroup", "topic", "lagThreshold"}
+
+
+def thresholds():
+    """By topic: what a worker does of a lane within its target, by the reference's default where config.yaml says none."""
+    page = (ROOT / "config/reference.md").read_text()
+    lanes = documents(BASE / "config.yaml")[0].get("lanes", {})
+    found = {}
+    for lane, rate in RATES.items():
+        listed = re.search(rf"^\| `lanes\.{lane}\.target` \| `(\w+)` \|", page, re.M)[1]
+        number, unit = re.fullmatch(r"(\d+)(s|m|h)", lanes.get(lane, {}).get("target", listed)).groups()
+        found[f"mezzotint.jobs.{lane}"] = str(int(number) * {"s": 1, "m": 60, "h": 3600}[unit] * rate)
+    return found
 
 
 def documents(path):
@@ -67,7 +82,7 @@ def pods():
     none_of(wrong)
 
 
-@check("kubernetes: the ScaledObject fits KEDA's schema, and its triggers' keys are KEDA's")
+@check("kubernetes: the ScaledObject fits KEDA's schema, and its triggers are KEDA's and the lanes'")
 def scaled():
     schema = SHARED / "schemas/keda/scaledobject.json"
     if not schema.exists():
@@ -82,7 +97,8 @@ def scaled():
             wrong += [f"{key} is no key of the kafka trigger" for key in keys - KAFKA_KEYS]
             wrong += [f"{key} is missing" for key in NEEDED_KEYS - keys]
             wrong += [f"{key} is no text" for key, value in trigger["metadata"].items() if not isinstance(value, str)]
-        topics = {trigger["metadata"]["topic"] for trigger in document["spec"]["triggers"]}
-        if topics != {"mezzotint.jobs.fast", "mezzotint.jobs.slow"}:
-            wrong.append(f"it looks at {topics}")
+        metadata = [trigger["metadata"] for trigger in document["spec"]["triggers"]]
+        found = {each["topic"]: each["lagThreshold"] for each in metadata}
+        if found != thresholds():
+            wrong.append(f"its thresholds are {found}, not the lanes' targets times a worker's rate: {thresholds()}")
     none_of(wrong)

@@ -1,9 +1,13 @@
-"""systemd's units, by systemd's own word."""
+"""systemd's units, by systemd's own word, and booted."""
 
+import os
 import pathlib
+import shutil
+import subprocess
 import tempfile
 
-from base import DEPLOY, check, need, run, tool
+from base import DEPLOY, Skipped, check, need, run, tool
+from product import program
 
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
@@ -29,3 +33,72 @@ def hardened():
     for unit in UNITS:
         # Of 100; a unit without a line of it has 96.
         run(tool("systemd-analyze"), "security", "--offline=true", "--threshold=30", unit)
+
+
+# Waits until the worker takes jobs and lagwatch answers, stops both, and tells how they ended. It only wants them: what
+# requires a unit is stopped with it.
+LOOK = r"""[Unit]
+Wants=mezzotint-worker.service mezzotint-lagwatch.service
+After=mezzotint-worker.service mezzotint-lagwatch.service
+[Service]
+Type=oneshot
+StandardOutput=file:/look
+StandardError=file:/look
+ExecStart=/bin/bash /look.sh
+ExecStopPost=/bin/systemctl poweroff --force
+"""
+SCRIPT = r"""
+asked() { # PORT PATH: until it answers with status 200
+    for _ in {1..100}; do
+        if exec 3<>/dev/tcp/127.0.0.1/$1; then
+            printf 'GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n' $2 >&3
+            read -r line <&3 && [[ $line == *" 200 "* ]] && echo "$2 answers" && return
+        fi 2>/dev/null
+        sleep 0.1
+    done
+}
+asked 9464 /readyz
+asked 9465 /healthz
+units="mezzotint-worker mezzotint-lagwatch"
+systemctl stop $units
+systemctl show -p Id -p Result -p ExecMainStatus $units
+journalctl --no-pager -o cat -n 40 $(printf -- '-u %s ' $units)
+"""
+# This machine's own system, with what is given laid over it in memory: nothing of it is written.
+BOOT = """
+mount -t tmpfs none "$1/over" && cp -a "$1/given" "$1/over/upper" && mkdir "$1/over/work" "$1/over/root" &&
+    mount -t overlay overlay -o "lowerdir=/,upperdir=$1/over/upper,workdir=$1/over/work" "$1/over/root" || exit 77
+timeout 60 systemd-nspawn --register=no --keep-unit --private-network --link-journal=no --console=pipe -q \
+    -D "$1/over/root" -b systemd.unit=look.service </dev/null
+cat "$1/over/root/look" || exit 77
+"""
+
+
+@check("units: they boot, work and stop in a systemd of their own")
+def booted():
+    if os.geteuid() != 0 or not os.path.exists("/lib/systemd/systemd"):
+        raise Skipped("needs root, and Debian's systemd")
+    tool("systemd-nspawn")
+    with tempfile.TemporaryDirectory() as folder:
+        given = pathlib.Path(folder, "given")
+        os.chmod(folder, 0o755)
+        pathlib.Path(folder, "over").mkdir()
+        files = {
+            "etc/systemd/system/look.service": LOOK, "look.sh": SCRIPT,
+            "usr/lib/sysusers.d/mezzotint.conf": (DEPLOY / "systemd/mezzotint.sysusers").read_text(),
+            "etc/mezzotint/config.yaml": "data: /var/lib/mezzotint\nmetrics:\n  listen: 127.0.0.1:9464\n",
+            **{f"etc/systemd/system/{unit.name}": unit.read_text() for unit in UNITS}}
+        for name, text in files.items():
+            (given / name).parent.mkdir(parents=True, exist_ok=True)
+            (given / name).write_text(text)
+        (given / "usr/local/bin").mkdir(parents=True)
+        for name in ("worker", "lagwatch", "renderer", "inspector"):
+            shutil.copy(program(f"mezzotint-{name}"), given / "usr/local/bin")
+        done = subprocess.run(
+            ["unshare", "-m", "bash", "-c", BOOT, "boot", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=120)
+    if done.returncode == 77:
+        raise Skipped(f"no systemd boots here: {done.stdout[-500:]}")
+    for words in ("/readyz answers", "/healthz answers"):
+        need(words in done.stdout, f"'{words}' is not said:", done.stdout)
+    need(done.stdout.count("Result=success") == 2 and done.stdout.count("ExecMainStatus=0") == 2, done.stdout)
