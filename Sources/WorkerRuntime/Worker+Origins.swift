@@ -63,6 +63,8 @@ extension Worker {
     /// What the log does not take or give now is tried again in a second: all goes on without it.
     private func shareOrigins() async {
         let (isFirst, assigned) = (board.next == nil, assignments)
+        // Or places that are read before the first partition comes would be lost.
+        if isFirst { ownSlots() }
         if let rows = try? await newRows() {
             for row in rows { apply(row, isOld: isFirst) }
             if assigned == assignments { scheduler.knowSlots() }
