@@ -15,14 +15,14 @@ package struct SourceSnapshot: Sendable, Hashable {
     package init(source: SourceRow? = nil, variants: [VariantRow] = []) { kept = Kept(source, variants) }
 
     package var source: SourceRow? {
-        get { kept.source }
+        _read { yield kept.source }
         _modify {
             own()
             yield &kept.source
         }
     }
     package var variants: [VariantRow] {
-        get { kept.variants }
+        _read { yield kept.variants }
         _modify {
             own()
             yield &kept.variants

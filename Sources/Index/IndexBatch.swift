@@ -47,6 +47,17 @@ extension IndexFile {
         return FoundSource()
     }
 
+    func rows(of sources: some Sequence<SourceKey>) throws(SQLiteFailure) -> PackedRows {
+        var rows = PackedRows()
+        for source in sources {
+            defer { find.reset() }
+            find.bind(1, source.prefix)
+            rows.add(source)
+            while try find.step() { find.withBytes(1) { rows.add($0) } }
+        }
+        return rows
+    }
+
     /// nil if one of them is damaged.
     func page(after place: Int64, limit: Int) throws(SQLiteFailure) -> [IndexedSource]? {
         defer { pages.reset() }

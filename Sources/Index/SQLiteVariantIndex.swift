@@ -28,6 +28,11 @@ final class SQLiteVariantIndex: VariantIndex {
         try using { (file) throws(SQLiteFailure) in try file.find(source)?.snapshot }
     }
 
+    func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots {
+        let rows = try using { (file) throws(SQLiteFailure) in try file.rows(of: sources) }
+        return { rows.snapshots }
+    }
+
     func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] {
         try using { (file) throws(SQLiteFailure) in try file.page(after: place, limit: limit) }
     }

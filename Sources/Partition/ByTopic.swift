@@ -1,12 +1,12 @@
-internal import Records
+package import Records
 
 /// A value for each topic, that is read and changed in its place: a dictionary's would be copied out for every question.
-struct ByTopic<Value: Sendable>: Sendable {
+package struct ByTopic<Value: Sendable>: Sendable {
     private var values: [Value]
 
-    init(repeating value: Value) { values = Array(repeating: value, count: Topic.allCases.count) }
+    package init(repeating value: Value) { values = Array(repeating: value, count: Topic.allCases.count) }
 
-    subscript(topic: Topic) -> Value {
+    package subscript(topic: Topic) -> Value {
         _read { yield values[topic.ordinal] }
         _modify { yield &values[topic.ordinal] }
     }

@@ -36,4 +36,13 @@ package struct Debt: Sendable {
     /// Milliseconds since 1970.
     package let notBefore: Int64
     package let cause: FailureNote
+    /// The record of the job that it follows from.
+    package let record: Record
+    /// Of a source that has changed, what is to be told once all is made anew.
+    package var change: SourceChange?
+
+    init(job: Job, notBefore: Int64, cause: FailureNote, after record: Record, change: SourceChange? = nil) {
+        (self.job, self.notBefore, self.cause) = (job, notBefore, cause)
+        (self.record, self.change) = (record, change)
+    }
 }

@@ -35,6 +35,8 @@ struct Flight: Sendable {
         var position: Int64 = 0
         /// Where the source has other bytes than were stored, what is to be told of that: not yet told.
         var change: SourceChange?
+        /// It is in the log that the rest is to be made anew.
+        var isOwed = false
     }
 
     struct Fetched: Sendable {
@@ -63,6 +65,8 @@ struct Flight: Sendable {
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
+    /// What an earlier owner left to be made anew.
+    var left: SourceChange?
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
 
@@ -88,7 +92,9 @@ struct Flight: Sendable {
     }
 
     /// Its origin must still be asked, whatever is stored.
-    var mustAsk: Bool { fetched == nil && pendingJobs.contains { $0.job.freshness == .force } }
+    var mustAsk: Bool {
+        fetched == nil && (left != nil || pendingJobs.contains { $0.job.freshness == .force })
+    }
 
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 

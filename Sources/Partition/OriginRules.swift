@@ -36,6 +36,9 @@ package struct OriginRules: Sendable, Equatable {
         package var bytesPerSecond: Int?
         /// Tries of a job, at most.
         package var attempts: Int?
+        /// See `FreshnessRules`, milliseconds.
+        package var floor: Int64?
+        package var ceiling: Int64?
 
         package init(
             concurrency: Int? = nil, rate: Double? = nil, bytesPerSecond: Int? = nil, attempts: Int? = nil
@@ -46,4 +49,7 @@ package struct OriginRules: Sendable, Equatable {
     }
 
     func limits(of host: OriginHost) -> GroupLimits { limits[host.description] ?? GroupLimits() }
+
+    /// Fetches at once from the host, of all workers together.
+    func ceiling(of host: OriginHost) -> Int { max(1, limits(of: host).concurrency ?? concurrency) }
 }

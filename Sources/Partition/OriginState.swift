@@ -1,5 +1,5 @@
 package import Canonical
-internal import Records
+package import Records
 
 /// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
 ///
@@ -32,8 +32,10 @@ package struct OriginState: Sendable {
     /// Fetches under way, and those of slow flights among them.
     package private(set) var inUse = (all: 0, slow: 0)
     package let ceiling: Int
-    /// Workers that ask it now, this one among them: each has its part of the ceiling, one at least.
-    package internal(set) var sharers = 1
+    /// Fetches at once that this worker may have of the cluster's ceiling; see `HostSlots`.
+    package internal(set) var slots: Int
+    /// The cluster's ceiling.
+    private let slotCount: Int
     private let rules: OriginRules
     /// Milliseconds between two fetches; nil: as they come.
     private let interval: Double?
@@ -60,10 +62,12 @@ package struct OriginState: Sendable {
     private static let slack: Double = 50
 
     /// `most`: fetches that any one host may have of this worker's permits.
-    package init(_ host: OriginHost, _ rules: OriginRules, most: Int) {
+    package init(_ host: OriginHost, _ rules: OriginRules, most: Int, _ slots: HostSlots? = nil) {
         let own = rules.limits(of: host)
         self.rules = rules
-        ceiling = max(1, min(own.concurrency ?? rules.concurrency, most))
+        slotCount = rules.ceiling(of: host)
+        self.slots = slots?.count(of: host) ?? .max
+        ceiling = min(slotCount, most)
         interval = own.rate.map { 1_000 / max($0, 0.001) }
         millisecondsForByte = own.bytesPerSecond.map { 1_000 / Double(max($0, 1)) }
         limit = 0
@@ -76,27 +80,44 @@ package struct OriginState: Sendable {
     package var slowLimit: Int { max(1, share / 3) }
 
     /// Fetches at once that this worker may have of it.
-    package var share: Int { min(limit, max(1, ceiling / sharers)) }
+    package var share: Int { min(limit, slots) }
 
     package func mayBegin(isSlow: Bool, at now: Int64) -> Bool {
-        switch phase {
+        if inUse.all >= slots { return false }
+        return switch phase {
         case .open: inUse.all < share && !(isSlow && inUse.slow >= slowLimit) && !isPaced(at: now)
         case .blocked(let until): now >= until
         case .probing: false
         }
     }
 
+    /// What last held a flight back, and when.
+    private(set) var hold: (at: Int64, by: HostHold)?
+
+    /// One that waits is looked at.
+    mutating func noteHold(isSlow: Bool, at now: Int64) {
+        if let by = holding(isSlow: isSlow, at: now) { hold = (now, by) }
+    }
+
+    /// What holds flights back now.
+    package func holding(isSlow: Bool, at now: Int64) -> HostHold? {
+        if mayBegin(isSlow: isSlow, at: now) { return nil }
+        return phase != .open ? .breaker : isPaced(at: now) ? .rate : .limit
+    }
+
     /// Whether the next fetch must wait for its rate alone.
     func isPaced(at now: Int64) -> Bool { next > Double(now) + Self.slack }
 
     /// Whether flights had better wait elsewhere than in memory.
-    func isClosed(at now: Int64) -> Bool {
+    package func isClosed(at now: Int64) -> Bool {
         switch phase {
         case .open: false
         case .blocked(let until): now < until
         case .probing: true
         }
     }
+
+    var blockedUntil: Int64 { if case .blocked(let until) = phase { until } else { .min } }
 
     /// For how long a flight waits that may not be asked now: as long as the trouble has lasted, or as is left of the block.
     func wait(at now: Moment) -> Int64 {
@@ -109,7 +130,7 @@ package struct OriginState: Sendable {
         begun[flight] = count
         count += 1
         inUse = (inUse.all + 1, inUse.slow + (isSlow ? 1 : 0))
-        if let interval { next = max(next, Double(now)) + interval }
+        if let interval { next = max(next, Double(now)) + interval * part }
         if case .blocked = phase { phase = .probing(flight) }
     }
 
@@ -119,6 +140,9 @@ package struct OriginState: Sendable {
         begun[flight] = nil
         if phase == .probing(flight) { phase = .blocked(until: 0) }
     }
+
+    /// Rates are the cluster's, too: by how much longer this worker waits than if it were alone.
+    private var part: Double { Double(slotCount) / Double(min(max(1, slots), slotCount)) }
 
     package mutating func change(isSlow: Bool) { inUse.slow += isSlow ? 1 : -1 }
 
@@ -137,7 +161,7 @@ package struct OriginState: Sendable {
         case .answered(let bytes):
             hasAnswered = true
             if let millisecondsForByte {
-                next = max(next, Double(now.monotonic)) + Double(bytes) * millisecondsForByte
+                next = max(next, Double(now.monotonic)) + Double(bytes) * millisecondsForByte * part
             }
             guard counts else { return nil }
             add(failure: false)

@@ -16,7 +16,8 @@ package enum PartitionEvent: Sendable {
     case resumed(PendingJob)
     /// What the index holds for a pending job's source, in answer to `lookUp`.
     case found(PendingJob, SourceSnapshot)
-    case granted(PermitKind, FlightID)
+    /// `heldBy`: what of its host held the flight back until now.
+    case granted(PermitKind, FlightID, heldBy: HostHold? = nil)
     indirect case fetched(FlightID, FetchedPicture)
     /// The origin confirmed what is known of the flight's source.
     indirect case notModified(FlightID, AnswerHead)
@@ -54,7 +55,7 @@ extension PartitionEvent {
     /// The flight that it is about, if it is about one.
     package var flight: FlightID? {
         switch self {
-        case .granted(_, let id), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
+        case .granted(_, let id, _), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
             .announced(let id, _, _, _), .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _),
             .unannounced(let id, _), .unfetched(let id, _), .held(let id, _):
             id

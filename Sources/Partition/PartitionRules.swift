@@ -1,3 +1,4 @@
+internal import Canonical
 package import HTTPCache
 package import Planning
 package import VariantSpec
@@ -12,6 +13,14 @@ package struct PartitionRules: Sendable {
     package var maxAge: Int64 {
         get { freshness.standard }
         set { freshness.standard = newValue }
+    }
+    /// The same of a host, or of a group of hosts.
+    func freshness(of origin: OriginHost) -> FreshnessRules {
+        let own = origins.limits(of: origin)
+        var freshness = freshness
+        freshness.floor = own.floor ?? freshness.floor
+        freshness.ceiling = own.ceiling ?? freshness.ceiling
+        return freshness
     }
     /// A job that has run so long while later ones are done goes to a retry topic, milliseconds: a committable offset that
     /// stands still looks like a stall to those who watch lag.

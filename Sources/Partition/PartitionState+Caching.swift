@@ -1,3 +1,5 @@
+internal import Canonical
+internal import Failures
 internal import HTTPCache
 package import ImageModel
 internal import Planning
@@ -9,7 +11,9 @@ package import VariantSpec
 extension PartitionState {
     /// What the origin is asked to confirm: only where a yes is enough, since it brings no body.
     func known(of flight: Flight, _ now: Moment) -> CachePolicy? {
-        guard flight.fetched == nil, let source = flight.snapshot.source, !source.policy.conditions.isEmpty else {
+        guard flight.fetched == nil, flight.left == nil, let source = flight.snapshot.source,
+            !source.policy.conditions.isEmpty
+        else {
             return nil
         }
         var reuse = rules.reuse
@@ -27,7 +31,8 @@ extension PartitionState {
         else { return }
         effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
-        row.expires = rules.freshness.freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
+        row.expires = rules.freshness(of: flight.origin)
+            .freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
         row.fetchedAt = now.wall
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }
@@ -49,6 +54,31 @@ extension Flight {
     func change(completedBy batch: Batch?) -> SourceChange? {
         let left = Set(outdated).subtracting(batch?.orders.map(\.spec) ?? [])
         return left.isEmpty ? course?.change : nil
+    }
+
+    /// What another owner is to do if this one dies after the batch is announced.
+    func debt(after batch: Batch?, at now: Int64) -> Debt? {
+        guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first,
+            let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
+        else { return nil }
+        let job = Job(
+            id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at)", url: url, source: source,
+            variants: [left],
+            lane: .slow,
+            expires: RecordLimits.time(now + 24 * DelayTier.hour.wait))
+        return Debt(
+            job: job, notBefore: now, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,
+            change: change)
+    }
+}
+
+extension PendingJob {
+    /// What is left of a source's change by an owner that died: nil where all of it is made anew.
+    func change(in snapshot: SourceSnapshot) -> SourceChange? {
+        guard job.isChange, let change = SourceChange(of: job, in: record), snapshot.source?.version == change.to,
+            snapshot.variants.contains(where: { $0.version != change.to })
+        else { return nil }
+        return change
     }
 }
 

@@ -73,14 +73,16 @@ extension PartitionState {
         reuse.allowsStale = true
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: reuse)
         guard plan.isUnchanged else { return false }
-        let outcome = pending.outcome(.unchanged, variants: VariantOutcomes(unchanged: plan.unchanged), at: now.wall)
+        let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
+        let outcome = pending.outcome(.unchanged, variants: variants, at: now.wall)
         // Sources that expire together are not asked for together.
         let wait = Int64(jitter() * Double(min(until - now.wall, DelayTier.minute.wait)))
         owe(pending, outcome, Job.refreshPrefix, after: wait, FailureNote(RetryCause.deferred), now, &effects)
         return true
     }
 
-    /// Once for each source: many jobs may be answered by it.
+    /// Once for each variant of a source: many jobs may be answered by it. An owner that does not know what another one owes
+    /// owes it again; whichever is done first leaves nothing to do for the other, and both tell of it by one id.
     private mutating func owe(
         _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote,
         _ now: Moment, _ effects: inout [PartitionEffect]
@@ -89,9 +91,10 @@ extension PartitionState {
         if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }
         let isTold = prefix == Job.owedPrefix
         // Of a job that refreshes alone nobody is told.
-        if let known = owed[job.source], known.until > now.wall, known.isTold || !isTold {
-            return effects.append(.work(.answer(pending.record, .owing(outcome, nil))))
-        }
+        let known = owed[job.source].flatMap { $0.until > now.wall && ($0.isTold || !isTold) ? $0 : nil }
+        job.variants = outcome.variants.map(\.spec)
+        if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }
+        if job.variants.isEmpty { return effects.append(.work(.answer(pending.record, .owing(outcome, nil)))) }
         guard owed.count < Self.owedLimit || owed[job.source] != nil else {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
@@ -99,16 +102,19 @@ extension PartitionState {
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
         // Without a field that workers of before do not know: one of them may take it up during an upgrade.
         (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, .ifStale, .stale, nil)
-        job.variants = outcome.variants.map(\.spec)
         let until = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
-        (job.expires, owed[job.source]) = (until, Owed(until: until, isTold: isTold))
-        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause)
+        job.expires = until
+        let specs = (known?.specs ?? []).union(job.variants)
+        owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, specs: specs)
+        let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause, after: pending.record)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
 
     /// A job of ours is over, whatever came of it.
     mutating func settle(_ job: Job) {
-        if job.isOwn, job.isOwed || owed[job.source]?.isTold == false { owed[job.source] = nil }
+        guard job.isOwed || (job.isRefresh && owed[job.source]?.isTold == false) else { return }
+        owed[job.source]?.specs.subtract(job.variants)
+        if owed[job.source]?.specs.isEmpty == true { owed[job.source] = nil }
     }
 
     /// Sources that are known to be owed for: beyond them one is asked for when a job wants it.
@@ -121,6 +127,8 @@ struct Owed: Sendable {
     let until: Int64
     /// Those who were answered by what is stored are told once it is fresh again.
     let isTold: Bool
+    /// What was answered by what is stored.
+    var specs: Set<VariantSpec>
 }
 
 extension FailureNote {

@@ -117,11 +117,16 @@ extension PartitionState {
             format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
             fetchedAt: now.wall,
-            expires: rules.freshness.freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
+            expires: rules.freshness(of: flight.origin)
+                .freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         let known = flight.snapshot.source
-        if let known, known.version != row.version { course.change = SourceChange(from: known, to: row) }
+        if let known, known.version != row.version {
+            course.change = SourceChange(from: known, to: row)
+        } else if let left = flight.left, left.to == row.version {
+            (course.change, course.isOwed) = (left, true)
+        }
         effects.append(
             .work(.checked(flight.origin, known.map { $0.version == row.version ? .same : .changed } ?? .new)))
         goOn(flight, course, Flight.Fetched(row: row, picture: picture), &effects)
@@ -160,7 +165,8 @@ extension PartitionState {
         guard batch != nil || fetched != nil else { return nil }
         return RenderTask(
             batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed,
-            replaced: flight.replaced(by: batch), change: flight.change(completedBy: batch), lane: flight.lane,
+            replaced: flight.replaced(by: batch), change: flight.change(completedBy: batch),
+            debt: flight.debt(after: batch, at: now.wall), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host)
     }
 
@@ -191,6 +197,7 @@ extension PartitionState {
         } else {
             course.change = nil
         }
+        if task.debt != nil { course.isOwed = true }
         flight.snapshot.renew(rows + task.renewed)
         // What the fetch proved good is answered by it: planned anew it might have expired meanwhile, and for ever.
         if let fetched = task.fetched?.row {

@@ -9,7 +9,8 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
-        if pending.isOfHost {
+        // In a tier it was for its host's sake alone.
+        if pending.heldBy != nil {
             countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, -1)
         }
         suspects.note(pending.place, deaths: pending.deaths)
@@ -30,6 +31,7 @@ extension PartitionState {
         }
         flight.since = since
         let isForced = pending.job.freshness == .force
+        if flight.fetched == nil, let left = pending.change(in: snapshot) { flight.left = left }
         // What was asked before the job came may tell of a time before it.
         if flight.isOpen, !isForced || flight.course == nil {
             let pending = pending.choosing(by: flight.fetched, rules.qualities)
@@ -57,6 +59,15 @@ extension PartitionState {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
+        // The owner that wrote it may be at work, and its rows on their way.
+        if job.isChange, let id = bySource[job.source] {
+            return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)
+        }
+        let left = pending.change(in: snapshot)
+        if job.isChange, left == nil {
+            let places = snapshot.variants.indices.filter { job.variants.contains(snapshot.variants[$0].spec) }
+            return effects.answer(pending, .unchanged, variants: VariantOutcomes(unchanged: snapshot, places), at: now)
+        }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
@@ -65,8 +76,8 @@ extension PartitionState {
             let variants =
                 pending === asked
                 ? recentAnswers.note(
-                    unchanged: plan.unchanged, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
-                : VariantOutcomes(unchanged: plan.unchanged)
+                    unchanged: plan.unchangedPlaces, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
+                : VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
             settle(job)
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
@@ -82,7 +93,7 @@ extension PartitionState {
         }
         let lane = pending.lane(at: now.wall, rules.retry)
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
-        let isForced = job.freshness == .force
+        let isForced = job.freshness == .force || left != nil
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
         if kind == .fetch {
@@ -92,10 +103,11 @@ extension PartitionState {
             if isCrowded(origin, pending, now, &effects) { return }
         }
         let id = nextFlight()
-        let flight = Flight(
+        var flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: OriginHost(of: pending.job.url.fetched),
             origin: origin, pendingJobs: [pending], lane: lane, since: pending.firstSeen, stage: .queued(kind),
             snapshot: snapshot)
+        flight.left = left
         countJobs(of: origin, 1)
         flights[id] = flight
         bySource[pending.job.source] = id
@@ -157,15 +169,17 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy)
     }
 
     func outcome(
         _ kind: OutcomeKind, variants: VariantOutcomes = [], failure: FailureNote? = nil, at now: Int64
     ) -> Outcome {
-        Outcome(
+        var outcome = Outcome(
             job: job.id, source: job.source, url: job.url, lane: job.lane, kind: kind, variants: variants,
             failure: failure, attempts: attempts, at: now, traceparent: job.traceparent)
+        outcome.heldBy = heldBy
+        return outcome
     }
 }
 

@@ -79,10 +79,14 @@ extension PartitionState {
     }
 
     mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {
+        guard jobsAway[origin] != nil || jobsAway.count < Self.hostsAway else { return }
         let count = (jobsAway[origin]?[lane] ?? 0) + step
         jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
         if jobsAway[origin]?.isEmpty == true { jobsAway[origin] = nil }
     }
+
+    /// Hosts whose waiting jobs are counted for people.
+    package static let hostsAway = 4_096
 
     mutating func countJobs(of origin: OriginHost, _ step: Int) {
         let count = hostJobs[origin, default: 0] + step

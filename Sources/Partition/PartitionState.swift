@@ -99,6 +99,11 @@ package struct PartitionState: Sendable {
     package func oldestTime(_ topic: Topic) -> Int64? { committable[topic]?.oldestTime }
     /// Of the unfinished ones, those that wait in memory for their time.
     package func waiting(_ topic: Topic) -> Int { waits.count(topic) }
+    /// What bounds how much is read ahead: unfinished records less those that wait in memory, and the span. Asked together:
+    /// each question to a part of a class's state is one to a copy of it.
+    package func reading(_ topic: Topic) -> (unfinished: Int, span: Int) {
+        (unfinished(topic) - waiting(topic), span(topic))
+    }
     package func has(_ flight: FlightID) -> Bool { flights[flight] != nil }
     /// Whether the flight has had a permit.
     package func hasBegun(_ flight: FlightID) -> Bool { flights[flight]?.course != nil }
@@ -149,7 +154,11 @@ package struct PartitionState: Sendable {
             if receive(record, &effects) { effects.append(.work(.answer(record, disposition))) }
         case .resumed(let pending): effects.append(.lookUp(pending))
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
-        case .granted(let kind, let id): granted(kind, id, now, &effects)
+        case .granted(let kind, let id, let hold):
+            if let hold, let held = flights[id]?.pendingJobs.map({ $0.held(by: hold) }) {
+                flights[id]?.pendingJobs = held
+            }
+            granted(kind, id, now, &effects)
         case .fetched(let id, let picture): fetched(id, picture, now, &effects)
         case .notModified(let id, let head): notModified(id, head, now, &effects)
         case .rendered(let id): rendered(id, &effects)

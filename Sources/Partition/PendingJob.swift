@@ -19,16 +19,16 @@ package final class PendingJob: Sendable {
     package let heldSince: Int64?
     /// Owners that died while it was under way, or may have been, as its record tells.
     package let deaths: Int
-    /// Its record is in a tier for its host's sake alone.
-    package let isOfHost: Bool
+    /// What of its host held it back last.
+    package let heldBy: HostHold?
     /// Since when its host has been at fault, milliseconds since 1970; nil if it was not yet.
     package let failingSince: Int64?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
-        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, isOfHost: Bool = false
+        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, heldBy: HostHold? = nil
     ) {
-        self.isOfHost = isOfHost
+        self.heldBy = heldBy
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
@@ -40,14 +40,21 @@ package final class PendingJob: Sendable {
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince, heldBy: heldBy)
     }
 
     /// The same job, whose next record tells this.
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy)
+    }
+
+    /// The same job, whose outcome says so.
+    func held(by hold: HostHold) -> PendingJob {
+        PendingJob(
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

@@ -48,7 +48,7 @@ extension PermitScheduler {
 
     /// Whether one more flight may be fetched from the host.
     package func hasRoom(_ host: OriginHost, isSlow: Bool) -> Bool {
-        (origins[host]?.mayBegin(isSlow: isSlow, at: clock) ?? true) && !yields(host)
+        (origins[host]?.mayBegin(isSlow: isSlow, at: clock) ?? (slots?.count(of: host) != 0)) && !yields(host)
     }
 
     func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool { hasRoom(host, isSlow: rank != .fast) }
@@ -77,13 +77,6 @@ extension PermitScheduler {
         _ = tell(change, host)
     }
 
-    /// So many workers ask the host.
-    package mutating func share(_ host: OriginHost, among count: Int) {
-        guard origins[host]?.sharers ?? 1 != count else { return }
-        change(host) { $0.sharers = max(1, count) }
-        lift(.host(host))
-    }
-
     private mutating func tell(_ change: OriginState.Change?, _ host: OriginHost) -> [PartitionWork] {
         switch change {
         case .blocked:
@@ -98,15 +91,30 @@ extension PermitScheduler {
 
     mutating func noteWaiting(_ flight: FlightID, _ host: OriginHost) {
         if let origin = origins[host], origin.phase != .open { closed[host, default: []].append(flight) }
+        // Its slots may go and come while it is waited for.
+        if slots != nil, origins[host] == nil { change(host) { _ in } }
     }
 
     mutating func change(_ host: OriginHost, _ body: (inout OriginState) -> Void) {
-        if origins[host] == nil, origins.count >= Self.keptOrigins { origins = origins.filter { !$1.isForgettable } }
-        body(&origins[host, default: OriginState(host, rules.origins, most: rules.fetchPerHost)])
+        if origins[host] == nil, origins.count >= Self.keptOrigins { forgetOrigins() }
+        let (rules, slots) = (rules, slots)
+        body(&origins[host, default: OriginState(host, rules.origins, most: rules.fetchPerHost, slots)])
     }
 
-    /// Hosts of which nothing is to be known are forgotten beyond so many.
-    private static let keptOrigins = 4_096
+    /// Hosts of which nothing is to be known, or nothing is asked now, are forgotten beyond so many.
+    package static let keptOrigins = 4_096
+
+    /// Where more are in trouble, the half goes that may be asked soonest: once too early, then, and one flight each.
+    private mutating func forgetOrigins() {
+        let waited = Set(seats.values.lazy.filter { $0.waits == .fetch }.map(\.host))
+        origins = origins.filter { waited.contains($0) || !$1.isForgettable }
+        guard origins.count >= Self.keptOrigins else { return }
+        let idle = origins.filter { $1.inUse.all == 0 && !waited.contains($0) }
+            .map { (host: $0, until: $1.blockedUntil) }
+        for (host, _) in idle.sorted(by: { $0.until < $1.until }).prefix(Self.keptOrigins / 2) {
+            origins[host] = nil
+        }
+    }
 
     /// Time alone brings these back: hosts with a rate, and those that one flight is to ask again.
     mutating func liftTimed() {

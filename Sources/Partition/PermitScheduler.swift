@@ -1,6 +1,6 @@
 package import Canonical
 package import ImageModel
-internal import Records
+package import Records
 
 /// Decides which flight of this worker may fetch or render next: pure, one for all partitions.
 ///
@@ -24,6 +24,10 @@ package struct PermitScheduler: Sendable {
         package let host: OriginHost
         package internal(set) var waits: PermitKind?
         package internal(set) var holds: Set<PermitKind> = []
+        /// What of its host held it back when it was last looked at.
+        package internal(set) var heldBy: HostHold?
+        /// When it asked for its permit, monotonic milliseconds.
+        var askedAt: Int64 = 0
         /// Its fetch counts among the late ones, and no permit is taken for it.
         var isLate = false
         /// Has had a permit and is not over.
@@ -72,6 +76,8 @@ package struct PermitScheduler: Sendable {
     var yielding: [OriginHost] = []
     /// Hosts that were asked, or are waited for.
     package internal(set) var origins: [OriginHost: OriginState] = [:]
+    /// Of hosts' ceilings, which are the cluster's, what this worker has; nil: all of it.
+    var slots: HostSlots?
     /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
     var closed: [OriginHost: [FlightID]] = [:]
     /// Hosts that wait for their rate alone.
@@ -259,6 +265,7 @@ package struct PermitScheduler: Sendable {
         if kind == .fetch {
             queues[Queue(kind: kind, rank: seat.rank)]?.moveOn(seat.host)
             let (isSlow, now) = (!seat.lane.isUrgent, clock)
+            if let hold = origins[seat.host]?.hold, hold.at >= seat.askedAt { seat.heldBy = hold.by }
             change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
             fetches[flight] = now
             if !isProven(seat.host) { doubtful.insert(flight) }
@@ -296,7 +303,7 @@ package struct PermitScheduler: Sendable {
     private mutating func enqueue(_ seat: inout Seat, _ flight: FlightID, since: Int64) {
         guard let kind = seat.waits else { return }
         tickets += 1
-        (seat.ticket, seat.since) = (tickets, since)
+        (seat.ticket, seat.since, seat.askedAt) = (tickets, since, clock)
         queues[Queue(kind: kind, rank: seat.rank)]?
             .push(Ticket(since: since, flight: flight, number: tickets, host: kind == .fetch ? seat.host : nil))
     }
@@ -339,6 +346,7 @@ package struct PermitScheduler: Sendable {
         if !isOpen(ticket.flight.partition) { return .partition(ticket.flight.partition) }
         guard let host = ticket.host, !hasRoom(host, rank) else { return nil }
         if origins[host]?.isPaced(at: clock) == true { paced.insert(host) }
+        origins[host]?.noteHold(isSlow: rank != .fast, at: clock)
         if yields(host), !yielding.contains(host) { yielding.append(host) }
         return .host(host)
     }

@@ -35,27 +35,21 @@ struct RecentAnswers: Sendable {
     }
 
     mutating func note(
-        unchanged rows: [VariantRow], of job: Job, _ snapshot: SourceSnapshot, at now: Int64, _ rules: ReuseRules
+        unchanged places: [Int], of job: Job, _ snapshot: SourceSnapshot, at now: Int64, _ rules: ReuseRules
     ) -> VariantOutcomes {
-        let variants = VariantOutcomes(unchanged: rows)
+        let variants = VariantOutcomes(unchanged: snapshot, places)
         // The snapshot is kept with it: of what comes once that would cost more than the plan.
         guard seen.note(job.source.word) else { return variants }
         noted = now
         if answers.count >= Self.limit { answers.removeAll(keepingCapacity: true) }
         answers[job.source] = Answer(
             wanted: job.variants, snapshot: snapshot, variants: variants,
-            freshUntil: rules.allowsStale ? .max : rows.map(\.expires).min() ?? 0)
+            freshUntil: rules.allowsStale ? .max : places.map { snapshot.variants[$0].expires }.min() ?? 0)
         return variants
     }
 
     /// Rows are let go when the burst is over.
     mutating func tick(_ now: Int64) {
         if !answers.isEmpty, now - noted > Self.age { answers = [:] }
-    }
-}
-
-extension VariantOutcomes {
-    convenience init(unchanged rows: [VariantRow]) {
-        self.init(rows.map { VariantOutcome(spec: $0.spec, kind: .unchanged, row: $0) })
     }
 }

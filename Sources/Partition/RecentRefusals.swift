@@ -28,10 +28,13 @@ struct RecentRefusals: Sendable {
         let wait =
             switch remembrance {
             case .gone: Self.longest
-            // What was found to be so again soon after it was forgotten is not asked for as soon.
+            // What was found to be so again soon after it was forgotten is not asked for as soon. Who asked before that tells
+            // nothing of how long it may last.
             case .absent:
-                entries[source].flatMap { now - $0.until < $0.wait ? min($0.wait * 2, Self.longest) : nil }
-                    ?? Self.first
+                entries[source].flatMap { entry in
+                    if now < entry.until { return entry.wait }
+                    return now - entry.until < entry.wait ? min(entry.wait * 2, Self.longest) : nil
+                } ?? Self.first
             }
         if entries.count >= Self.limit {
             entries = entries.filter { now < $0.value.until }

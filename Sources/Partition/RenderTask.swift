@@ -18,6 +18,8 @@ package struct RenderTask: Sendable {
     package let replaced: [VariantSpec: VariantRow]
     /// Told with its rows: then all that was stored is made anew.
     package let change: SourceChange?
+    /// Written before its rows, where more is to be made anew: else nobody would do that after a worker's death.
+    package let debt: Debt?
     package let lane: Lane
     /// Of the first of its jobs that has one: what is announced belongs to its trace.
     package let traceparent: String?

@@ -1,16 +1,19 @@
-/// Whether something came before, as far as eight kilobytes tell: a memo takes up only what comes a second time, so that
+/// Whether something came before, as far as two kilobytes tell: a memo takes up only what comes a second time, so that
 /// what comes once costs it nothing.
 package struct SeenBefore: Sendable {
-    /// A part of each word, by another part of it.
+    /// In pairs, the newer first: a part of each word, by another part of it.
     private var marks: [UInt16] = []
+    /// Few: a memo holds 256 values, and what comes again after a thousand others would not find itself there.
+    private static let pairs: UInt64 = 512
 
     package init() {}
 
-    /// - Parameter word: of a good hash. It is noted, and another in its place forgotten.
+    /// - Parameter word: of a good hash. It is noted, and the older of two others in its place forgotten.
     package mutating func note(_ word: UInt64) -> Bool {
-        if marks.isEmpty { marks = [UInt16](repeating: 0, count: 4_096) }
-        let (place, mark) = (Int(word % 4_096), UInt16(truncatingIfNeeded: word >> 48))
-        defer { marks[place] = mark }
-        return marks[place] == mark
+        if marks.isEmpty { marks = [UInt16](repeating: 0, count: 2 * Int(Self.pairs)) }
+        let (newer, mark) = (2 * Int(word % Self.pairs), UInt16(truncatingIfNeeded: word >> 48))
+        if marks[newer] == mark { return true }
+        defer { (marks[newer], marks[newer + 1]) = (mark, marks[newer]) }
+        return marks[newer + 1] == mark
     }
 }

@@ -8,23 +8,30 @@ package import VariantSpec
 ///
 /// A stored picture that turns out to be gone: take its row (or the original's location) out of the snapshot, plan again.
 package struct Plan: Sendable, Hashable {
-    /// Stored and fresh, in the order asked.
-    package private(set) var unchanged: [VariantRow] = []
+    private let snapshot: SourceSnapshot
+    /// Stored and fresh, in the order asked: their places among the snapshot's variants, since rows are large.
+    package private(set) var unchangedPlaces: [Int] = []
+    package var unchanged: [VariantRow] { unchangedPlaces.map { snapshot.variants[$0] } }
     /// One decode each. From the kept original there is one for everything missing.
     package private(set) var reuses: [Batch] = []
     /// Missing, and nothing stored may stand in for all of it.
     package private(set) var toFetch: [VariantSpec] = []
 
     package init(_ wanted: [VariantSpec], snapshot: SourceSnapshot, now: Int64, rules: ReuseRules) {
+        self.snapshot = snapshot
         guard let version = snapshot.version else {
             toFetch = wanted
             return
         }
-        unchanged.reserveCapacity(wanted.count)
+        unchangedPlaces.reserveCapacity(wanted.count)
         var missing: [VariantSpec] = []
+        let stored = snapshot.variants
         for spec in wanted {
-            if let row = snapshot.stored(spec, version), rules.isFresh(until: row.expires, at: now) {
-                unchanged.append(row)
+            // A loop of its own: a closure would get a copy of each row.
+            var place = 0
+            while place < stored.count, stored[place].version != version || stored[place].spec != spec { place += 1 }
+            if place < stored.count, rules.isFresh(until: stored[place].expires, at: now) {
+                unchangedPlaces.append(place)
             } else {
                 missing.append(spec)
             }
@@ -93,12 +100,7 @@ extension Donor {
 extension SourceSnapshot {
     /// The newest version known: the source's own, or where that row is gone that of what was stored last.
     package var version: SourceVersion? {
-        if let source { return source.version }
+        if let version = source?.version { return version }
         return variants.max { $0.storedAt < $1.storedAt }?.version
-    }
-
-    /// The stored variant of this version, if there is one.
-    func stored(_ spec: VariantSpec, _ version: SourceVersion) -> VariantRow? {
-        variants.first { $0.spec == spec && $0.version == version }
     }
 }

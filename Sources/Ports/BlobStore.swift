@@ -112,11 +112,17 @@ package protocol BlobStore: Sendable {
     /// put would find it under its name and keep it. A store that cannot tell at the price of one system call answers
     /// false.
     func isGone(_ location: String, bytes: Int) -> Bool
+    /// Of many blobs, the places of those that are known to be gone.
+    func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int]
     /// Removes a blob; it is no error if it is gone.
     func remove(_ location: String) async throws(StoreFailure)
 }
 
 extension BlobStore {
+    package func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int] {
+        blobs.indices.filter { isGone(blobs[$0].location, bytes: blobs[$0].bytes) }
+    }
+
     package func put(_ content: FileSlice, as name: BlobName) async throws(StoreFailure) -> StoredBlob {
         try await put([NewBlob(content, as: name)])[0]
     }

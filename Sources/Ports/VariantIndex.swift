@@ -18,6 +18,9 @@ package protocol VariantIndex: AnyObject {
     /// All that is stored for a source, in one range read.
     func snapshot(of source: SourceKey) throws(IndexFailure) -> SourceSnapshot
 
+    /// The same of many sources, still packed: to read what was found needs no owner, so that any core may.
+    func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots
+
     /// What is stored of sources that stand behind a place, in the order of their places; none: there are no more.
     func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource]
 
@@ -33,6 +36,9 @@ package protocol VariantIndex: AnyObject {
     func close()
 }
 
+/// Reads what an index held of some sources, less those whose rows are damaged.
+package typealias PackedSnapshots = @Sendable () -> [SourceKey: SourceSnapshot]
+
 /// What an index holds of one source, and where.
 package struct IndexedSource: Sendable {
     /// From 1; the same as long as its rows are only changed.
@@ -45,6 +51,12 @@ package struct IndexedSource: Sendable {
 extension VariantIndex {
     /// The changelog offset that the next applied record follows: everything below it is in.
     package var position: Int64? { checkpoint?.position }
+
+    package func packedSnapshots(of sources: some Sequence<SourceKey>) throws(IndexFailure) -> PackedSnapshots {
+        var snapshots: [SourceKey: SourceSnapshot] = [:]
+        for source in sources { snapshots[source] = try snapshot(of: source) }
+        return { [snapshots] in snapshots }
+    }
 
     package func apply(_ changes: [IndexChange], upTo position: Int64) throws(IndexFailure) {
         try apply(

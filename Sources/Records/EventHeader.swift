@@ -38,6 +38,8 @@ package enum EventHeader {
     package static let rekeyed = "mz_rekeyed"
     /// On a job: who published it, by one of `jobs.keys`. See `JobKeys`.
     package static let signature = "mz_signature"
+    /// On a job of workers' own that remakes what is stored of a source that has changed: what is to be told of that.
+    package static let change = "mz_change"
     /// On rows: the epoch of the owner who announced them.
     package static let epoch = "mz_epoch"
 

@@ -56,6 +56,7 @@ package struct Intake: Sendable {
     }
 
     private func reading(_ body: JobBody) throws(JobFailure) -> JobReading {
+        if let id = body.id { try Job.checkPublished(id) }
         let source: CanonicalSource
         do throws(CanonicalFailure) { source = try rules.source(of: body.url) } catch { throw .refused(error) }
         let variants = body.variants ?? source.variant.map { [$0] } ?? []
@@ -72,6 +73,7 @@ package struct Intake: Sendable {
         guard Job.isID(id) else {
             throw .badValue(reason: "the header \(EventHeader.id) is no id of 1 to 256 bytes without control bytes")
         }
+        if record.topic.lane != nil { try Job.checkPublished(id) }
         return id
     }
 

@@ -117,6 +117,10 @@ extension Job {
         (1...256).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
 
+    static func checkPublished(_ id: String) throws(JobFailure) {
+        if id.hasPrefix(reservedPrefix) { throw .reservedID(id) }
+    }
+
     /// The body as producers write it; the id and the trace go into headers, the lane is the topic.
     package var body: [UInt8] {
         var json = JSONWriter(reserving: 64 + url.fetched.utf8.count + 32 * variants.count)

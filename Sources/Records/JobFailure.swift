@@ -1,5 +1,6 @@
 package import Canonical
 package import Failures
+internal import ImageModel
 internal import JSONText
 
 /// Why a record is not worked on as a job, so that a person must look: its producer's mistake, or workers died of it.
@@ -14,6 +15,7 @@ package enum JobFailure: StageFailure, Hashable {
     case badValue(reason: String)
     case noVariants(url: SourceURL)
     case tooManyVariants
+    case reservedID(String)
     case unsigned
     case unknownKey(String)
     case forged(reason: String)
@@ -38,6 +40,7 @@ package enum JobFailure: StageFailure, Hashable {
         case .badValue: own = .badValue
         case .noVariants: own = .noVariants
         case .tooManyVariants: own = .tooManyVariants
+        case .reservedID: own = .reservedID
         case .poison: own = .poison
         case .unsigned: own = .unsigned
         case .unknownKey: own = .unknownKey
@@ -61,6 +64,8 @@ package enum JobFailure: StageFailure, Hashable {
             "The job for \(url) asks for no variant. Name at least one, such as 640x480-q80.webp, in variants or with --variants."
         case .tooManyVariants:
             "The job asks for more than \(Self.variantLimit) variants. Ask in several jobs."
+        case .reservedID(let id):
+            "The job's id '\(Self.shortened(id))' begins with \(Job.reservedPrefix), as those of workers' own jobs do. Publish it under another id."
         case .unsigned:
             "The job is not signed, and this worker takes signed ones alone (jobs.keys). Publish it with mezzotint publish, or sign it as config/producers.md says."
         case .unknownKey(let id):
@@ -80,7 +85,7 @@ package enum JobFailure: StageFailure, Hashable {
     /// Whether nothing that the record says of itself can be believed, its id included.
     package var isOfStranger: Bool {
         switch self {
-        case .unsigned, .unknownKey, .forged: true
+        case .unsigned, .unknownKey, .forged, .reservedID: true
         default: false
         }
     }
@@ -96,6 +101,7 @@ package enum JobFailure: StageFailure, Hashable {
         case badValue = "job.bad-value"
         case noVariants = "job.no-variants"
         case tooManyVariants = "job.too-many-variants"
+        case reservedID = "job.reserved-id"
         case poison = "job.poison"
         case unsigned = "job.unsigned"
         case unknownKey = "job.unknown-key"
@@ -112,6 +118,7 @@ package enum JobFailure: StageFailure, Hashable {
             case .badValue: "A field has the wrong kind of value, or one out of range."
             case .noVariants: "The job asks for no variant."
             case .tooManyVariants: "The job asks for more than 64 variants."
+            case .reservedID: "The job's id begins with `mezzotint.`, as those of workers' own jobs do."
             case .poison: "Workers died while it ran, the last while nothing else did."
             case .unsigned: "The job is not signed, and `jobs.keys` is set."
             case .unknownKey: "The job is signed with a key that `jobs.keys` does not have."

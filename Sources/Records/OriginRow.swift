@@ -1,6 +1,7 @@
 internal import JSONText
 
-/// What one worker tells of a host, or what somebody wants of it: a row of `origins`, which keeps the newest of each.
+/// What one worker tells of a host, what somebody wants of it, or where a slot of its ceiling stands: a row of `origins`,
+/// which keeps the newest of each.
 ///
 /// All stand in the first partition, so that there is one order among them.
 package struct OriginRow: Sendable, Hashable {
@@ -21,11 +22,17 @@ package struct OriginRow: Sendable, Hashable {
     package var inFlight = 0
     package var waitingFast = 0
     package var waitingSlow = 0
+    /// What holds back those that wait.
+    package var heldBy: HostHold?
     /// Since the worker began: fetches of sources that were known, those of them that found nothing new, and jobs that were
     /// answered by what is stored since the host could not be asked.
     package var checks = 0
     package var matches = 0
     package var staleAnswers = 0
+    /// The worker has no slot of the host's ceiling and wants that of this partition; of a slot's own row, where it stands.
+    package var partition: PartitionID?
+    /// Of a slot's own row: its number.
+    package private(set) var slot: Int?
 
     package static let partition = PartitionID(0)
     /// Nobody is left alone for longer without being asked once, milliseconds.
@@ -34,6 +41,14 @@ package struct OriginRow: Sendable, Hashable {
     package static let operatorName = "operator"
 
     package init(host: String, by: String, at: Int64) { (self.host, self.by, self.at) = (host, by, at) }
+
+    /// Where a slot stands. Programs that know of none read a host of which nobody asks anything.
+    package init(host: String, slot: Int, at partition: PartitionID, at: Int64) {
+        self.init(host: host, by: "slot-\(slot)", at: at)
+        (self.slot, self.partition) = (slot, partition)
+    }
+
+    fileprivate var waiting: Int { waitingFast + waitingSlow }
 
     package var isOperators: Bool { by == Self.operatorName }
 
@@ -51,9 +66,12 @@ package struct OriginRow: Sendable, Hashable {
         json.field("inFlight", inFlight)
         json.field("waitingFast", waitingFast)
         json.field("waitingSlow", waitingSlow)
+        if let heldBy { json.field("heldBy", heldBy.rawValue) }
         if checks > 0 { json.field("checks", checks) }
         if matches > 0 { json.field("matches", matches) }
         if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
+        if let slot { json.field("slot", slot) }
+        if let partition { json.field("partition", Int(partition.number)) }
         json.endObject()
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
@@ -85,9 +103,13 @@ package struct OriginRow: Sendable, Hashable {
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
                 case "waitingFast": row.waitingFast = Int(try reader.integer(in: counts))
                 case "waitingSlow": row.waitingSlow = Int(try reader.integer(in: counts))
+                // Of a later version it may be another word.
+                case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
                 case "matches": row.matches = Int(try reader.integer(in: counts))
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
+                case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
+                case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
                 default: try reader.skip()
                 }
             }
@@ -107,6 +129,8 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var inFlight = 0
     package private(set) var waitingFast = 0
     package private(set) var waitingSlow = 0
+    /// What holds most of them back.
+    package private(set) var heldBy: HostHold?
     private var (checks, matches) = (0, 0)
     package private(set) var staleAnswers = 0
 
@@ -124,6 +148,7 @@ package struct OriginSummary: Sendable, Hashable {
     private init(_ host: String, rows: [OriginRow], at now: Int64) {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
+        heldBy = rows.filter { $0.heldBy != nil }.max { $0.waiting < $1.waiting }?.heldBy
         for row in rows {
             let isFresh = row.at > now - Self.freshness
             if !row.isOperators {

@@ -42,6 +42,7 @@ extension Outcome {
         variants.write(to: &json)
         if omitted > 0 { json.field("omitted", omitted) }
         if let failure { json.failure(failure) }
+        if let heldBy { json.field("heldBy", heldBy.rawValue) }
         json.endObject()
         return json.bytes
     }

@@ -66,6 +66,8 @@ package struct Outcome: Sendable, Hashable {
     /// Variants that are left out: with them the log would not take the outcome.
     package private(set) var omitted = 0
     package let failure: FailureNote?
+    /// What of its host held the job back last, if that did.
+    package var heldBy: HostHold?
     /// Attempts made before this one.
     package let attempts: Int
     /// Milliseconds since 1970.
@@ -87,6 +89,7 @@ package struct Outcome: Sendable, Hashable {
             attempts: attempts,
             at: at, traceparent: traceparent)
         outcome.omitted = variants.count
+        outcome.heldBy = heldBy
         return outcome
     }
 }

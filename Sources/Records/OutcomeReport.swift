@@ -36,6 +36,7 @@ package struct OutcomeReport: Sendable, Hashable {
     /// Variants that the outcome leaves out.
     package var omitted = 0
     package var failure: Failure?
+    package var heldBy: HostHold?
 
     package init(_ record: Record) throws(RecordFailure) {
         guard let body = record.value else { throw .value(place: record.placeText, reason: "it is a tombstone") }
@@ -65,6 +66,7 @@ package struct OutcomeReport: Sendable, Hashable {
         var variants: [Variant] = []
         var omitted = 0
         var failure: Failure?
+        var heldBy: HostHold?
         try reader.openObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -80,13 +82,17 @@ package struct OutcomeReport: Sendable, Hashable {
                 while try reader.nextElement() { variants.append(try Variant.read(&reader)) }
             case "omitted": omitted = try reader.integer(in: 0...Int.max)
             case "failure": failure = try Failure.read(&reader)
+            // Of a later version it may be another word.
+            case "heldBy": heldBy = HostHold(rawValue: try reader.string())
             default: try reader.skip()
             }
         }
-        return OutcomeReport(
+        var report = OutcomeReport(
             job: try job.field("job"), source: source, url: try url.field("url"), lane: try lane.field("lane"),
             kind: try kind.field("kind"), attempts: try attempts.field("attempts"), at: try at.field("at"),
             variants: variants, omitted: omitted, failure: failure)
+        report.heldBy = heldBy
+        return report
     }
 }
 

@@ -4,6 +4,8 @@ package import Failures
 package enum RetryCause: CodedFailure, Hashable {
     case slow(milliseconds: Int64)
     case deferred
+    /// Its source has changed, and what else is stored of it is to be made anew.
+    case sourceChanged
     /// Too many jobs of the host are in memory.
     case hostCrowded(host: String)
     /// The host failed, or wants to be left alone; `code` is of the failure.
@@ -15,6 +17,7 @@ package enum RetryCause: CodedFailure, Hashable {
         switch self {
         case .slow: .slow
         case .deferred: .deferred
+        case .sourceChanged: .sourceChanged
         case .hostCrowded: .hostCrowded
         case .hostBlocked: .hostBlocked
         case .hostGivenUp: .hostGivenUp
@@ -26,6 +29,8 @@ package enum RetryCause: CodedFailure, Hashable {
         case .slow(let ms):
             "The job ran longer than \(ms) ms while later ones were done; it goes on through a retry topic, so that lag keeps moving."
         case .deferred: "The job's wait is not over: it goes on in a retry topic."
+        case .sourceChanged:
+            "The source has changed: what else is stored of it is made anew, which this job sees to if its worker dies before."
         case .hostCrowded(let host):
             "As many jobs of \(host) as may be in memory wait for it already: the job waits in a retry topic. To fetch more of it at once, raise origins.concurrency, or that of its group."
         case .hostBlocked(let host, let code):
@@ -41,6 +46,7 @@ package enum RetryCause: CodedFailure, Hashable {
     package enum Code: String, FailureCode {
         case slow = "retry.slow"
         case deferred = "retry.deferred"
+        case sourceChanged = "retry.source-changed"
         case hostCrowded = "retry.host-crowded"
         case hostBlocked = "retry.host-blocked"
         case hostGivenUp = "retry.host-given-up"
@@ -49,6 +55,8 @@ package enum RetryCause: CodedFailure, Hashable {
             switch self {
             case .slow: "The job ran long while later ones were done; it goes on through a retry topic."
             case .deferred: "The job's wait is not over: it goes on in a retry topic."
+            case .sourceChanged:
+                "A source has changed: a worker's own job sees to it that what else is stored of it is made anew."
             case .hostCrowded:
                 "A quarter of worker.readAhead waits for the job's host already: it goes on through a retry topic, without an attempt."
             case .hostBlocked:
@@ -63,8 +71,8 @@ package enum RetryCause: CodedFailure, Hashable {
 }
 
 extension FailureNote {
-    /// Whether nothing but a job's host holds it back.
+    /// Whether nothing but a job's host holds it back: it goes on as soon as that has room.
     package var isOfHost: Bool {
-        [RetryCause.Code.hostCrowded, .hostBlocked].contains { $0.rawValue == code }
+        [RetryCause.Code.hostCrowded, .hostBlocked, .sourceChanged].contains { $0.rawValue == code }
     }
 }

@@ -1,5 +1,5 @@
 internal import Failures
-internal import ImageModel
+package import ImageModel
 internal import JSONText
 internal import Synchronization
 internal import VariantSpec
@@ -9,20 +9,41 @@ internal import VariantSpec
 /// Shared, since jobs of a burst that find the same stored are answered alike: their text, which is most of an outcome's,
 /// is kept once it was written a second time.
 package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
-    private let list: [VariantOutcome]
+    private let content: Content
     private let text = Mutex(Text.unwritten)
+
+    private enum Content {
+        case list([VariantOutcome])
+        /// Places among the snapshot's variants: rows are large, and most jobs find theirs unchanged.
+        case unchanged(SourceSnapshot, places: [Int])
+    }
 
     private enum Text {
         case unwritten, written
         case kept([UInt8])
     }
 
-    package init(_ list: [VariantOutcome]) { self.list = list }
+    package init(_ list: [VariantOutcome]) { content = .list(list) }
     package convenience init(arrayLiteral list: VariantOutcome...) { self.init(list) }
+    package init(unchanged snapshot: SourceSnapshot, _ places: [Int]) {
+        content = .unchanged(snapshot, places: places)
+    }
 
     package var startIndex: Int { 0 }
-    package var endIndex: Int { list.count }
-    package subscript(index: Int) -> VariantOutcome { list[index] }
+    package var endIndex: Int {
+        switch content {
+        case .list(let list): list.count
+        case .unchanged(_, let places): places.count
+        }
+    }
+    package subscript(index: Int) -> VariantOutcome {
+        switch content {
+        case .list(let list): return list[index]
+        case .unchanged(let snapshot, let places):
+            let row = snapshot.variants[places[index]]
+            return VariantOutcome(spec: row.spec, kind: .unchanged, row: row)
+        }
+    }
 
     /// As a JSON array.
     func write(to json: inout JSONWriter) {
@@ -32,7 +53,7 @@ package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection,
                 text = .written
                 return nil
             case .written:
-                var json = JSONWriter(reserving: 64 + 256 * list.count)
+                var json = JSONWriter(reserving: 64 + 256 * count)
                 writeList(to: &json)
                 text = .kept(json.bytes)
                 return json.bytes
@@ -44,26 +65,38 @@ package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection,
 
     private func writeList(to json: inout JSONWriter) {
         json.beginArray()
-        for place in list.indices { json.variant(list[place]) }
+        switch content {
+        case .list(let list):
+            for variant in list {
+                json.variant(variant.spec, variant.kind) { json in
+                    if let row = variant.row { json.row(row, isNew: variant.kind != .unchanged) }
+                    if let failure = variant.failure { json.failure(failure) }
+                }
+            }
+        case .unchanged(let snapshot, let places):
+            let rows = snapshot.variants
+            for place in places {
+                json.variant(rows[place].spec, .unchanged) { $0.row(rows[place], isNew: false) }
+            }
+        }
         json.endArray()
     }
 
-    package static func == (a: VariantOutcomes, b: VariantOutcomes) -> Bool { a === b || a.list == b.list }
-    package func hash(into hasher: inout Hasher) { hasher.combine(list) }
+    package static func == (a: VariantOutcomes, b: VariantOutcomes) -> Bool { a === b || a.elementsEqual(b) }
+    package func hash(into hasher: inout Hasher) { for variant in self { hasher.combine(variant) } }
 }
 
 extension JSONWriter {
-    fileprivate mutating func variant(_ variant: VariantOutcome) {
+    fileprivate mutating func variant(_ spec: VariantSpec, _ kind: OutcomeKind, _ body: (inout JSONWriter) -> Void) {
         beginObject()
         key("spec")
-        spec(variant.spec)
-        field("kind", variant.kind.rawValue)
-        if let row = variant.row { self.row(row, isNew: variant.kind != .unchanged) }
-        if let failure = variant.failure { self.failure(failure) }
+        self.spec(spec)
+        field("kind", kind.rawValue)
+        body(&self)
         endObject()
     }
 
-    private mutating func row(_ row: VariantRow, isNew: Bool) {
+    fileprivate mutating func row(_ row: VariantRow, isNew: Bool) {
         field("location", row.location)
         measures(row)
         madeFrom(row)

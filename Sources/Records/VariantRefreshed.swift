@@ -4,7 +4,8 @@ internal import JSONText
 internal import VariantSpec
 
 extension Outcome {
-    /// Of a job that was owed: the events that what others were answered with while their origin failed is fresh again.
+    /// Of a job that was owed: the events that what others were answered with while their origin failed is fresh again. Their
+    /// ids follow from the rows: two owners may have owed for the same.
     package func refreshed(partition: PartitionID) -> [NewRecord] {
         guard let source else { return [] }
         return variants.compactMap { variant in
@@ -24,7 +25,9 @@ extension Outcome {
             return NewRecord(
                 topic: .events, partition: partition, key: RecordKey.job(source).bytes, value: json.bytes,
                 headers: EventHeader.event(
-                    EventHeader.variantRefreshed, id: "\(job)/\(row.spec)", at: at, traceparent: traceparent))
+                    EventHeader.variantRefreshed,
+                    id: "\(source.hex)/refreshed/\(row.version)-\(row.expires)/\(row.spec)",
+                    at: at, traceparent: traceparent))
         }
     }
 }
@@ -35,6 +38,14 @@ extension Job {
     /// The same where its origin lets that be (`stale-while-revalidate`).
     package static let refreshPrefix = "mezzotint.refresh/"
 
-    package var isOwn: Bool { isOwed || id.hasPrefix(Self.refreshPrefix) }
+    /// What ids of workers' own jobs begin with: a publisher's may not.
+    package static let reservedPrefix = "mezzotint."
+
+    /// A source has other bytes, and not all that was stored of it is made anew.
+    package static let changePrefix = "mezzotint.change/"
+
+    package var isOwn: Bool { isOwed || isRefresh || isChange }
+    package var isRefresh: Bool { id.hasPrefix(Self.refreshPrefix) }
+    package var isChange: Bool { id.hasPrefix(Self.changePrefix) }
     package var isOwed: Bool { id.hasPrefix(Self.owedPrefix) }
 }

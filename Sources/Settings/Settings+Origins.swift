@@ -30,6 +30,7 @@ extension Settings {
             package var rate = 0.0
             package var bytesPerSecond = 0
             package var attempts = 0
+            package var freshness = Freshness(floor: .zero, ceiling: .zero)
             package var headers: [OriginHeader] = []
         }
 
@@ -45,6 +46,14 @@ extension Settings {
         }
     }
 
+    /// What a group says of freshness, and of the rest what counts for all hosts.
+    package func freshness(of group: Origins.Group) -> Origins.Freshness {
+        var freshness = origins.freshness
+        if group.freshness.floor > .zero { freshness.floor = group.freshness.floor }
+        if group.freshness.ceiling > .zero { freshness.ceiling = group.freshness.ceiling }
+        return freshness
+    }
+
     /// The groups as URLs are held against them.
     package var originGroups: [OriginGroup] {
         origins.groups.compactMap { try? OriginGroup(name: $0.name, hosts: $0.hosts, hasHeaders: !$0.headers.isEmpty) }
@@ -53,7 +62,7 @@ extension Settings {
     static let originKeys: [SettingKey] = [
         SettingKey(
             "origins.concurrency", \.origins.concurrency, .whole(1...1024),
-            "Fetches at once from one host (scheme, name and port), at most. A host begins with two, gets one more after each round of good answers, and half of it after a failure. Slow jobs have a third of that, and one at least. No host gets more than half of fetch.concurrency."
+            "Fetches at once from one host (scheme, name and port), of all workers together; they need the same setting. A host begins with two, gets one more after each round of good answers, and half of it after a failure. Slow jobs have a third of that, and one at least. No host gets more than half of fetch.concurrency."
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
@@ -91,7 +100,8 @@ extension Settings {
                 "The hosts of the group, at any port: they are treated as one."),
             SettingKey(
                 group, "concurrency", \.concurrency, .whole(0...1024),
-                "Fetches at once from all of them; it begins with a quarter of that. 0: origins.concurrency."),
+                "Fetches at once from all of them, of all workers together; it begins with a quarter of that. 0: origins.concurrency."
+            ),
             SettingKey(
                 group, "rate", \.rate, .rate, "Fetches begun in a second, such as 200/s or 30/m. 0: as they come."),
             SettingKey(
@@ -100,6 +110,12 @@ extension Settings {
             SettingKey(
                 group, "attempts", \.attempts, .whole(0...1000),
                 "How often a job is tried where its host is at fault. 0: for as long as retry.giveUp says."),
+            SettingKey(
+                group, "freshness.floor", \.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
+                "As origins.freshness.floor, for the group. 0s: that."),
+            SettingKey(
+                group, "freshness.ceiling", \.freshness.ceiling, .duration(.zero ... .seconds(3650 * 86_400)),
+                "As origins.freshness.ceiling, for the group. 0s: that."),
             SettingKey(
                 group, "headers", \.headers, .originHeaders,
                 "Headers that its hosts are asked with, and no others: a value, or file:PATH or environment:NAME to read it from. The group's name is part of the keys of its sources then, so publishers need the same settings."
@@ -122,6 +138,12 @@ extension Settings {
             !keys.contains(where: { $0.name == "origins.\(parts[1])" || $0.name.hasPrefix("origins.\(parts[1]).") })
         else { return nil }
         return String(parts[1])
+    }
+
+    /// Whether keys of a group of hosts are below it: `origins.cdn`, `origins.cdn.freshness`.
+    static func isGroup(_ name: String) -> Bool {
+        guard let group = groupName(in: name) else { return false }
+        return name == "origins.\(group)" || groupKeys(group).contains { $0.name.hasPrefix(name + ".") }
     }
 
     /// The table, and what the groups have that are there.

@@ -43,9 +43,7 @@ struct SettingsReader: Sendable {
                     let hasSecret = Settings.keys.contains { $0.isSecret && $0.name.hasPrefix(name + ".") }
                     note(origin, name, "takes a group of keys, " + Self.not(entry.value, isSecret: hasSecret))
                 }
-            } else if Settings.groupName(in: name) != nil, !name.dropFirst(8).contains("."),
-                let inner = entry.value.entries, !inner.isEmpty
-            {
+            } else if Settings.isGroup(name), let inner = entry.value.entries, !inner.isEmpty {
                 read(inner, below: name + ".", path, folder, &seen)
             } else {
                 noteUnknown(name, origin)
@@ -74,18 +72,24 @@ struct SettingsReader: Sendable {
         }
         let name = String(assignment[..<crop])
         let text = String(assignment[assignment.index(after: crop)...])
-        if Settings.key(name) == nil, Settings.groupName(in: name) != nil, text.hasPrefix("{"),
-            let fields = YAMLNode.parse(Array(text.utf8)).root?.entries
-        {
-            for field in fields {
-                let name = "\(name).\(field.key)"
-                if Settings.key(name) == nil { noteUnknown(name, Self.set) }
-                assign(name, field.value, Self.set, folder: nil)
-            }
-            return
+        if Settings.isGroup(name), text.hasPrefix("{"), let fields = YAMLNode.parse(Array(text.utf8)).root?.entries {
+            return set(fields, below: name)
         }
         guard Settings.key(name) != nil else { return noteUnknown(name, Self.set) }
         assign(name, text, Self.set)
+    }
+
+    private mutating func set(_ fields: [YAMLNode.Entry], below group: String) {
+        for field in fields {
+            let name = "\(group).\(field.key)"
+            if Settings.key(name) != nil {
+                assign(name, field.value, Self.set, folder: nil)
+            } else if Settings.isGroup(name), let inner = field.value.entries {
+                set(inner, below: name)
+            } else {
+                noteUnknown(name, Self.set)
+            }
+        }
     }
 
     /// Problems between settings that are each right alone.
@@ -126,10 +130,12 @@ struct SettingsReader: Sendable {
                 origin(name, "fetch.deadlines.whole"), name,
                 "is longer than fetch.deadlines.whole; lower it or raise that.")
         }
-        if settings.origins.freshness.floor > settings.origins.freshness.ceiling {
-            note(
-                origin("origins.freshness.floor", "origins.freshness.ceiling"), "origins.freshness.floor",
-                "is longer than origins.freshness.ceiling; lower it or raise that.")
+        let all = settings.origins.freshness
+        for (name, freshness) in [("origins", all)]
+            + settings.origins.groups.map({ ("origins." + $0.name, settings.freshness(of: $0)) })
+        where freshness.floor > freshness.ceiling && (freshness != all || name == "origins") {
+            let (floor, ceiling) = (name + ".freshness.floor", name + ".freshness.ceiling")
+            note(origin(floor, ceiling), floor, "is longer than \(ceiling); lower it or raise that.")
         }
         for problem in inspect(settings) { note(origins[problem.key] ?? .standard, problem.key, problem.message) }
     }

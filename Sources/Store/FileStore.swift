@@ -19,6 +19,8 @@ package final class FileStore: BlobStore {
     let originals: BlobFolder
     var root: String { variants.root }
     let pool: BlockingPool
+    /// Of its own: what is stored already must not wait for what is written.
+    private let looks = BlockingPool("store look", threads: 1)
     /// For looks, which are the largest part of a stored job's cost: the way to the root is a third of theirs.
     private let directory = RecentDirectory()
     /// Whether the disk of a directory has room for blobs: others may need what is left of it.
@@ -97,6 +99,10 @@ package final class FileStore: BlobStore {
         }
         // Asked again by its whole name: the directory may have been another one's until a moment ago.
         return folders(of: location).allSatisfy { isGone(at: $0.path(location), bytes: bytes) }
+    }
+
+    package func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int] {
+        await looks.run { [self] in blobs.indices.filter { isGone(blobs[$0].location, bytes: blobs[$0].bytes) } }
     }
 
     private func isGone(at path: String, bytes: Int) -> Bool {

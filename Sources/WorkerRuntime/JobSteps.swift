@@ -175,6 +175,10 @@ extension Worker {
                 _ = try await append([event], of: flight)
             }
         }
+        if var debt = task.debt {
+            debt.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
+            _ = try await append([debt.newRecord(at: now, signedBy: configuration.keys)], of: flight)
+        }
         if let fetched = task.fetched {
             let source = fetched.row.kept(at: original, fetched.picture)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))

@@ -58,10 +58,11 @@ extension Outbox {
             var isAnswer = true
             switch answer.disposition {
             case .outcome(let outcome):
-                count = Counters.Answer(outcome)
+                // What sees to the rest of a change is part of the job that found it.
+                count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, by: &json))
             case .owing(let outcome, let debt):
-                if let debt { records.append(debt.newRecord(of: record, at: answer.at, signedBy: keys)) }
+                if let debt { records.append(debt.newRecord(at: answer.at, signedBy: keys)) }
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .paid(let outcome):
                 records += outcome.refreshed(partition: record.partition)
@@ -82,6 +83,9 @@ extension Outbox {
                     partition: record.partition, at: answer.at)
                 if let signature = record.signature {
                     again.headers.append(RecordHeader(EventHeader.signature, signature))
+                }
+                if let change = record.headers[EventHeader.change] {
+                    again.headers.append(RecordHeader(EventHeader.change, change))
                 }
                 records.append(again)
             case .rekey(let job):
@@ -132,9 +136,7 @@ extension Outbox.Answer {
 
 extension Debt {
     /// Through a retry topic, signed where workers take signed jobs alone.
-    ///
-    /// - Parameter record: of the job that was answered.
-    fileprivate func newRecord(of record: Record, at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
+    func newRecord(at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
         let body = job.body
         let note = RetryNote(
             job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
@@ -145,6 +147,7 @@ extension Debt {
         if let keys {
             again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body))
         }
+        if let change { again.headers.append(change.header) }
         return again
     }
 }

@@ -36,8 +36,9 @@ final class OwnedPartition {
     /// What was read of each tier and is not due.
     var heads: [Topic: DelayHead] = [:]
     /// By topic: whether its log is still the one that is read.
-    var watches: [Topic: LogWatch] = Dictionary(
-        uniqueKeysWithValues: (Topic.worked + [.variants]).map { ($0, LogWatch()) })
+    var watches = ByTopic(repeating: LogWatch())
+    /// Topics whose logs are watched.
+    static let watched = Topic.worked + [.variants]
     /// How far the changelog was read when it was last looked at.
     var readAtLook: Int64?
     var ledger: ProgressLedger
@@ -101,6 +102,7 @@ final class OwnedPartition {
     /// Another index takes the place of one that is damaged, of another changelog (`isOfAnother`), or awaited.
     func restart(_ index: any VariantIndex, isOfAnother: Bool = false) {
         self.index = index
+        snapshots = SnapshotCache()
         unproven = index.checkpoint?.anchors
         lifecycle.rebuild(from: index.position ?? 0, isOfAnother: isOfAnother)
         (isStuck, unfolded, heldAnchors, readAtLook) = (false, nil, ChangelogAnchors(), nil)
@@ -125,9 +127,9 @@ final class OwnedPartition {
 
     /// How many more records of a topic may be taken up.
     func room(_ topic: Topic, readAhead: Int) -> Int {
-        Self.room(
-            unfinished: state.unfinished(topic) - state.waiting(topic), answered: outbox.count(topic),
-            span: state.span(topic), readAhead: readAhead)
+        let reading = state.reading(topic)
+        return Self.room(
+            unfinished: reading.unfinished, answered: outbox.count(topic), span: reading.span, readAhead: readAhead)
     }
 
     /// A job that waits long for its permit must not let the committable offset's span grow for ever behind it. Those that wait in

@@ -11,7 +11,7 @@ internal import VariantSpec
 /// A look that began after a record was appended is as good for it as one now: the record is not told which of the two
 /// came first. Rows that are folded meanwhile end it (`forget`).
 struct SnapshotCache {
-    private struct Entry {
+    struct Look: Sendable {
         /// All rows, less those of `asked` whose blobs are gone.
         var snapshot: SourceSnapshot
         var asked: [VariantSpec]
@@ -19,16 +19,21 @@ struct SnapshotCache {
         let at: Moment
     }
 
-    private var recent: [SourceKey: Entry] = [:]
+    private var recent: [SourceKey: Look] = [:]
     /// Of the generation before: what nobody asks for again goes with it.
-    private var older: [SourceKey: Entry] = [:]
+    private var older: [SourceKey: Look] = [:]
+    /// Of the sources of a slice of records, made ahead of its jobs. Those that come once go with the slice.
+    private var ahead: [SourceKey: Look] = [:]
+    private var seen = SeenBefore()
+    /// By topic, the sources whose rows have changed since looks for a slice of its records began.
+    private var changed: [Topic: Set<SourceKey>] = [:]
     /// When the last look began, monotonic milliseconds.
     private var last: Int64 = 0
 
     /// Sources of one generation: a slice of records has no more.
     private static let limit = 256
     /// In milliseconds; bounds what a producer's slow clock can do.
-    private static let age: Int64 = 1_000
+    fileprivate static let age: Int64 = 1_000
 
     /// What is stored of the pending job's source, less the wanted variants whose blobs are gone.
     mutating func snapshot(
@@ -36,28 +41,57 @@ struct SnapshotCache {
         read: () throws(IndexFailure) -> SourceSnapshot
     ) throws(IndexFailure) -> SourceSnapshot {
         let source = pending.job.source
-        var entry: Entry
-        if let known = recent[source] ?? older[source], pending.record.timestamp < known.at.wall,
-            now.monotonic - known.at.monotonic < Self.age
-        {
-            entry = known
+        var look: Look
+        // Its slice was read before the look began, whatever its producer's clock said.
+        if let known = ahead[source], known.isYoung(at: now) {
+            look = known
+            if seen.note(source.word) { keep(look, of: source) }
+        } else if let known = recent[source] ?? older[source], known.isGood(for: pending.record, at: now) {
+            look = known
         } else {
-            entry = Entry(snapshot: try read(), asked: [], at: now)
+            look = Look(snapshot: try read(), asked: [], at: now)
             last = now.monotonic
         }
-        if entry.asked == pending.job.variants { return entry.snapshot }
+        if look.asked == pending.job.variants { return look.snapshot }
         // What `auto` becomes is not chosen yet: it may be any of them.
         let isOpen = pending.job.variants.contains(where: \.isAuto)
-        let wanted = isOpen ? pending.job.variants + entry.snapshot.variants.map(\.spec) : pending.job.variants
-        let new = wanted.filter { !entry.asked.contains($0) }
-        guard !new.isEmpty else { return entry.snapshot }
-        entry.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location, $0.bytes) }
+        let wanted = isOpen ? pending.job.variants + look.snapshot.variants.map(\.spec) : pending.job.variants
+        let new = wanted.filter { !look.asked.contains($0) }
+        guard !new.isEmpty else { return look.snapshot }
+        look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location, $0.bytes) }
         // The very same array as the next jobs of a burst have.
-        if entry.asked.isEmpty, !isOpen { entry.asked = wanted } else { entry.asked += new }
-        if recent.count >= Self.limit { (older, recent) = (recent, Dictionary(minimumCapacity: Self.limit)) }
-        recent[source] = entry
-        return entry.snapshot
+        if look.asked.isEmpty, !isOpen { look.asked = wanted } else { look.asked += new }
+        ahead[source] = nil
+        keep(look, of: source)
+        return look.snapshot
     }
+
+    private mutating func keep(_ look: Look, of source: SourceKey) {
+        last = max(last, look.at.monotonic)
+        if recent.count >= Self.limit { (older, recent) = (recent, Dictionary(minimumCapacity: Self.limit)) }
+        recent[source] = look
+    }
+
+    /// Looks for a slice of records begin: of sources of which none is known that is good for them.
+    mutating func beginAhead(_ topic: Topic, _ records: [Record], at now: Moment) -> Set<SourceKey> {
+        changed[topic] = []
+        var sources: Set<SourceKey> = []
+        for record in records {
+            guard case .job(let source)? = RecordKey(record.key), !sources.contains(source) else { continue }
+            if let known = recent[source] ?? older[source], known.isGood(for: record, at: now) { continue }
+            sources.insert(source)
+        }
+        return sources
+    }
+
+    /// The slice's jobs are taken up next, by these looks; where rows changed meanwhile, by others.
+    mutating func useAhead(_ topic: Topic, _ looks: [SourceKey: Look]) {
+        guard let changed = changed.removeValue(forKey: topic) else { return }
+        ahead = looks
+        for source in changed { ahead[source] = nil }
+    }
+
+    mutating func endAhead() { ahead = [:] }
 
     /// Rows are let go when the burst is over. `now` is monotonic.
     mutating func tick(_ now: Int64) {
@@ -65,5 +99,16 @@ struct SnapshotCache {
     }
 
     /// Rows of the source have changed.
-    mutating func forget(_ source: SourceKey) { (recent[source], older[source]) = (nil, nil) }
+    mutating func forget(_ source: SourceKey) {
+        (recent[source], older[source], ahead[source]) = (nil, nil, nil)
+        for topic in changed.keys { changed[topic]?.insert(source) }
+    }
+}
+
+extension SnapshotCache.Look {
+    fileprivate func isGood(for record: Record, at now: Moment) -> Bool {
+        record.timestamp < at.wall && isYoung(at: now)
+    }
+
+    fileprivate func isYoung(at now: Moment) -> Bool { now.monotonic - at.monotonic < SnapshotCache.age }
 }

@@ -13,6 +13,8 @@ package struct StandstillWatch: Sendable {
         case fetch = "fetched"
         case render = "rendered"
         case store = "stored"
+        /// Of the sources of a slice of records: a file system that hangs holds back the partition's jobs.
+        case look = "looked up"
     }
 
     /// Each source's step, and when it began, by `clock`.

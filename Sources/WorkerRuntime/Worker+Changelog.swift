@@ -9,9 +9,8 @@ internal import Telemetry
 extension Worker {
     /// Asks, when it is time, whether the changelog is still the one that the index folds.
     func lookAtChangelog(of owned: OwnedPartition) {
-        guard !owned.isLeaving, let watch = owned.watches[.variants],
-            owned.watches[.variants]?.beginLook(at: monotonic) == true
-        else { return }
+        let watch = owned.watches[.variants]
+        guard !owned.isLeaving, owned.watches[.variants].beginLook(at: monotonic) else { return }
         let end = max(owned.lifecycle.folded, owned.lifecycle.restoreEnd)
         let progress = TopicProgress(next: end, anchor: watch.readsAnchor ? watch.anchor : nil)
         looks.append(
@@ -24,14 +23,14 @@ extension Worker {
         var progress = look.progress
         // Compaction may have taken the record away.
         if sight.timestamp == nil { progress?.anchor = nil }
-        var why = owned.watches[.variants]?.proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
+        var why = owned.watches[.variants].proof ?? progress?.breakIn(sight.bounds, anchored: sight.timestamp)
         // A reader goes on in silence behind what was removed.
         if let read = owned.readAtLook, read < sight.bounds.lowerBound {
             why = why ?? .later(start: sight.bounds.lowerBound, read: read)
         }
         if let why { return try restart(owned, in: sight.bounds, why) }
         owned.readAtLook = max(owned.lifecycle.folded, owned.lifecycle.changelogStart)
-        owned.watches[.variants]?.found(at: monotonic)
+        owned.watches[.variants].found(at: monotonic)
         owned.readable.insert(.variants)
     }
 
@@ -41,14 +40,14 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         let left = owned.isRestored ? 0 : owned.lifecycle.rowsLeft
         do throws(IndexFailure) { try owned.restart(in: changelog) } catch {
-            owned.watches[.variants]?.suspect(why)
-            owned.watches[.variants]?.failed(at: monotonic)
+            owned.watches[.variants].suspect(why)
+            owned.watches[.variants].failed(at: monotonic)
             if case .corrupt = error { rebuild(owned, error) } else { note(error) }
             return
         }
         restore.leave(left)
         restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
-        owned.watches[.variants]?.begin(anchor: nil, at: monotonic)
+        owned.watches[.variants].begin(anchor: nil, at: monotonic)
         feed(.fencedAgain(changelog.lowerBound), to: owned)
         try ports.consumer.rewind(.variants, owned.id, to: changelog.lowerBound)
         owned.readable.insert(.variants)
@@ -84,10 +83,10 @@ extension Worker {
                     continue
                 }
                 note(failure)
-            } catch let failure as IndexFailure {
-                if case .corrupt = failure { return rebuild(owned, failure) }
-                note(failure)
-            } catch {}
+            } catch {
+                if case .corrupt = error { return rebuild(owned, error) }
+                note(error)
+            }
             await ports.time.sleep(for: .milliseconds(500))
         }
     }

@@ -15,7 +15,7 @@ extension Worker {
         guard let slice = owned.unfolded else {
             let records = try ports.consumer.drain(.variants, owned.id, limit: 2_048)
             if let last = records.last {
-                owned.watches[.variants]?.receive(last.offset, appended: last.timestamp, at: monotonic)
+                owned.watches[.variants].receive(last.offset, appended: last.timestamp, at: monotonic)
             }
             // Only none means that there is no more: a read also ends at a number of bytes.
             if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }

@@ -1,9 +1,11 @@
+internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Partition
 internal import Ports
 internal import Records
 internal import Telemetry
+internal import VariantSpec
 
 /// Indexes are disposable: what is damaged or of another changelog is made anew from the changelog.
 extension Worker {
@@ -160,5 +162,43 @@ extension Worker {
             logger.error("\(error)", ["code": .string(error.code), "partition": .string("\(owned.id)")])
             return SourceSnapshot()
         }
+    }
+
+    /// What the index holds of the sources of a slice of records; nil if that cannot be told.
+    func rowsAhead(of records: [Record], _ topic: Topic, _ owned: OwnedPartition) -> PackedSnapshots? {
+        let sources = owned.snapshots.beginAhead(topic, records, at: moment)
+        if sources.isEmpty { return nil }
+        do throws(IndexFailure) { return try owned.index.packedSnapshots(of: sources) } catch {
+            // Other failures are told when the jobs are looked up.
+            if case .corrupt = error { rebuild(owned, error) }
+            return nil
+        }
+    }
+
+    /// Looks for a slice's jobs, ahead of them and not on the thread that decides: to look at files is most of what a stored
+    /// job costs whose source comes once. Where a file is gone, or none is chosen yet, the job is looked up by itself.
+    nonisolated func lookAhead(
+        _ events: [PartitionEvent], _ rows: PackedSnapshots?, at begun: Moment
+    ) async -> [SourceKey: SnapshotCache.Look] {
+        guard let snapshots = rows?() else { return [:] }
+        var looks: [SourceKey: SnapshotCache.Look] = [:]
+        looks.reserveCapacity(snapshots.count)
+        var blobs: [(location: String, bytes: Int)] = []
+        var sources: [SourceKey] = []
+        for case .arrived(let pending) in events {
+            let (source, wanted) = (pending.job.source, pending.job.variants)
+            guard looks[source] == nil, let snapshot = snapshots[source], !wanted.contains(where: \.isAuto) else {
+                continue
+            }
+            looks[source] = SnapshotCache.Look(snapshot: snapshot, asked: wanted, at: begun)
+            let rows = snapshot.variants
+            for place in rows.indices where wanted.contains(rows[place].spec) {
+                blobs.append((rows[place].location, rows[place].bytes))
+                sources.append(source)
+            }
+        }
+        if blobs.isEmpty { return looks }
+        for place in await ports.store.gone(among: blobs) { looks[sources[place]] = nil }
+        return looks
     }
 }

@@ -71,12 +71,15 @@ extension Worker: LogListener {
         // A third of a stored job's cost is to read its record: another core does it, one slice of a topic at a time, so
         // that offsets stay in order.
         owned.decoding.insert(topic)
+        watch.begin(.look, of: .slice(of: topic, owned.id))
         // Lent, or what it learns there would be written to a copy.
         let lent = exchange(&owned.readings[topic.ordinal], with: RecentReadings())
+        let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
         tasks.yield { [taken = records, owner = owned.ownership] in
             var readings = lent
             let events = taken.map { self.takeUp($0, &readings) }
-            await self.arrive(events, readings, topic, owner)
+            let looks = await self.lookAhead(events, rows, at: begun)
+            await self.arrive(events, looks, readings, topic, owner)
         }
     }
 
@@ -114,11 +117,15 @@ extension Worker: LogListener {
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
     /// owner.
     private func arrive(
-        _ events: [PartitionEvent], _ readings: RecentReadings, _ topic: Topic, _ owner: Ownership
+        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: RecentReadings,
+        _ topic: Topic, _ owner: Ownership
     ) {
+        watch.end(.slice(of: topic, owner.partition))
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.decoding.remove(topic)
         owned.readings[topic.ordinal] = readings
+        owned.snapshots.useAhead(topic, looks)
+        defer { owned.snapshots.endAhead() }
         guard phase.isRunning, !owned.isLeaving else { return }
         let moment = moment
         for (place, event) in events.enumerated() {
@@ -145,7 +152,7 @@ extension Worker: LogListener {
         guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
-                && !$0.state.hasFlights && $0.watches.values.allSatisfy(\.isOpen) && $0.ledger.isIdle
+                && !$0.state.hasFlights && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle
                 && isIdle($0, for: patience)
         }
     }
@@ -201,5 +208,12 @@ extension LogFailure {
         case .unreadable, .topics: true
         default: false
         }
+    }
+}
+
+extension FlightID {
+    /// By which a slice of a topic's records is watched: no flight has such a number.
+    fileprivate static func slice(of topic: Topic, _ partition: PartitionID) -> FlightID {
+        FlightID(partition, -1 - topic.ordinal)
     }
 }

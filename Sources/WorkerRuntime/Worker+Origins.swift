@@ -14,14 +14,41 @@ struct OriginBoard: Sendable {
     /// What was last written, by host, less its time.
     var told: [OriginHost: OriginRow] = [:]
 
-    /// Other workers that ask a host, and when that was last heard, monotonic milliseconds.
-    var others: [OriginHost: [String: Int64]] = [:]
+    /// When a partition last came, monotonic milliseconds.
+    var assignedAt: Int64 = 0
+    /// Rows of slots are on their way: their partitions stay until they are there.
+    var isPassing = false
+    /// Workers that want a slot of a host, and when that was first and last heard, monotonic milliseconds.
+    private var wishes: [OriginHost: [String: (wish: HostSlots.Wish, heardAt: Int64)]] = [:]
 
     static let interval: Int64 = 1_000
     /// Those that are not asked as usual are told of again, or they would be taken for gone.
     static let refresh: Int64 = OriginSummary.freshness / 3
     /// At once.
     static let rows = 256
+    /// Rows that cannot be read hold back fetches no longer than this, milliseconds: slots are at home then.
+    static let patience: Int64 = 10_000
+    private static let wishedHosts = 4_096
+
+    mutating func hear(_ row: OriginRow, of host: OriginHost, at now: Int64) {
+        guard let partition = row.partition else {
+            wishes[host]?[row.by] = nil
+            if wishes[host]?.isEmpty == true { wishes[host] = nil }
+            return
+        }
+        guard wishes[host] != nil || wishes.count < Self.wishedHosts else { return }
+        let since = wishes[host]?[row.by]?.wish.since ?? now
+        wishes[host, default: [:]][row.by] = (HostSlots.Wish(host, for: partition, since: since), now)
+    }
+
+    /// Those that were heard of lately: a worker that is gone wants nothing.
+    mutating func heard(at now: Int64) -> [HostSlots.Wish] {
+        for (host, heard) in wishes {
+            let live = heard.filter { now - $0.value.heardAt < OriginSummary.freshness }
+            wishes[host] = live.isEmpty ? nil : live
+        }
+        return wishes.values.flatMap { $0.values.map(\.wish) }
+    }
 }
 
 extension Worker {
@@ -35,9 +62,13 @@ extension Worker {
 
     /// What the log does not take or give now is tried again in a second: all goes on without it.
     private func shareOrigins() async {
-        let isFirst = board.next == nil
-        if let rows = try? await newRows() { for row in rows { apply(row, isOld: isFirst) } }
-        shareOut()
+        let (isFirst, assigned) = (board.next == nil, assignments)
+        if let rows = try? await newRows() {
+            for row in rows { apply(row, isOld: isFirst) }
+            if assigned == assignments { scheduler.knowSlots() }
+        } else if monotonic - board.assignedAt >= OriginBoard.patience {
+            scheduler.knowSlots()
+        }
         let rows = rowsToTell()
         if !rows.isEmpty {
             let results = await ports.log.append(rows.map { $0.newRecord() })
@@ -45,12 +76,40 @@ extension Worker {
                 board.told[OriginHost(group: row.host)] = row
             }
         }
+        await passSlots()
         board.isSharing = false
         settle()
     }
 
+    /// Written as owner of the partition where the slot stands: refused if that is another's by now.
+    private func passSlots() async {
+        board.isPassing = true
+        for pass in scheduler.pass(board.heard(at: monotonic), at: monotonic) {
+            // Partitions may have gone and come back meanwhile.
+            guard scheduler.isPassing(pass.slot, to: pass.to), let owner = partitions[pass.from]?.ownership else {
+                continue
+            }
+            let row = OriginRow(host: pass.slot.host.description, slot: pass.slot.number, at: pass.to, at: now)
+            let results = await ports.log.append([row.newRecord()], as: owner)
+            // One that is not known to be there is written again.
+            if results.first?.offset != nil { scheduler.move(pass.slot, to: pass.to, at: monotonic) }
+        }
+        board.isPassing = false
+    }
+
+    /// Of hosts' ceilings this worker has what belongs to its partitions.
+    func ownSlots() {
+        guard configuration.tellsOrigins else { return }
+        scheduler.own(Set(partitions.keys), of: ports.log.partitionCount)
+    }
+
     private func newRows() async throws(LogFailure) -> [OriginRow] {
         let bounds = try await ports.log.bounds(.origins, OriginRow.partition)
+        if let next = board.next, next > bounds.upperBound {
+            // The log was recreated, or lost its end.
+            board.next = nil
+            scheduler.forgetSlots()
+        }
         var next = max(board.next ?? bounds.lowerBound, bounds.lowerBound)
         var rows: [OriginRow] = []
         while next < bounds.upperBound {
@@ -66,13 +125,15 @@ extension Worker {
     /// Others' blocks are this worker's, too; and whatever somebody wants is done.
     private func apply(_ row: OriginRow, isOld: Bool) {
         let host = OriginHost(group: row.host)
-        guard row.by != configuration.owner else { return }
-        if !row.isOperators {
-            // Clocks differ: only what was there before is judged by its time.
-            let isLive = row.inFlight + row.waitingFast + row.waitingSlow > 0
-            let isFresh = !isOld || now - row.at < OriginSummary.freshness
-            board.others[host, default: [:]][row.by] = isLive && isFresh ? monotonic : nil
+        if let slot = row.slot {
+            if let partition = row.partition {
+                scheduler.move(HostSlots.Slot(host, slot), to: partition, at: monotonic)
+            }
+            return
         }
+        guard row.by != configuration.owner else { return }
+        // Clocks differ: only what was there before is judged by its time.
+        if !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
         if row.state == .open, row.isOperators {
             scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
             if row.at <= now { tell(host) }
@@ -84,53 +145,55 @@ extension Worker {
         }
     }
 
-    /// A host's ceiling is the cluster's: workers that ask it have equal parts.
-    private func shareOut() {
-        for (host, others) in board.others {
-            let live = others.filter { monotonic - $0.value < OriginSummary.freshness }
-            board.others[host] = live.isEmpty ? nil : live
-            scheduler.share(host, among: 1 + live.count)
-        }
-    }
-
     func rowsToTell() -> [OriginRow] {
         var waiting: [OriginHost: [Lane: Int]] = [:]
         for owned in partitions.values {
             for (host, lanes) in owned.state.jobsAway { waiting[host, default: [:]].merge(lanes, uniquingKeysWith: +) }
         }
-        for seat in scheduler.seats.values where seat.waits == .fetch {
+        let away = Set(waiting.keys)
+        var wanting: [OriginHost: PartitionID] = [:]
+        for (flight, seat) in scheduler.seats where seat.waits == .fetch {
             waiting[seat.host, default: [:]][seat.lane, default: 0] += 1
+            wanting[seat.host] = min(wanting[seat.host] ?? flight.partition, flight.partition)
         }
-        var rows: [OriginRow] = []
-        for (host, origin) in scheduler.origins where rows.count < OriginBoard.rows {
-            let row = row(of: host, origin, waiting[host] ?? [:])
+        board.told = board.told.filter { scheduler.origins[$0.key] != nil }
+        var rows: [(row: OriginRow, toldAt: Int64)] = []
+        for (host, origin) in scheduler.origins {
+            var row = row(of: host, origin, waiting[host] ?? [:], isAway: away.contains(host))
+            if origin.slots == 0, !origin.isClosed(at: monotonic) { row.partition = wanting[host] }
             guard var told = board.told[host] else {
-                rows.append(row)
+                rows.append((row, .min))
                 continue
             }
-            let age = row.at - told.at
+            let toldAt = told.at
             told.at = row.at
-            if told != row || (age >= OriginBoard.refresh && (row.state != .open || row.inFlight > 0)) {
-                rows.append(row)
-            }
+            let isLive = row.state != .open || row.inFlight > 0 || row.partition != nil
+            if told != row || (row.at - toldAt >= OriginBoard.refresh && isLive) { rows.append((row, toldAt)) }
         }
-        return rows
+        // Of more than go at once those first of which nothing was told for longest.
+        if rows.count > OriginBoard.rows { rows.sort { $0.toldAt < $1.toldAt } }
+        return rows.prefix(OriginBoard.rows).map(\.row)
     }
 
-    private func row(of host: OriginHost, _ origin: OriginState, _ waiting: [Lane: Int]) -> OriginRow {
+    private func row(
+        of host: OriginHost, _ origin: OriginState, _ waiting: [Lane: Int], isAway: Bool
+    ) -> OriginRow {
         var row = OriginRow(host: host.description, by: configuration.owner, at: now)
         let trouble: OriginState.Trouble?
         switch origin.phase {
         case .open: (row.state, trouble) = (origin.slowed == nil ? .open : .slowed, origin.slowed?.trouble)
         case .blocked(let until):
             (row.state, trouble) = (.blocked, origin.trouble)
-            // To the second: what is told of again must be the same.
-            row.until = (now + max(0, until - monotonic)) / 1_000 * 1_000
+            // To the second, and though it is over: what is told of again must be the same.
+            row.until = max(0, now + until - monotonic) / 1_000 * 1_000
         case .probing: (row.state, trouble) = (.probing, origin.trouble)
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
         (row.limit, row.inFlight) = (origin.share, origin.inUse.all)
         (row.waitingFast, row.waitingSlow) = (waiting[.fast] ?? 0, waiting[.slow] ?? 0)
+        if row.waitingFast + row.waitingSlow > 0 {
+            row.heldBy = origin.holding(isSlow: row.waitingFast == 0, at: monotonic) ?? (isAway ? .readAhead : nil)
+        }
         if let counts = counters.hosts[host] {
             (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)
         }

@@ -21,8 +21,10 @@ extension Worker {
             let owned = OwnedPartition(
                 partition, epoch: epoch, index: index, state: state, changelog: changelog,
                 kept: keptProgress.removeValue(forKey: partition), ledger: ProgressLedger(nil, at: monotonic))
-            owned.watches[.variants]?.begin(anchor: nil, at: monotonic)
+            owned.watches[.variants].begin(anchor: nil, at: monotonic)
             partitions[partition] = owned
+            (board.sharedAt, board.assignedAt) = (.min / 2, monotonic)
+            ownSlots()
             restore.begin(owned.lifecycle.rowsLeft, at: monotonic)
             // Nothing to read means that nothing is said to be readable.
             if start >= changelog.upperBound { noteRestored(owned) }
@@ -100,7 +102,7 @@ extension Worker {
     /// Lets go of the partitions that have nothing under way any more, with a last word on how far they came.
     func finishLeaving() {
         for owned in partitions.values
-        where owned.isLeaving && owned.ledger.isIdle {
+        where owned.isLeaving && owned.ledger.isIdle && !board.isPassing {
             if owned.state.isUnderWay || !owned.outbox.isEmpty {
                 // It may end without a last word, and that is not the end of its worker.
                 if owned.ledger.blames { name(owned) }
@@ -120,6 +122,7 @@ extension Worker {
             if !owned.state.isAtWork(flight) { scheduler.forget(flight) }
         }
         scheduler.closeLog(of: partition)
+        ownSlots()
         keptProgress[partition] = KeptProgress(
             topics: progress(of: owned), row: owned.ledger.written ?? owned.left,
             isOwn: owned.ledger.written != nil)

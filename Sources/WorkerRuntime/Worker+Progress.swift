@@ -11,10 +11,10 @@ extension Worker {
     func look(at owned: OwnedPartition) {
         lookAtChangelog(of: owned)
         guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
-        for topic in Topic.worked where owned.watches[topic]?.beginLook(at: monotonic) == true {
+        for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
             var progress = isFirst ? owned.inherited(topic) : progress(topic, owned)
-            if !isFirst, owned.watches[topic]?.readsAnchor == false { progress?.anchor = nil }
+            if !isFirst, !owned.watches[topic].readsAnchor { progress?.anchor = nil }
             looks.append(
                 LogLook(
                     owner: owned.ownership, progress: progress, isFirst: isFirst,
@@ -40,7 +40,7 @@ extension Worker {
         for (look, sight) in found {
             guard let owned = partitions[look.owner.partition], owned.ownership == look.owner else { continue }
             do throws(LogFailure) { try looked(look, try sight.get(), owned) } catch {
-                owned.watches[look.point.topic]?.failed(at: monotonic)
+                owned.watches[look.point.topic].failed(at: monotonic)
                 note(error, ["code": .string(error.code), "partition": .string("\(owned.id)")])
             }
         }
@@ -50,11 +50,11 @@ extension Worker {
 
     private func looked(_ found: LogLook, _ sight: LogSight, _ owned: OwnedPartition) throws(LogFailure) {
         let topic = found.point.topic
-        if owned.watches[topic]?.isOutdated() == true { return look(at: owned) }
+        if owned.watches[topic].isOutdated() { return look(at: owned) }
         if topic == .variants { return try lookedAtChangelog(found, sight, owned) }
-        let proof = owned.watches[topic]?.proof
+        let proof = owned.watches[topic].proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
-            owned.watches[topic]?.found(at: monotonic)
+            owned.watches[topic].found(at: monotonic)
             // What was finished while the log was suspected.
             if let next = owned.state.committable(topic), next > ports.consumer.committed(topic, owned.id) ?? -1 {
                 commit(topic, below: next, of: owned)
@@ -83,7 +83,7 @@ extension Worker {
             topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits)
         owned.answers?.drop(topic)
         owned.heads[topic] = nil
-        owned.watches[topic]?.begin(anchor: start.anchor, at: monotonic)
+        owned.watches[topic].begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
     }
 
@@ -116,9 +116,9 @@ extension Worker {
     /// Reading failed: nothing more is taken up before the log was looked at.
     func suspect(_ topic: Topic, _ owned: OwnedPartition, _ failure: LogFailure) {
         if case .recreated(_, _, let why) = failure {
-            owned.watches[topic]?.suspect(why)
+            owned.watches[topic].suspect(why)
         } else {
-            owned.watches[topic]?.suspect()
+            owned.watches[topic].suspect()
             note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         }
         look(at: owned)
@@ -128,17 +128,15 @@ extension Worker {
     func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
         var topics: [Topic: TopicProgress] = [:]
         for topic in Topic.worked {
-            let isKnown = owned.isOpen(topic) && owned.state.progress(topic) != nil
-            topics[topic] = isKnown ? progress(topic, owned) : owned.inherited(topic)
+            topics[topic] = (owned.isOpen(topic) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
         }
         return topics
     }
 
     private func progress(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
-        var progress = owned.state.progress(topic)
-        progress?.committed = ports.consumer.committed(topic, owned.id)
-        progress?.anchor = owned.watches[topic]?.anchor
-        progress?.last = owned.watches[topic]?.last
+        guard var progress = owned.state.progress(topic) else { return nil }
+        progress.committed = ports.consumer.committed(topic, owned.id)
+        (progress.anchor, progress.last) = (owned.watches[topic].anchor, owned.watches[topic].last)
         return progress
     }
 
@@ -265,7 +263,7 @@ struct LogLook: Sendable {
 }
 
 extension OwnedPartition {
-    func isOpen(_ topic: Topic) -> Bool { watches[topic]?.isOpen ?? true }
+    func isOpen(_ topic: Topic) -> Bool { watches[topic].isOpen }
 
     /// What earlier owners left of a topic.
     func inherited(_ topic: Topic) -> TopicProgress? {
@@ -276,7 +274,7 @@ extension OwnedPartition {
     /// Records came: they belong to the log that is read now.
     func note(_ records: inout [Record], of topic: Topic, at now: Int64) {
         guard let last = records.last else { return }
-        watches[topic]?.receive(last.offset, appended: last.timestamp, at: now)
+        watches[topic].receive(last.offset, appended: last.timestamp, at: now)
         let incarnation = state.incarnation(topic)
         guard incarnation > 0 else { return }
         for place in records.indices { records[place].incarnation = incarnation }

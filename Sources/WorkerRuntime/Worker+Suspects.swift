@@ -38,11 +38,15 @@ extension Worker {
                 owned.naming.waiting.append((kind, flight))
                 owned.naming.since = owned.naming.since ?? monotonic
             } else {
-                feed(.granted(kind, flight), to: owned)
+                feed(granted(kind, flight), to: owned)
             }
         }
         for (flight, hold) in scheduler.takeHeld(at: moment) { feed(.held(flight, hold)) }
         for owned in partitions.values where !owned.naming.waiting.isEmpty { name(owned) }
+    }
+
+    private func granted(_ kind: PermitKind, _ flight: FlightID) -> PartitionEvent {
+        .granted(kind, flight, heldBy: kind == .fetch ? scheduler.seats[flight]?.heldBy : nil)
     }
 
     /// A row that names what is under way and what waits to begin, unless another is on its way.
@@ -62,7 +66,7 @@ extension Worker {
         owned.naming.underWay = []
         owned.naming.since = owned.naming.waiting.isEmpty ? nil : monotonic
         // Some may have been given up meanwhile.
-        for (kind, flight) in grants where scheduler.holds(kind, flight) { feed(.granted(kind, flight), to: owned) }
+        for (kind, flight) in grants where scheduler.holds(kind, flight) { feed(granted(kind, flight), to: owned) }
     }
 
     /// The log does not take the row: the flights end as those do whose rows it does not take.

@@ -134,7 +134,10 @@ package actor Worker {
     /// Flights that are being stored: their pictures take memory and files that no permit counts, so a disk slower than the
     /// renderers holds back what is begun. Those that are announced count for their partition alone.
     var isStoreFull: Bool {
-        underWay - scheduler.running(.fetch) - scheduler.running(.render) - scheduler.announcements >= Self.storingLimit
+        // Seldom are so many under way at all, and the scheduler is asked at every step.
+        underWay >= Self.storingLimit
+            && underWay - scheduler.running(.fetch) - scheduler.running(.render) - scheduler.announcements
+                >= Self.storingLimit
     }
     private static let storingLimit = 128
 
@@ -154,7 +157,7 @@ package actor Worker {
     private func turn() {
         isTurnDue = false
         guard !phase.isEnded else { return }
-        for owned in partitions.values { read(owned) }
+        for owned in partitions.values where !owned.readable.isEmpty { read(owned) }
         settle()
     }
 

@@ -115,19 +115,29 @@ struct HostTests {
         let place = try place("log.partitions=1", "worker.readAhead=64")
         let hanging = try LocalOrigin()
         let gate = Gate()
-        let count = 300
+        let count = 2_000
         for number in 0..<count { hanging.serve("/\(number).png", .gated(gate, picture)) }
         place.origin.serve("/a.png", picture)
         try place.publish((0..<count).map { (hanging.url("/\($0).png"), ["24x24-q80.webp"], .fast) }, id: "flood")
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "healthy")
         let worker = try place.worker(
             "origins.concurrency=6", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        await worker.says("The worker runs")
+        let begun = ContinuousClock.now
+        try await eventually { place.origin.requestCount == 1 }
+        #expect(ContinuousClock.now - begun < .seconds(2))
         try await eventually { try await place.outcomes().map(\.job) == ["healthy-0"] }
         #expect(hanging.requestCount <= 6)
+        let host = "http://127.0.0.1:\(hanging.port)"
+        try await eventually {
+            try place.run("lag").lines.contains { $0.hasPrefix(host) && $0.contains("limit") }
+        }
         gate.open()
         let summary = try Summary(try await worker.ended())
         #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)
         #expect(hanging.requestCount == count)
+        let holds = try await place.outcomes().map { $0.job == "healthy-0" ? nil : $0.heldBy }
+        #expect(holds.count { $0 == .limit } > count / 2 && holds.contains(nil))
     }
 
     @Test("More hosts that hang than there are permits keep a job of another one waiting for a moment only")

@@ -38,6 +38,20 @@ struct IndexTests {
         #expect(index.position == 17)
     }
 
+    @Test("Rows of many sources are packed as they are read one by one, less those that are damaged")
+    func packed() throws {
+        let index = try indexes.open(Self.partition).index
+        let rows = (1...3).map { Rows($0) }
+        for (place, rows) in rows.enumerated() { try index.apply(rows.changes, upTo: Int64(place + 1)) }
+        let snapshots = try index.packedSnapshots(of: rows.map(\.key) + [Rows(4).key])()
+        #expect(snapshots.count == 4)
+        for (key, snapshot) in snapshots { #expect(try index.snapshot(of: key) == snapshot) }
+        index.close()
+        try Connection(path, .create).execute("UPDATE sources SET body = zeroblob(length(body)) WHERE id = 2")
+        let left = try indexes.open(Self.partition).index.packedSnapshots(of: rows.map(\.key))()
+        #expect(Set(left.keys) == [rows[0].key, rows[2].key])
+    }
+
     @Test("Every field of a row comes back, at its edges too")
     func edges() throws {
         let index = try indexes.open(Self.partition).index

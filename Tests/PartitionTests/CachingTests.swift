@@ -105,6 +105,30 @@ struct CachingTests {
         #expect(try #require(request(driver.feed(.granted(.fetch, id)))).known == nil)
     }
 
+    @Test("A group of hosts has a floor and a ceiling of its own, for what is fetched and for what is confirmed")
+    func group() throws {
+        func expires(_ fields: [(String, String)], _ limits: OriginRules.GroupLimits) throws -> [Int64] {
+            var driver = PartitionStateTests.Driver(limits: limits)
+            let job = driver.pending("one", source, [PartitionStateTests.large])
+            let id = try #require(rules.flight(driver.feed(.arrived(job))))
+            _ = driver.feed(.granted(.fetch, id))
+            _ = driver.feed(.fetched(id, picture([1], fields)))
+            let fetched = try #require(rules.renderTask(driver.feed(.granted(.render, id)))).fetched?.row
+            driver = PartitionStateTests.Driver(limits: limits)
+            driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=0")])
+            let again = try #require(rules.flight(driver.feed(.arrived(job), at: 1)))
+            _ = driver.feed(.granted(.fetch, again), at: 1)
+            _ = driver.feed(.notModified(again, head(fields)), at: 1)
+            let confirmed = try #require(rules.renderTask(driver.feed(.granted(.render, again), at: 1))).fetched?.row
+            return [fetched?.expires ?? -1, (confirmed?.expires ?? 0) - 1]
+        }
+        var limits = OriginRules.GroupLimits()
+        #expect(try expires([("cache-control", "max-age=60")], limits) == [60_000, 60_000])
+        (limits.floor, limits.ceiling) = (90_000, 200_000)
+        #expect(try expires([("cache-control", "max-age=60")], limits) == [90_000, 90_000])
+        #expect(try expires([("cache-control", "max-age=600")], limits) == [200_000, 200_000])
+    }
+
     @Test("A job that says force has its source asked for though it is fresh; one that says cacheOnly never does")
     func freshness() throws {
         var driver = PartitionStateTests.Driver()

@@ -135,9 +135,45 @@ extension CachingTests {
         #expect(end.kind == .unchanged && task.renewed.count == 2)
         let events = end.refreshed(partition: PartitionID(0))
         #expect(events.count == 1 && events.first?.topic == .events)
+        // Another debt of the same, of an owner that did not know of this one.
+        let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
+        var twice = owed
+        twice.id += "-again"
+        driver.stored = SourceSnapshot(source: task.fetched?.row, variants: task.renewed)
+        let nothing = try #require(outcome(driver.feed(.arrived(PendingJob(job: twice, record: record)), at: 400_001)))
+        #expect(nothing.outcome.kind == .unchanged)
+        #expect(
+            nothing.outcome.refreshed(partition: PartitionID(0)).map { $0.headers[EventHeader.id] }
+                == events.map { $0.headers[EventHeader.id] })
         // The next outage is another debt.
         let third = try #require(outcome(try failing(job(&driver, "3", specs, .stale), &driver, at: 461_000)))
         #expect(third.debt != nil)
+    }
+
+    @Test("Who is answered by other variants is owed those, and each is owed once")
+    func variants() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=60")])
+        let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
+        func debt(_ id: String, _ specs: [VariantSpec], at now: Int64) throws -> Job? {
+            try #require(outcome(try failing(job(&driver, id, specs, .stale), &driver, at: now))).debt?.job
+        }
+        let first = try #require(try debt("1", [small], at: 61_000))
+        let second = try #require(try debt("2", [small, large], at: 61_001))
+        #expect(first.variants == [small] && second.variants == [large] && first.id != second.id)
+        #expect(try debt("3", [large, small], at: 61_002) == nil)
+        // One is paid: the other one is owed as it was.
+        let record = driver.pending("r", source, [small], lane: .slow, topic: .retry1m).record
+        let id = try #require(rules.flight(driver.feed(.arrived(PendingJob(job: first, record: record)), at: 200_000)))
+        _ = driver.feed(.granted(.fetch, id), at: 200_000)
+        _ = driver.feed(.notModified(id, AnswerHead()), at: 200_000)
+        _ = driver.feed(.granted(.render, id), at: 200_000)
+        _ = driver.feed(.rendered(id), at: 200_000)
+        #expect(
+            outcome(driver.feed(.announced(id, original: nil, rows: [], position: 0), at: 200_000))?.outcome.kind
+                == .unchanged)
+        #expect(try debt("4", [large], at: 261_000) == nil)
+        #expect(try debt("5", [small], at: 261_001)?.variants == [small])
     }
 
     @Test("While it is asked for again, what an origin lets stand in answers at once; a job of ours asks")

@@ -122,18 +122,41 @@ struct OriginTurnsTests {
         #expect(running.contains(flight(100)))
     }
 
-    @Test(
-        "Workers that ask a host have equal parts of its ceiling, and one fetch at least",
-        arguments: [(1, 6), (2, 3), (3, 2), (9, 1)])
-    func shared(workers: Int, part: Int) {
+    @Test("However many hosts fail, few are known: those that may be asked soonest are forgotten")
+    func bounded() {
         var rules = rules()
-        rules.origins.start = 6
+        rules.origins.failures = 1
         var permits = PermitScheduler(rules)
-        permits.share(host(0), among: workers)
-        for number in 0..<20 { permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(0)) }
-        #expect(permits.grants(at: 0).count == part)
-        permits.share(host(0), among: 1)
-        #expect(permits.grants(at: 0).count == 6 - part)
+        let blocked = host(-1)
+        permits.set(blocked, blockedFor: 1_000_000, because: "x", at: Moment(0))
+        for number in 0..<20_000 {
+            permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(number))
+            #expect(numbers(&permits) == [number])
+            end(&permits, flight(number), .failed)
+            #expect(permits.takeHeld(at: Moment(0)).isEmpty)
+        }
+        #expect(permits.origins.count <= PermitScheduler.keptOrigins && permits.origins[blocked]?.phase != .open)
+    }
+
+    @Test("A flight that waited says what of its host held it back, and one that did not says nothing")
+    func holds() {
+        var rules = rules(2)
+        rules.origins.limits["http://h1.example"] = .init(rate: 1)
+        var permits = PermitScheduler(rules)
+        func ask(_ numbers: Range<Int>, _ name: Int, at now: Int64) -> [HostHold?] {
+            for number in numbers { permits.request(.fetch, flight(number), lane: .fast, since: now, host: host(name)) }
+            let granted = permits.grants(at: now).map(\.flight)
+            return granted.map { permits.seats[$0]?.heldBy }
+        }
+        #expect(ask(0..<4, 0, at: 0) == [nil, nil])
+        permits.forget(flight(0))
+        #expect(ask(0..<0, 0, at: 10) == [.limit])
+        #expect(ask(10..<12, 1, at: 1_000) == [nil])
+        permits.forget(flight(10))
+        #expect(ask(0..<0, 1, at: 2_000) == [.rate])
+        permits.set(host(2), blockedFor: 500, because: "x", at: Moment(3_000))
+        #expect(ask(20..<21, 2, at: 3_000) == [])
+        #expect(ask(0..<0, 2, at: 3_500) == [.breaker])
     }
 
     @Test("A host with a rate is asked at that rate, though permits are free")

@@ -137,7 +137,7 @@ struct OutageTests {
             return PendingJob(
                 job: job, record: record, attempts: note?.attempt ?? 0, firstSeen: note?.firstSeen,
                 notBefore: note?.notBefore ?? 0, heldSince: note?.heldSince, failingSince: note?.failingSince,
-                isOfHost: note?.cause.isOfHost ?? false)
+                heldBy: note?.cause.hold)
         }
 
         /// One tick of the worker.

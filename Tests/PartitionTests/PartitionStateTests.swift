@@ -25,12 +25,12 @@ struct PartitionStateTests {
 
         init(
             retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Int64 = 30_000,
-            shortWaits: Int = 256
+            shortWaits: Int = 256, limits: OriginRules.GroupLimits = OriginRules.GroupLimits()
         ) {
-            state = PartitionState(
-                PartitionID(0),
-                rules: PartitionRules(reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, shortWaits: shortWaits),
-                seed: 1)
+            var rules = PartitionRules(
+                reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, shortWaits: shortWaits)
+            rules.origins.limits["http://o"] = limits
+            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         }
 
         mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) -> [PartitionEffect] {
@@ -117,7 +117,9 @@ struct PartitionStateTests {
         }
     }
 
-    @Test("Where the changelog is recreated, jobs of what was announced are looked up again, and count once for their host")
+    @Test(
+        "Where the changelog is recreated, jobs of what was announced are looked up again, and count once for their host"
+    )
     func fencedAgain() throws {
         var driver = Driver()
         let host = OriginHost(of: "http://o/a")

@@ -38,8 +38,8 @@ struct RecentAnswersTests {
     func holds(_ wanted: [VariantSpec], _ now: Int64, _ isSameLook: Bool, _ isKnown: Bool) {
         let look = SourceSnapshot(variants: rows)
         var answers = RecentAnswers()
-        _ = answers.note(unchanged: rows, of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
-        let noted = answers.note(unchanged: rows, of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
+        _ = answers.note(unchanged: [0, 1], of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
+        let noted = answers.note(unchanged: [0, 1], of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
         // Rows that were read again may be others, for all that an answer knows.
         let found = answers.unchanged(Self.job(wanted), isSameLook ? look : SourceSnapshot(variants: rows), at: now)
         #expect(found.map { $0 === noted } ?? false == isKnown)
@@ -49,7 +49,7 @@ struct RecentAnswersTests {
     func once() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
         var answers = RecentAnswers()
-        _ = answers.note(unchanged: rows, of: job, look, at: 0, ReuseRules())
+        _ = answers.note(unchanged: [0, 1], of: job, look, at: 0, ReuseRules())
         #expect(answers.unchanged(job, look, at: 0) == nil)
     }
 
@@ -57,7 +57,7 @@ struct RecentAnswersTests {
     func stale() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
         var answers = RecentAnswers()
-        for _ in 0..<2 { _ = answers.note(unchanged: rows, of: job, look, at: 0, ReuseRules(allowsStale: true)) }
+        for _ in 0..<2 { _ = answers.note(unchanged: [0, 1], of: job, look, at: 0, ReuseRules(allowsStale: true)) }
         #expect(answers.unchanged(job, look, at: 1 << 40) != nil)
     }
 
@@ -65,7 +65,7 @@ struct RecentAnswersTests {
     func lettingGo() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
         var answers = RecentAnswers()
-        for _ in 0..<2 { _ = answers.note(unchanged: rows, of: job, look, at: 100, ReuseRules(allowsStale: true)) }
+        for _ in 0..<2 { _ = answers.note(unchanged: [0, 1], of: job, look, at: 100, ReuseRules(allowsStale: true)) }
         answers.tick(1_100)
         #expect(answers.unchanged(job, look, at: 1_100) != nil)
         answers.tick(1_101)

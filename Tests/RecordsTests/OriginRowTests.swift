@@ -27,8 +27,11 @@ struct OriginRowTests {
         for state in OriginRow.State.allCases {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
+            (row.partition, row.heldBy) = (PartitionID(5), .rate)
             #expect(read(row.newRecord()) == row)
         }
+        let slot = OriginRow(host: "https://a.example", slot: 3, at: PartitionID(7), at: Self.now)
+        #expect(read(slot.newRecord()) == slot)
         var other = row("one", .open).newRecord()
         other.value = Array("{\"host\":1}".utf8)
         #expect(read(other) == nil)

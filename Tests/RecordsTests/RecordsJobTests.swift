@@ -105,6 +105,24 @@ struct RecordsJobTests {
         #expect(failure?.code == "job.not-json")
     }
 
+    @Test("Ids of workers' own jobs are no publisher's: in a header, in a body, on a line; retries have them")
+    func reserved() throws {
+        let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
+        let own = Array(#"{"url":"\#(Self.url)","variants":["full.png"],"id":"mezzotint.refresh/1"}"#.utf8)
+        let header: RecordHeaders = [RecordHeader("ce_id", Job.owedPrefix + "1")]
+        let refused = JobFailure.reservedID(Job.owedPrefix + "1")
+        #expect(throws: refused) { try job(body, headers: header) }
+        #expect(refused.isOfStranger && refused.code == "job.reserved-id" && refused.description.contains("another id"))
+        #expect(throws: JobFailure.reservedID("mezzotint.refresh/1")) {
+            try intake.job(from: Fixture.record(.jobsSlow, value: own))
+        }
+        #expect(throws: JobFailure.reservedID("mezzotint.refresh/1")) {
+            try intake.job(line: own, id: "x", lane: .fast)
+        }
+        let retried = try intake.job(from: Fixture.record(.retry1m, value: Array(body.utf8), headers: header))
+        #expect(retried.isOwed)
+    }
+
     @Test("A record without a value, with a wrong id in its header, or too large is refused")
     func limits() throws {
         #expect(throws: JobFailure.empty) { try intake.job(from: Fixture.record(.jobsFast, value: nil)) }

@@ -218,7 +218,8 @@ struct SettingsLayerTests {
         let file = """
             origins:
               concurrency: 4
-              cdn: {hosts: ["*.cdn.example", img.example], concurrency: 64, rate: 200/s, bytesPerSecond: 50MiB}
+              freshness: {floor: 1m, ceiling: 9d}
+              cdn: {hosts: ["*.cdn.example", img.example], concurrency: 64, rate: 200/s, bytesPerSecond: 50MiB, freshness: {floor: 10m, ceiling: 30d}}
             origins.shop.hosts: shop.example
             """
         let found = try settings(
@@ -227,6 +228,11 @@ struct SettingsLayerTests {
         let cdn = found.origins.groups[0]
         #expect(cdn.hosts == ["*.cdn.example", "img.example"] && cdn.concurrency == 64 && cdn.rate == 200)
         #expect(cdn.bytesPerSecond == 50 << 20 && cdn.attempts == 3 && found.origins.groups[2].rate == 0.5)
+        let day = Duration.seconds(86_400)
+        #expect(found.freshness(of: cdn) == Settings.Origins.Freshness(floor: .seconds(600), ceiling: day * 30))
+        #expect(found.freshness(of: found.origins.groups[1]) == found.origins.freshness)
+        let refused = try problems(set: ["origins.cdn={hosts: [a.example], freshness: {floor: 31d}}"])
+        #expect(refused.count == 1 && refused[0].contains("origins.cdn.freshness.floor"), "\(refused)")
         let shown = Dictionary(uniqueKeysWithValues: found.allKeys.map { ($0.name, $0.text(found)) })
         #expect(shown["origins.api.rate"] == "30/m" && shown["origins.cdn.rate"] == "200/s")
         #expect(found.canonicalRules.originGroups.map(\.name) == ["cdn", "shop", "api"])

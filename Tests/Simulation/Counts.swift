@@ -41,6 +41,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // What they do beside answers while origins fail and change.
     case stale, degraded, owed, revalidating, refreshed, changeTold
+    // What they pass to one another.
+    case slotPassed
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
     // Jobs whose origins never answer well.

@@ -13,6 +13,8 @@ final class Flights {
 
     unowned let world: World
     private var running: Set<Key> = []
+    /// Requests under way, by host.
+    private var asking: [Key: (host: Int, process: SimulatedProcess)] = [:]
     /// Workers of which a slow flight began since the rules were last looked at.
     var slow: [SimulatedProcess] = []
 
@@ -28,8 +30,24 @@ final class Flights {
         if !running.insert(key).inserted {
             world.fail(.singleFlight, "worker \(process.number), source \(source), epoch \(epoch)")
         }
+        if stage == .fetch {
+            let host = source % Origins.hostCount
+            asking[key] = (host, process)
+            lookAtCeiling(of: host)
+        }
         return key
     }
 
-    func end(_ key: Key) { running.remove(key) }
+    func end(_ key: Key) {
+        running.remove(key)
+        asking[key] = nil
+    }
+
+    /// Of the group's members: a worker that was stopped past its session finds its connections as they were.
+    private func lookAtCeiling(of host: Int) {
+        guard world.sharesOrigins else { return }
+        let members = asking.values.filter { $0.host == host && world.group.isMember($0.process) }
+        guard members.count > World.ceiling else { return }
+        world.fail(.ceiling, "host \(host): \(members.count), of workers \(members.map(\.process.number).sorted())")
+    }
 }

@@ -58,7 +58,8 @@ final class Ledger {
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
         case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
-        case .variants, .control, .origins: break
+        case .origins: if new.key.starts(with: Array("slot-".utf8)) { world.count(.slotPassed) }
+        case .variants, .control: break
         }
         let time = World.begin + world.now / 1_000
         let offset = log.append(new, owner: owner, at: time, gap: gap, attempt: attempt)

@@ -15,8 +15,8 @@ final class Promises {
     /// When jobs came, microseconds.
     private var published: [String: Int64] = [:]
     private var debts: [SourceKey: [Debt]] = [:]
-    /// Events that tell of variants that are fresh again.
-    private var refreshed: Set<String> = []
+    /// When it was last told that a variant is fresh again, by source and spec, microseconds.
+    private var refreshed: [String: Int64] = [:]
     /// By source and its two versions, the id by which that change was told.
     private var changes: [String: String] = [:]
 
@@ -37,9 +37,10 @@ final class Promises {
 
     /// An event of an owner; what one says whose time is over, readers cannot tell from the others.
     func tell(_ new: NewRecord, _ id: String, isOld: Bool) {
-        if id.hasPrefix(Job.owedPrefix) {
+        let parts = id.split(separator: "/")
+        if parts.count == 4, parts[1] == "refreshed" {
             world.count(.refreshed)
-            refreshed.insert(id)
+            refreshed["\(parts[0])/\(parts[3])"] = world.now
             return
         }
         world.count(.changeTold)
@@ -65,7 +66,9 @@ final class Promises {
 
     private func paid(_ id: String, _ report: OutcomeReport) {
         if report.kind.isFresh, report.omitted == 0 {
-            for variant in report.variants where !refreshed.contains("\(id)/\(variant.spec)") {
+            let source = report.source?.hex ?? ""
+            for variant in report.variants
+            where refreshed["\(source)/\(variant.spec)"] ?? -1 < published[id] ?? 0 {
                 world.fail(.promises, "\(variant.spec) is fresh again by \(id), and nobody is told")
             }
         }

@@ -51,6 +51,8 @@ final class World: @unchecked Sendable {
     private(set) lazy var killers = Killers(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
     private let seed: UInt64
+    /// Workers hear of each other's hosts, and share their ceilings.
+    let sharesOrigins: Bool
     private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
     let origins: Origins
@@ -71,6 +73,8 @@ final class World: @unchecked Sendable {
         machines = (0..<3).map { Machine($0, &chance) }
         self.chance = chance
         choices = Chance(seed: seed ^ 0x4652_4553)
+        var other = Chance(seed: seed ^ 0x534c_4f54)
+        sharesOrigins = other.isOne(in: 3)
     }
 
     // MARK: Time
@@ -164,11 +168,13 @@ final class World: @unchecked Sendable {
         let rules = PartitionRules(
             reuse: ReuseRules(), retry: RetryPolicy(attempts: Self.attempts, base: 300, cap: 4_000), maxAge: 40_000,
             holdLimit: 3_000, shortWaits: 16)
-        return WorkerConfiguration(
+        var configuration = WorkerConfiguration(
             partition: rules, permits: permits,
             canonical: catalogue.rules, readAhead: Self.readAhead,
             originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
             drain: .seconds(8), seed: chance.next(), owner: "machine \(machine.number)")
+        configuration.tellsOrigins = sharesOrigins
+        return configuration
     }
     static let readAhead = 12
     var permits: PermitRules {
@@ -185,10 +191,12 @@ final class World: @unchecked Sendable {
     }
     /// Hosts fail for seconds here.
     private static var originRules: OriginRules {
-        var rules = OriginRules(concurrency: 3, failures: 5, backoff: 400)
+        var rules = OriginRules(concurrency: ceiling, failures: 5, backoff: 400)
         (rules.pause, rules.pauseCap, rules.backoffCap, rules.quiet) = (500, 2_000, 3_000, 20_000)
         return rules
     }
+    /// Requests at once at a host, of all workers.
+    static let ceiling = 3
     /// Milliseconds.
     static let slowWait: Int64 = 4_000
 

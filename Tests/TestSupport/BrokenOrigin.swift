@@ -8,6 +8,8 @@ package final class BrokenOrigin: Sendable {
     package enum Behaviour: Sendable {
         /// These bytes, then the connection is closed.
         case answer([UInt8])
+        /// These bytes so many milliseconds after the request, then the connection is closed.
+        case late([UInt8], after: Int32)
         /// These bytes, then nothing, the connection open.
         case stall([UInt8])
         /// These bytes, then one more every so many milliseconds, for ever.
@@ -33,6 +35,8 @@ package final class BrokenOrigin: Sendable {
     private final class Book: Sendable {
         let isStopped = Atomic<Bool>(false)
         let connections = Atomic<Int>(0)
+        let late = Atomic<Int>(0)
+        let mostLate = Atomic<Int>(0)
     }
 
     /// `address`: any of 127/8.
@@ -74,6 +78,8 @@ package final class BrokenOrigin: Sendable {
 
     package func url(_ path: String = "/") -> String { "http://\(address):\(port)\(path)" }
     package var connectionCount: Int { book.connections.load(ordering: .relaxed) }
+    /// Most requests that waited for `late` answers at once: each until it is answered, or its client has gone.
+    package var mostLate: Int { book.mostLate.load(ordering: .relaxed) }
 
     private static func serve(_ connection: Int32, _ behaviour: Behaviour, until book: Book) {
         var request: [UInt8] = []
@@ -90,6 +96,12 @@ package final class BrokenOrigin: Sendable {
         switch behaviour {
         case .scripted(let script): answer(connection, script(request), to: request, until: book)
         case .answer(let bytes): write(bytes, to: connection)
+        case .late(let bytes, let wait):
+            book.mostLate.max(book.late.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+            let isThere = pause(connection, wait)
+            // Once it is answered, its client may begin another.
+            book.late.subtract(1, ordering: .relaxed)
+            if isThere { write(bytes, to: connection) }
         case .stall(let bytes):
             write(bytes, to: connection)
             while pause(connection, 100), !book.isStopped.load(ordering: .acquiring) {}

@@ -73,6 +73,28 @@ struct DamagedBlobTests {
         #expect(try isWhole(again) && again.bytes == row.bytes && again.madeFrom == .origin)
     }
 
+    @Test("Of many jobs that come together, those whose files are gone or cut are made again, and no others")
+    func together() async throws {
+        let picture = Pixels.photograph(width: 16, height: 16, seed: 1).png
+        let paths = (0..<120).map { "/\($0).png" }
+        for path in paths { bench.origin.serve(path, .bytes(picture, type: "image/png")) }
+        func work() async throws -> Counters {
+            let log = try bench.log
+            try await bench.publish(paths.map { (bench.url($0), ["8x8-q80.webp"], .fast) }, to: log)
+            return try await bench.work(log: log)
+        }
+        _ = try await work()
+        var rows: [VariantRow] = []
+        for path in paths[..<3] {
+            rows += try await bench.rows(of: bench.rules.source(of: bench.url(path)).key).values
+        }
+        try FileManager.default.removeItem(at: file(rows[0]))
+        try damage(rows[1], .cut)
+        let again = try await work()
+        #expect(again.unchanged == 118 && again.renders == 2)
+        for row in rows { #expect(try isWhole(row)) }
+    }
+
     @Test("What expired is renewed only if its bytes are those that were stored", arguments: Damage.allCases)
     func renewal(damage: Damage) async throws {
         _ = try await work([wanted, "64y64-q80.jpg", "100x100-q80.jpg"], maxAge: 1)

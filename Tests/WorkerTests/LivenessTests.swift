@@ -1,3 +1,4 @@
+import Digest
 import EmbeddedLog
 import Foundation
 import ImageModel
@@ -37,6 +38,28 @@ private struct StuckRenderer: Renderer {
     }
 }
 
+/// A store whose file system does not say whether files are there.
+private struct StuckStore: BlobStore {
+    let inner: any BlobStore
+    let gate: Gate
+
+    var absence: StoreFailure? { inner.absence }
+    func sight() async throws(StoreFailure) -> StoreSight { try await inner.sight() }
+    func adopt() async throws(StoreFailure) -> StoreIdentity { try await inner.adopt() }
+    func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] { try await inner.put(blobs) }
+    func open(_ location: String) async throws(StoreFailure) -> OpenFile? { try await inner.open(location) }
+    func open(
+        _ location: String, if isExpected: @escaping @Sendable (SHA256Digest) -> Bool
+    ) async throws(StoreFailure) -> OpenFile? { try await inner.open(location, if: isExpected) }
+    func isGone(_ location: String, bytes: Int) -> Bool { inner.isGone(location, bytes: bytes) }
+    func remove(_ location: String) async throws(StoreFailure) { try await inner.remove(location) }
+
+    func gone(among blobs: [(location: String, bytes: Int)]) async -> [Int] {
+        await gate.wait()
+        return await inner.gone(among: blobs)
+    }
+}
+
 @Suite("Whether a worker lives", .timeLimit(.minutes(1)))
 struct LivenessTests {
     private let bench: Bench
@@ -64,6 +87,23 @@ struct LivenessTests {
                 while worker.standstill != nil { await Task.yield() }
             })
         #expect(try await bench.outcomes().map(\.kind) == [.stored])
+    }
+
+    @Test("One whose looks at stored files hang says so, and lives again when they end")
+    func looks() async throws {
+        let jobs = (0..<40).map { _ in (bench.url("/a.png"), ["16x16.png"], Lane.fast) }
+        try await bench.work(log: publish())
+        let log = try bench.log
+        try await bench.publish(jobs, to: log)
+        let counters = try await bench.work(
+            { $0.standstill = .seconds(1) }, log: log, storing: { StuckStore(inner: $0, gate: gate) },
+            watching: { worker in
+                while worker.standstill == nil { await Task.yield() }
+                #expect(worker.standstill?.step == .look)
+                gate.open()
+                while worker.standstill != nil { await Task.yield() }
+            })
+        #expect(counters.unchanged == jobs.count)
     }
 
     @Test("One of whose seats one is wedged says so though others render, and lives again when it is free")

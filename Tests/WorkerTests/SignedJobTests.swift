@@ -62,6 +62,35 @@ struct SignedJobTests {
             dead.compactMap(\.failure?.code).sorted() == ["job.forged", "job.unsigned", "job.unsigned", "job.unsigned"])
     }
 
+    @Test("What workers owe is signed as they take it, and is done", .timeLimit(.minutes(1)))
+    func owed() async throws {
+        bench.origin.serve(
+            "/good.png",
+            .tagged(
+                Pixels.photograph(width: 40, height: 30, seed: 1).png, type: "image/png", tag: "\"1\"",
+                headers: [("Cache-Control", "max-age=0")]), .status(503))
+        _ = try await work([try job("/good.png", "first").newRecord(partitions: 4, at: 0, signedBy: keys)])
+        let second = try job("/good.png", "second")
+        let log = try bench.log
+        try await bench.append([second.newRecord(partitions: 4, at: 0, signedBy: keys)], to: log)
+        try await bench.work(
+            { $0.keys = keys }, log: log,
+            watching: { worker in
+                try? await eventually { await worker.counters.stale == 1 }
+                await worker.drain()
+            })
+        let left = try bench.log
+        let debts = try await left.read(.retry1m, second.source.partition(of: 4), from: 0, limit: 10)
+        await left.close()
+        #expect(debts.count == 1 && debts.first?.header("ce_id")?.hasPrefix(Job.owedPrefix) == true)
+        for debt in debts {
+            try keys.check(debt)
+            var forged = debt
+            forged.value = second.body + [0x20]
+            #expect(throws: JobFailure.self) { try keys.check(forged) }
+        }
+    }
+
     @Test("A job that waits in a tier is still signed there, and done in the end", .timeLimit(.minutes(1)))
     func retried() async throws {
         bench.origin.serve("/down.png", .status(503))

@@ -119,6 +119,52 @@ struct SnapshotCacheTests {
         #expect(desk.reads == 2)
     }
 
+    /// A slice of one record, and the looks that were made ahead of its job.
+    private static func slice(appended: Int64, lookedAt now: Int64) -> ([Record], [SourceKey: SnapshotCache.Look]) {
+        let record = Record(
+            topic: .jobsFast, partition: PartitionID(0), offset: 0, timestamp: appended,
+            key: RecordKey.job(source).bytes, value: [], headers: [])
+        let look = SnapshotCache.Look(
+            snapshot: SourceSnapshot(), asked: [large, small], at: Moment(wall: now, monotonic: now))
+        return ([record], [source: look])
+    }
+
+    @Test("What was looked at ahead of a slice serves its jobs, whatever clock dated them, and no later ones")
+    func ahead() throws {
+        var desk = Desk()
+        let (records, looks) = Self.slice(appended: 9_000, lookedAt: 1_000)
+        #expect(desk.cache.beginAhead(.jobsFast, records, at: Moment(wall: 1_000, monotonic: 1_000)) == [Self.source])
+        desk.cache.useAhead(.jobsFast, looks)
+        #expect(try desk.look(appended: 9_000, at: 1_001).isEmpty && desk.reads == 0)
+        #expect(try desk.look(appended: 9_000, at: 2_000).count == 2 && desk.reads == 1)
+        desk.cache.endAhead()
+        #expect(try desk.look(appended: 9_000, at: 2_000).count == 2 && desk.reads == 2)
+    }
+
+    @Test("What comes again in a slice is kept for later ones, and not looked at ahead of them")
+    func keptAhead() throws {
+        var desk = Desk()
+        let (records, looks) = Self.slice(appended: 0, lookedAt: 1_000)
+        _ = desk.cache.beginAhead(.jobsFast, records, at: Moment(wall: 1_000, monotonic: 1_000))
+        desk.cache.useAhead(.jobsFast, looks)
+        for _ in 0..<2 { _ = try desk.look(appended: 0, at: 1_001) }
+        desk.cache.endAhead()
+        #expect(try desk.look(appended: 1, at: 1_002).isEmpty && desk.reads == 0)
+        #expect(desk.cache.beginAhead(.jobsFast, records, at: Moment(wall: 1_003, monotonic: 1_003)).isEmpty)
+    }
+
+    @Test("Rows that change while looks are made ahead end them, and so does an index that is made anew")
+    func changedAhead() throws {
+        let (records, looks) = Self.slice(appended: 0, lookedAt: 1_000)
+        for isAnew in [false, true] {
+            var desk = Desk()
+            _ = desk.cache.beginAhead(.jobsFast, records, at: Moment(wall: 1_000, monotonic: 1_000))
+            if isAnew { desk.cache = SnapshotCache() } else { desk.cache.forget(Self.source) }
+            desk.cache.useAhead(.jobsFast, looks)
+            #expect(try desk.look(appended: 0, at: 1_001).count == 2 && desk.reads == 1)
+        }
+    }
+
     @Test("What is asked for again outlives hundreds of others, and goes when the burst is over")
     func generations() throws {
         var desk = Desk()

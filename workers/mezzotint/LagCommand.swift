@@ -8,7 +8,7 @@ import Settings
 /// `mezzotint lag`: how far the workers are behind, read from the log alone, so that it also works when all are dead.
 enum LagCommand {
     static let command = Command(
-        "lag", abstract: "Show what waits, in records and seconds, by partition.",
+        "lag", abstract: "Show what waits, in records and seconds, by partition, and hosts that hold jobs back.",
         examples: ["mezzotint lag --watch", "mezzotint lag --json"],
         options: [
             .json, Option(flag: "watch", help: "Show it again every two seconds, until interrupted."),
@@ -21,14 +21,21 @@ enum LagCommand {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
                 let lags = try await log.lags(Topic.worked, log.partitions)
-                show(lags, owners, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
+                // People see more where workers tell of hosts.
+                let rows = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
+                let hosts = OriginSummary.all(of: rows.compactMap { OriginRow($0) }, at: SystemTime.wallMilliseconds)
+                show(
+                    lags, owners, hosts.filter { $0.heldBy != nil }, json: arguments.flag("json"),
+                    onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
             }
         }
     }
 
-    private static func show(_ lags: [PartitionLag], _ owners: [PartitionID: String], json: Bool, onOneScreen: Bool) {
+    private static func show(
+        _ lags: [PartitionLag], _ owners: [PartitionID: String], _ hosts: [OriginSummary], json: Bool, onOneScreen: Bool
+    ) {
         let now = SystemTime.wallMilliseconds
         guard !json else {
             return Output.array(lags) { json, lag in
@@ -43,14 +50,23 @@ enum LagCommand {
         let totals = Topic.worked.map { topic in
             let own = lags.filter { $0.topic == topic }
             return [
-                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })", age(own.map { $0.seconds(at: now) }.max() ?? 0), "",
+                topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })",
+                age(own.map { $0.seconds(at: now) }.max() ?? 0), "",
             ]
         }
         let behind = lags.filter { $0.records > 0 }.map {
-            [$0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds(at: now)), owners[$0.partition] ?? "nobody"]
+            [
+                $0.topic.rawValue, "\($0.partition)", "\($0.records)", age($0.seconds(at: now)),
+                owners[$0.partition] ?? "nobody",
+            ]
         }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
         Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind))
+        guard !hosts.isEmpty else { return }
+        let held = hosts.map {
+            [$0.host, $0.heldBy?.rawValue ?? "", "\($0.limit)", "\($0.waitingFast)", "\($0.waitingSlow)"]
+        }
+        Console.write("\n" + TextTable.text(["HOST", "HELD BY", "LIMIT", "FAST", "SLOW"], held))
     }
 
     private static func age(_ seconds: Double) -> String {

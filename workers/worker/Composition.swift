@@ -145,6 +145,9 @@ extension Settings {
                 concurrency: group.concurrency > 0 ? group.concurrency : nil, rate: group.rate > 0 ? group.rate : nil,
                 bytesPerSecond: group.bytesPerSecond > 0 ? group.bytesPerSecond : nil,
                 attempts: group.attempts > 0 ? group.attempts : nil)
+            let freshness = freshness(of: group)
+            rules.limits[group.name]?.floor = Int64(freshness.floor.milliseconds)
+            rules.limits[group.name]?.ceiling = Int64(freshness.ceiling.milliseconds)
         }
         return rules
     }

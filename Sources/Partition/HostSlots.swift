@@ -1,0 +1,164 @@
+package import Canonical
+package import Records
+
+/// A host's ceiling is the cluster's: each fetch at once is a slot of the host, and each slot has one owner.
+///
+/// A slot stands at a partition and is that partition's owner's. So no two workers have it, without clocks and without
+/// hearsay, and it goes where the partition goes. Rebalances are eager: who gets a partition gets it after all members have
+/// given up theirs, and have ended or cancelled what they fetched. A worker that was stopped (SIGSTOP) for longer than its
+/// session lives is the exception: nobody can take back its connections.
+///
+/// At home the slots of a host stand at equal distances on the ring of partitions, from a place that its name decides: an
+/// owner of a range of partitions has as many as its range is long. Partitions from one slot's home to the next share that
+/// slot. Where a worker has none of a host, because its range is short or the ceiling small, it says for which partition it
+/// wants one (`OriginRow.partition`), and the slot's owner passes that: it stops using it, and writes where it stands now,
+/// as owner of the partition where it stood. Rows of `origins` have one order for all, so the last one holds. A worker that
+/// has just got partitions uses no slot before it has read them, unless it owns all partitions.
+///
+/// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
+/// ceiling may be exceeded during an upgrade.
+package struct HostSlots: Sendable {
+    package struct Slot: Sendable, Hashable {
+        package let host: OriginHost
+        package let number: Int
+
+        package init(_ host: OriginHost, _ number: Int) { (self.host, self.number) = (host, number) }
+    }
+
+    /// Somebody without a slot of the host wants the one of this partition.
+    package struct Wish: Sendable, Hashable {
+        package let host: OriginHost
+        package let partition: PartitionID
+        /// When it was first heard, monotonic milliseconds.
+        package let since: Int64
+
+        package init(_ host: OriginHost, for partition: PartitionID, since: Int64) {
+            (self.host, self.partition, self.since) = (host, partition, since)
+        }
+    }
+
+    private struct Place: Sendable {
+        let partition: PartitionID
+        /// When that was heard, and when the slot was last of use here, monotonic milliseconds.
+        let since: Int64
+        var usedAt: Int64
+    }
+
+    private let partitions: Int
+    private let rules: OriginRules
+    private var owned: Set<PartitionID> = []
+    /// Whether it was read where slots stand since the last partition came.
+    private(set) var isKnown = false
+    /// Slots that are not at home.
+    private var away: [Slot: Place] = [:]
+    /// Slots that are to stand elsewhere, and are of no use here any more.
+    private(set) var passing: [Slot: PartitionID] = [:]
+
+    /// So long an owner that has use for its only slot keeps it, milliseconds.
+    package static let turn: Int64 = 5_000
+    /// A slot that was of no use for so long goes home.
+    private static let idle: Int64 = 30_000
+
+    package init(partitions: Int, _ rules: OriginRules) { (self.partitions, self.rules) = (max(1, partitions), rules) }
+
+    package mutating func own(_ partitions: Set<PartitionID>) {
+        if !partitions.isSubset(of: owned) { isKnown = false }
+        owned = partitions
+        passing = passing.filter { owns($0.key) }
+    }
+
+    /// All that was written of slots before the last partition came was heard.
+    package mutating func know() { isKnown = true }
+
+    /// Whether there is nothing to do for want of wishes.
+    var isAtHome: Bool { away.isEmpty && passing.isEmpty }
+
+    /// The rows are gone.
+    package mutating func forget() { (away, passing) = ([:], [:]) }
+
+    /// Fetches of the host at once that this worker may have.
+    package func count(of host: OriginHost) -> Int {
+        let ceiling = rules.ceiling(of: host)
+        if owned.count >= partitions || ceiling > Self.most { return ceiling }
+        guard isKnown, !owned.isEmpty else { return 0 }
+        return (0..<ceiling).count {
+            let slot = Slot(host, $0)
+            return owns(slot) && passing[slot] == nil
+        }
+    }
+    private static let most = 1 << 20
+    /// Workers move few: more come from a stranger.
+    private static let awayLimit = 65_536
+
+    /// A row says where a slot stands now.
+    package mutating func move(_ slot: Slot, to partition: PartitionID, at now: Int64) {
+        guard isPartition(partition), away[slot] != nil || away.count < Self.awayLimit else { return }
+        away[slot] = home(of: slot) == partition ? nil : Place(partition: partition, since: now, usedAt: now)
+        if !owns(slot) || passing[slot] == partition { passing[slot] = nil }
+    }
+
+    /// What is to be passed: not before fetches of the host are as few as `count` says by then.
+    ///
+    /// - Parameter uses: whether this worker has fetches of a host, or jobs that wait for one.
+    package mutating func pass(_ wishes: [Wish], at now: Int64, uses: (OriginHost) -> Bool) {
+        var asked: [Slot: [Wish]] = [:]
+        for wish in wishes where isPartition(wish.partition) && !owned.contains(wish.partition) {
+            let slot = Slot(wish.host, number(for: wish.partition, of: wish.host))
+            if owns(slot), passing[slot] == nil { asked[slot, default: []].append(wish) }
+        }
+        for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
+            let since = max(wishes.map(\.since).min() ?? now, away[slot]?.since ?? .min)
+            guard !uses(slot.host) || count(of: slot.host) > 1 || now - since >= Self.turn else { continue }
+            passing[slot] = next(after: slot, among: wishes)
+        }
+        for (slot, place) in away where owned.contains(place.partition) && passing[slot] == nil {
+            if uses(slot.host) || asked[slot] != nil { away[slot]?.usedAt = now }
+            if now - place.usedAt >= Self.idle { passing[slot] = home(of: slot) }
+        }
+    }
+
+    /// Slots that may be passed now, and the partitions that they are to stand at: by an owner of `from`.
+    package func ready(inUse: (OriginHost) -> Int) -> [(slot: Slot, from: PartitionID, to: PartitionID)] {
+        passing.sorted { $0.key < $1.key }.compactMap { slot, target in
+            inUse(slot.host) <= count(of: slot.host) ? (slot, place(of: slot), target) : nil
+        }
+    }
+
+    /// Turns go round the ring.
+    private func next(after slot: Slot, among wishes: [Wish]) -> PartitionID? {
+        let here = Int(place(of: slot).number)
+        return wishes.map(\.partition).min {
+            (Int($0.number) - here + partitions) % partitions < (Int($1.number) - here + partitions) % partitions
+        }
+    }
+
+    private func isPartition(_ partition: PartitionID) -> Bool { (0..<partitions).contains(Int(partition.number)) }
+    private func owns(_ slot: Slot) -> Bool { owned.contains(place(of: slot)) }
+    private func place(of slot: Slot) -> PartitionID { away[slot]?.partition ?? home(of: slot) }
+
+    /// Slot s of c begins s/c of the ring behind the host's own place, which is one of `partitions` times c.
+    package func home(of slot: Slot) -> PartitionID {
+        let ceiling = rules.ceiling(of: slot.host)
+        let place = (start(of: slot.host, ceiling) + slot.number * partitions) / ceiling
+        return PartitionID(Int32(place % partitions))
+    }
+
+    /// The slot that a partition shares with those between two homes.
+    package func number(for partition: PartitionID, of host: OriginHost) -> Int {
+        let ceiling = rules.ceiling(of: host)
+        let place = ceiling * (Int(partition.number) + 1) - 1 - start(of: host, ceiling)
+        // Rounded down, though it may be negative.
+        return (place + partitions * ceiling) / partitions % ceiling
+    }
+
+    private func start(of host: OriginHost, _ ceiling: Int) -> Int {
+        var name = host.description
+        return Int(UInt32(bitPattern: name.withUTF8 { Murmur2.hash($0) })) % (partitions * ceiling)
+    }
+}
+
+extension HostSlots.Slot: Comparable {
+    package static func < (a: Self, b: Self) -> Bool {
+        (a.host.description, a.number) < (b.host.description, b.number)
+    }
+}

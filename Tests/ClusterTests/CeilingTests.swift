@@ -1,0 +1,47 @@
+import Glibc
+import ImageModel
+import Records
+import TestPixels
+import TestSupport
+import TestWorkplace
+import Testing
+
+extension ClusterTests {
+    @Suite("A host's ceiling is the cluster's")
+    struct Ceiling {
+        private static let answer: [UInt8] = {
+            let picture = Pixels.photograph(width: 32, height: 24, seed: 9).png
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(picture.count)\r\n\r\n"
+            return Array(head.utf8) + picture
+        }()
+
+        @Test(
+            "Three workers, of which one comes, one is killed and one stops, never ask a host more often at once",
+            arguments: [(ceiling: 6, jobs: 480), (ceiling: 2, jobs: 160)])
+        func three(ceiling: Int, jobs: Int) async throws {
+            let cluster = try await Cluster("origins.concurrency=\(ceiling)")
+            let origin = try BrokenOrigin(.late(Self.answer, after: 150))
+            var workers = [try cluster.worker(named: "one")]
+            try await cluster.owned(by: ["one"])
+            try cluster.place.publish(
+                (0..<jobs).map { (origin.url("/\($0).png"), ["16x12-q80.webp"], $0 % 3 == 0 ? .slow : .fast) })
+            for name in ["two", "three"] {
+                try await eventually { origin.connectionCount > jobs / 16 * workers.count }
+                workers.append(try cluster.worker(named: name))
+            }
+            try await cluster.owned(by: ["one", "two", "three"])
+            workers[0].signal(SIGKILL)
+            try await cluster.owned(by: ["two", "three"])
+            workers.append(try cluster.worker(named: "four"))
+            try await cluster.owned(by: ["two", "three", "four"])
+            workers[1].signal(SIGTERM)
+            try await cluster.done()
+            for worker in workers.dropFirst() {
+                worker.signal(SIGTERM)
+                #expect(try await worker.ended().status == 0)
+            }
+            #expect(origin.mostLate == ceiling)
+            #expect(Set(try await cluster.place.outcomes().map(\.job)).count == jobs)
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import Canonical
+import ImageModel
+import Partition
+import Records
+import TestSupport
+import Testing
+
+@Suite("A host's ceiling is the cluster's: slots", .timeLimit(.minutes(1)))
+struct HostSlotsTests {
+    private static let host = OriginHost(of: "http://h.example/")
+
+    private static func partitions(_ range: Range<Int>) -> Set<PartitionID> {
+        Set(range.map { PartitionID(Int32($0)) })
+    }
+
+    private func slots(_ owned: Set<PartitionID>, of partitions: Int, ceiling: Int) -> HostSlots {
+        var slots = HostSlots(partitions: partitions, OriginRules(concurrency: ceiling))
+        slots.own(owned)
+        slots.know()
+        return slots
+    }
+
+    @Test("Owners of all partitions have the whole ceiling together, each as much as its range is long")
+    func parts() {
+        for (partitions, ceiling, workers) in [
+            (24, 6, 3), (12, 6, 4), (8, 64, 3), (7, 5, 5), (256, 1_024, 9), (1, 6, 1),
+        ] {
+            for number in 0..<50 {
+                let host = OriginHost(of: "http://h\(number).example/")
+                let counts = (0..<workers).map { worker in
+                    let range = worker * partitions / workers..<(worker + 1) * partitions / workers
+                    let count = slots(Self.partitions(range), of: partitions, ceiling: ceiling).count(of: host)
+                    #expect(
+                        (range.count * ceiling / partitions...range.count * ceiling / partitions + 1).contains(count))
+                    return count
+                }
+                #expect(counts.reduce(0, +) == ceiling)
+            }
+        }
+    }
+
+    @Test("Each partition shares the slot whose home is next before it")
+    func numbers() {
+        for (partitions, ceiling) in [(24, 6), (8, 3), (7, 5), (4, 9), (5, 1)] {
+            let slots = slots([], of: partitions, ceiling: ceiling)
+            for number in 0..<40 {
+                let host = OriginHost(of: "http://h\(number).example/")
+                for partition in 0..<partitions {
+                    let slot = HostSlots.Slot(host, slots.number(for: PartitionID(Int32(partition)), of: host))
+                    #expect((0..<ceiling).contains(slot.number))
+                    let behind = { (slot: HostSlots.Slot) in
+                        (partition - Int(slots.home(of: slot).number) + partitions) % partitions
+                    }
+                    #expect((0..<ceiling).allSatisfy { behind(slot) <= behind(HostSlots.Slot(host, $0)) })
+                }
+            }
+        }
+    }
+
+    @Test("A worker that has just got partitions uses no slot before it has heard where they stand, unless it has all")
+    func unheard() {
+        var slots = HostSlots(partitions: 4, OriginRules(concurrency: 6))
+        slots.own(Self.partitions(0..<2))
+        #expect(slots.count(of: Self.host) == 0)
+        slots.know()
+        #expect(slots.count(of: Self.host) > 0)
+        slots.own(Self.partitions(0..<3))
+        #expect(slots.count(of: Self.host) == 0)
+        slots.own(Self.partitions(0..<4))
+        #expect(slots.count(of: Self.host) == 6)
+    }
+
+    @Test("Rows that name no partition, and wishes of none, move nothing")
+    func strangers() {
+        var slots = slots(Self.partitions(0..<3), of: 4, ceiling: 6)
+        let before = slots.count(of: Self.host)
+        for number in 0..<6 { slots.move(HostSlots.Slot(Self.host, number), to: PartitionID(9), at: 0) }
+        slots.pass([HostSlots.Wish(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _ in false }
+        #expect(slots.count(of: Self.host) == before && slots.ready { _ in 0 }.isEmpty)
+    }
+
+    /// Workers that fetch for ever, own partitions that change hands, and hear each other's rows late.
+    private struct Crew {
+        let (partitions, ceiling): (Int, Int)
+        var random: SeededRandom
+        var workers: [HostSlots]
+        /// By worker: how far it has read, and what is under way.
+        var read: [Int]
+        var inUse: [Int]
+        var owners: [Int]
+        var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
+        /// Since when somebody without a slot was heard to want one.
+        var wishing: [Int: Int64] = [:]
+        /// Who wants fetches.
+        var wants: [Bool]
+        var served: [Int]
+
+        init(_ count: Int, partitions: Int, ceiling: Int, seed: UInt64) {
+            (self.partitions, self.ceiling, random) = (partitions, ceiling, SeededRandom(seed: seed))
+            workers = (0..<count).map { _ in HostSlots(partitions: partitions, OriginRules(concurrency: ceiling)) }
+            read = Array(repeating: 0, count: count)
+            (inUse, served) = (read, read)
+            wants = Array(repeating: true, count: count)
+            owners = Array(repeating: 0, count: partitions)
+            rebalance()
+        }
+
+        /// Eager: all give up everything first.
+        mutating func rebalance() {
+            for worker in workers.indices {
+                workers[worker].own([])
+                inUse[worker] = 0
+            }
+            let first = Int.random(in: 0..<workers.count, using: &random)
+            for partition in 0..<partitions {
+                owners[partition] = (first + partition * workers.count / partitions) % workers.count
+            }
+            for worker in workers.indices { workers[worker].own(owned(by: worker)) }
+        }
+
+        func owned(by worker: Int) -> Set<PartitionID> {
+            Set(owners.indices.filter { owners[$0] == worker }.map { PartitionID(Int32($0)) })
+        }
+
+        mutating func round(_ worker: Int, at now: Int64) {
+            for row in rows[read[worker]...] { workers[worker].move(row.slot, to: row.to, at: now) }
+            read[worker] = rows.count
+            workers[worker].know()
+            let wishes = workers.indices.compactMap { other -> HostSlots.Wish? in
+                guard wants[other], workers[other].count(of: HostSlotsTests.host) == 0, other != worker,
+                    let partition = owned(by: other).min()
+                else {
+                    wishing[other] = nil
+                    return nil
+                }
+                wishing[other] = wishing[other] ?? now
+                return HostSlots.Wish(HostSlotsTests.host, for: partition, since: wishing[other] ?? now)
+            }
+            workers[worker].pass(wishes, at: now) { [wants, inUse] _ in wants[worker] || inUse[worker] > 0 }
+            for pass in workers[worker].ready(inUse: { [inUse] _ in inUse[worker] }) {
+                #expect(owners[Int(pass.from.number)] == worker)
+                rows.append((pass.slot, pass.to))
+                workers[worker].move(pass.slot, to: pass.to, at: now)
+            }
+        }
+
+        mutating func fetch(_ worker: Int) {
+            if inUse[worker] > 0, Bool.random(using: &random) { inUse[worker] -= 1 }
+            while wants[worker], inUse[worker] < workers[worker].count(of: HostSlotsTests.host) {
+                inUse[worker] += 1
+                served[worker] += 1
+            }
+        }
+    }
+
+    @Test(
+        "However slots are passed and partitions change hands, no more fetches run than the ceiling, and every worker has its turns",
+        arguments: [(3, 12, 1), (3, 12, 2), (5, 12, 3), (3, 24, 6), (8, 8, 2)])
+    func crew(workers: Int, partitions: Int, ceiling: Int) {
+        for seed in 0..<20 as Range<UInt64> {
+            var crew = Crew(workers, partitions: partitions, ceiling: ceiling, seed: seed)
+            for step in 0..<6_000 {
+                let worker = Int.random(in: 0..<workers, using: &crew.random)
+                if Int.random(in: 0..<3, using: &crew.random) == 0 { crew.round(worker, at: Int64(step) * 300) }
+                crew.fetch(worker)
+                #expect(crew.inUse.reduce(0, +) <= ceiling)
+                if step % 2_000 == 1_999 { crew.rebalance() }
+            }
+            #expect((crew.served.min() ?? 0) > 10, "\(crew.served)")
+        }
+    }
+
+    @Test("A slot of no use goes home after half a minute, so that one worker that asks alone has what it owns")
+    func home() {
+        var crew = Crew(3, partitions: 12, ceiling: 1, seed: 4)
+        let home = crew.owners[Int(crew.workers[0].home(of: HostSlots.Slot(Self.host, 0)).number)]
+        let other = (home + 1) % 3
+        for worker in 0..<3 { crew.wants[worker] = worker == other }
+        for step in 0..<6 { for worker in 0..<3 { crew.round(worker, at: Int64(step) * 1_000) } }
+        #expect(crew.workers.map { $0.count(of: Self.host) }[other] == 1)
+        crew.wants[other] = false
+        for step in 6..<40 { for worker in 0..<3 { crew.round(worker, at: Int64(step) * 1_000) } }
+        #expect(crew.workers.map { $0.count(of: Self.host) }[home] == 1 && crew.rows.count == 2)
+    }
+
+    @Test("A slot that goes home to another partition of its owner is of use there")
+    func homeAtOwner() {
+        var slots = slots(Self.partitions(0..<6), of: 12, ceiling: 12)
+        let slot = HostSlots.Slot(Self.host, 0)
+        let other = PartitionID((slots.home(of: slot).number + 1) % 6)
+        var found = 0
+        for number in 0..<12 {
+            let slot = HostSlots.Slot(Self.host, number)
+            guard slots.home(of: slot) < PartitionID(6), slots.home(of: slot) != other else { continue }
+            slots.move(slot, to: other, at: 0)
+            slots.pass([], at: 60_000) { _ in false }
+            for pass in slots.ready(inUse: { _ in 0 }) {
+                #expect(pass.to == slots.home(of: slot) && pass.from == other)
+                slots.move(pass.slot, to: pass.to, at: 60_000)
+                found += 1
+            }
+        }
+        #expect(found == 5 && slots.count(of: Self.host) == 6)
+    }
+
+    @Test("Permits follow slots: what is waited for begins as soon as there is one, and none begins beyond them")
+    func permits() {
+        var rules = PermitRules(fetch: 64, render: 1, origins: OriginRules(concurrency: 6))
+        rules.origins.start = 6
+        var permits = PermitScheduler(rules)
+        permits.own(Self.partitions(0..<6), of: 12)
+        for number in 0..<20 {
+            permits.request(.fetch, FlightID(PartitionID(0), number), lane: .fast, since: 0, host: Self.host)
+        }
+        #expect(permits.grants(at: 0).isEmpty)
+        permits.knowSlots()
+        #expect(permits.grants(at: 0).count == 3)
+        permits.own(Self.partitions(0..<12), of: 12)
+        #expect(permits.grants(at: 0).count == 3)
+        permits.own(Self.partitions(0..<2), of: 12)
+        permits.forget(FlightID(PartitionID(0), 0))
+        #expect(permits.grants(at: 0).isEmpty)
+    }
+
+    @Test("A host that is waited for, and was never asked, loses its slot and gets it again")
+    func waited() {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, origins: OriginRules(concurrency: 1)))
+        let slot = HostSlots.Slot(Self.host, 0)
+        let home = HostSlots(partitions: 2, permits.rules.origins).home(of: slot)
+        let other = PartitionID(1 - home.number)
+        permits.own([home], of: 2)
+        permits.knowSlots()
+        let busy = OriginHost(of: "http://busy.example/")
+        permits.move(HostSlots.Slot(busy, 0), to: home, at: 0)
+        permits.request(.fetch, FlightID(home, 1), lane: .fast, since: 0, host: busy)
+        #expect(permits.grants(at: 0).map(\.flight.number) == [1])
+        permits.request(.fetch, FlightID(home, 2), lane: .fast, since: 0, host: Self.host)
+        permits.move(slot, to: other, at: 0)
+        permits.forget(FlightID(home, 1))
+        #expect(permits.grants(at: 0).isEmpty && permits.origins[Self.host]?.slots == 0)
+        permits.move(slot, to: home, at: 0)
+        #expect(permits.grants(at: 0).map(\.flight.number) == [2])
+    }
+
+    @Test("A host that is left alone is tried again by those who have a slot of it")
+    func probes() {
+        var permits = PermitScheduler(
+            PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 1, failures: 1)))
+        let home = HostSlots(partitions: 2, permits.rules.origins).home(of: HostSlots.Slot(Self.host, 0))
+        permits.own([PartitionID(1 - home.number)], of: 2)
+        permits.knowSlots()
+        permits.set(Self.host, blockedFor: 10, because: "x", at: Moment(wall: 0, monotonic: 0))
+        permits.request(.fetch, FlightID(PartitionID(0), 1), lane: .fast, since: 0, host: Self.host)
+        #expect(permits.grants(at: 20).isEmpty)
+        permits.move(HostSlots.Slot(Self.host, 0), to: PartitionID(1 - home.number), at: 20)
+        #expect(permits.grants(at: 20).count == 1)
+    }
+}
