@@ -1,4 +1,4 @@
-package import Canonical
+internal import Canonical
 package import Records
 
 /// Of each host's ceiling a worker has the slots that stand at its partitions (`HostSlots`).

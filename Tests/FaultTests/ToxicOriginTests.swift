@@ -1,5 +1,6 @@
 import Foundation
 import ImageModel
+import Records
 import TestPixels
 import TestSupport
 import TestWorkplace

@@ -2,6 +2,7 @@ import Canonical
 import Failures
 import ImageModel
 import Partition
+import Planning
 import Ports
 import Records
 import Testing
