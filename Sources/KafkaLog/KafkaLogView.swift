@@ -18,6 +18,8 @@ package actor KafkaLogView: LogView {
     private var reader: KafkaReader?
     /// As the cluster last said; nil where it must be asked.
     private var leaders: [KafkaPlace: Int32]?
+    /// As `offsets` last found them: whoever reads has asked before, and the broker is not asked again for each read.
+    private var bounds: [KafkaPlace: Range<Int64>] = [:]
 
     private static let patience: Int32 = 2_000
 
@@ -43,7 +45,9 @@ package actor KafkaLogView: LogView {
     }
 
     package func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
-        let results = offsets(points.map { KafkaPlace($0.topic, $0.partition) })
+        let places = points.map { KafkaPlace($0.topic, $0.partition) }
+        let results = offsets(places)
+        for (place, result) in zip(places, results) { bounds[place] = try? result.get().bounds }
         // So that the next look goes to where a leader has moved meanwhile.
         if results.contains(where: { if case .failure = $0 { true } else { false } }) { leaders = nil }
         return results
@@ -80,7 +84,7 @@ package actor KafkaLogView: LogView {
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) throws(LogFailure) -> [Record] {
         let place = KafkaPlace(topic, partition)
-        let bounds = try offsets([place])[0].get().bounds
+        let bounds = if let known = bounds[place] { known } else { try offsets([place])[0].get().bounds }
         let start = max(offset, bounds.lowerBound)
         guard limit > 0, start < bounds.upperBound else { return [] }
         return try opened().records(place, start..<bounds.upperBound, limit: limit)

@@ -66,4 +66,34 @@ struct LagwatchBrokerTests {
         #expect(gone.sentence.contains("What is shown is as old as that.") && gone.rows("partitions").count == 6)
         #expect(try await watch.asked("/healthz").status == 200)
     }
+
+    @Test("A broker gets less than five requests a second, and is asked nothing twice in one look")
+    func requests() async throws {
+        let broker = try await KafkaBroker.start { port in
+            let own = "PLAINTEXT://127.0.0.1:\(port)"
+            return [
+                "listeners=\(own),COUNTED://127.0.0.1:\(port + 2),CONTROLLER://127.0.0.1:\(port + 1)",
+                "advertised.listeners=\(own),COUNTED://127.0.0.1:\(port + 3)",
+                "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,COUNTED:PLAINTEXT",
+                "group.min.session.timeout.ms=500",
+            ]
+        }
+        let counter = try KafkaRequestCounter(on: broker.port + 3, to: broker.port + 2)
+        let place = try await Workplace.onKafka(broker, replication: 1)
+        // Outcomes and rows to read, and jobs that wait.
+        try place.publish(place.draw(40).map { ($0, ["16x16.png"], .fast) })
+        try await place.work()
+        try place.publish(place.draw(40).map { ($0, ["32x32.png"], .slow) })
+        let watch = try await place.lagwatch("kafka.bootstrap=127.0.0.1:\(broker.port + 3)")
+        defer { watch.program.signal(SIGKILL) }
+        try await watch.tells("no-worker")
+        // Each look asks once for committed offsets, first of all, and twice for bounds.
+        func look(_ number: Int) async throws -> Int {
+            try await eventually { counter.count(.offsetFetch) >= number }
+            return counter.total
+        }
+        let total = try await look(3)
+        #expect(try await look(6) - total < 3 * 15, "a look every three seconds")
+        #expect(counter.count(.listOffsets) <= 2 * counter.count(.offsetFetch))
+    }
 }

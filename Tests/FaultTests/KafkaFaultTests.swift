@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import Ports
+import Records
 import TestSupport
 import TestWorkplace
 import Testing
@@ -47,14 +49,38 @@ struct KafkaFaultTests {
         }
     }
 
-    @Test("Workers restarted one after another")
+    @Test("Workers restarted one after another: no partition is without an owner for long")
     func restarts() async throws {
         try await trial("rolling restarts", on: try await KafkaBroker.shared.value, seed: 23) { crew in
+            let gap = Task { try await Self.longestGap(crew.place) }
             for index in await crew.workers.indices {
                 try await crew.stop(index)
                 try await crew.replace(index)
             }
+            gap.cancel()
+            let longest = try await gap.value
+            print("rolling restarts: a partition was without an owner for \(longest) at most")
+            // Twice kafka.timing.revoke, and two seconds.
+            #expect(longest < .seconds(8))
         }
+    }
+
+    /// How long any partition had no owner, as the coordinator tells it once a second, until the task is cancelled.
+    private static func longestGap(_ place: Workplace) async throws -> Duration {
+        let log = try await place.open()
+        var since: [PartitionID: ContinuousClock.Instant] = [:]
+        var longest = Duration.zero
+        while !Task.isCancelled {
+            for partition in log.partitions {
+                let now = ContinuousClock.now
+                let isOwned = try await log.owner(of: partition) != nil
+                since[partition] = isOwned ? nil : since[partition] ?? now
+                longest = max(longest, since[partition].map { now - $0 } ?? .zero)
+            }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        await log.close()
+        return longest
     }
 
     @Test("A worker that comes and goes, so that partitions change hands all the time")
