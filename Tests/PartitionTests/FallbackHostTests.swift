@@ -1,4 +1,5 @@
 import Canonical
+import Digest
 import Failures
 import ImageModel
 import Partition
@@ -229,7 +230,15 @@ extension CachingTests {
 
     @Test("An owner that dies after it has told some of a change leaves a job by which the next one tells all of it")
     func leftChange() throws {
-        let before = try stored([("cache-control", "max-age=60")])
+        var before = try stored([("cache-control", "max-age=60")])
+        for place in before.variants.indices { before.variants[place].location = "\(before.variants[place].spec)" }
+        func made(_ task: RenderTask) -> [VariantRow] {
+            rules.rows(task).map { row in
+                var row = row
+                row.digest = SHA256.digest(of: [2])
+                return row
+            }
+        }
         let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
         let changed = picture([2], [("cache-control", "max-age=60")])
         var first = PartitionStateTests.Driver()
@@ -241,7 +250,7 @@ extension CachingTests {
         #expect(task.batch?.orders.map(\.spec) == [small] && task.change == nil)
         var debt = try #require(task.debt)
         #expect(debt.job.isOwn && !debt.job.isOwed && debt.job.variants == [large] && debt.job.lane == .slow)
-        let rows = rules.rows(task)
+        let rows = made(task)
         debt.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
         let header = try #require(debt.change).header
 
@@ -264,7 +273,7 @@ extension CachingTests {
         #expect(rest.batch?.orders.map(\.spec) == [large] && rest.debt == nil)
         var told = try #require(rest.change)
         #expect(told.variants.map(\.spec) == [small] && told.id == task.debt?.change?.id)
-        told.variants += SourceChange.variants(rules.rows(rest), replacing: rest.replaced)
+        told.variants += SourceChange.variants(made(rest), replacing: rest.replaced)
         #expect(told.variants.map(\.spec) == [small, large] && Set(told.variants.map(\.replaces)).count == 2)
 
         // Another job is there when it comes: they share the flight, and its event.
@@ -280,7 +289,7 @@ extension CachingTests {
 
         // All of it is there.
         var last = PartitionStateTests.Driver()
-        last.stored = SourceSnapshot(source: task.fetched?.row, variants: rows + rules.rows(rest))
+        last.stored = SourceSnapshot(source: task.fetched?.row, variants: rows + made(rest))
         let nothing = last.feed(.arrived(record(&last)), at: 900_000)
         #expect(rules.kinds(nothing) == [.unchanged] && rules.flight(nothing) == nil)
     }

@@ -105,8 +105,9 @@ extension RenewalTests {
         }
         let outcomes = try await bench.outcomes()
         #expect(outcomes.filter { !$0.job.hasPrefix("mezzotint.") }.map(\.kind) == [.stored, .stored])
-        // What would have seen to the rest found nothing to do.
-        #expect(outcomes.filter { $0.job.hasPrefix(Job.changePrefix) }.map(\.kind) == [.unchanged])
+        // What would have seen to the rest found nothing to do, or shared the flight.
+        let seen = outcomes.filter { $0.job.hasPrefix(Job.changePrefix) }.map(\.kind)
+        #expect(seen == [.unchanged] || seen == [.stored])
     }
 
     /// All are asked for, as the first time: which of them share a decode decides about their bytes (`RenderPlan`).

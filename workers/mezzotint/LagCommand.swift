@@ -8,7 +8,7 @@ import Settings
 /// `mezzotint lag`: how far the workers are behind, read from the log alone, so that it also works when all are dead.
 enum LagCommand {
     static let command = Command(
-        "lag", abstract: "Show what waits, in records and seconds, by partition, and hosts that hold jobs back.",
+        "lag", abstract: "Show what waits, by partition and by host.",
         examples: ["mezzotint lag --watch", "mezzotint lag --json"],
         options: [
             .json, Option(flag: "watch", help: "Show it again every two seconds, until interrupted."),
