@@ -155,6 +155,10 @@ enum ReferenceCommand {
                 "The source, where the bytes name one, without volatile parameters and signatures."
             ),
             (
+                EventHeader.change, "retries",
+                "Of a worker's own job: what is to be told of a source's change once all of it is made anew."
+            ),
+            (
                 EventHeader.signature, "jobs, retries",
                 "Who published the job: `v1;KEY;HEX`, see [producers.md](producers.md#signed-jobs)."
             ),
