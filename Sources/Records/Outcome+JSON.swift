@@ -21,8 +21,8 @@ extension Outcome {
             headers: EventHeader.event(EventHeader.jobFinished, id: id, at: at, traceparent: traceparent))
     }
 
-    /// How often a job could be tried in its time tells a port that is shut from one that is silent.
-    private var toldAttempts: Int { kind == .expired || failure?.isConfidential == true ? 0 : attempts }
+    /// How often a job could be tried in its time, and what of its host held it, tell a shut port from a silent one.
+    private var tellsTries: Bool { kind != .expired && failure?.isConfidential != true }
 
     private func body(by json: inout JSONWriter) -> [UInt8] {
         json.clear()
@@ -36,13 +36,13 @@ extension Outcome {
         json.field("url", kind.isSuccess ? url.fetched : url.shown.description)
         json.field("lane", lane.rawValue)
         json.field("kind", kind.rawValue)
-        json.field("attempts", toldAttempts)
+        json.field("attempts", tellsTries ? attempts : 0)
         json.field("at", at)
         json.key("variants")
         variants.write(to: &json)
         if omitted > 0 { json.field("omitted", omitted) }
         if let failure { json.failure(failure) }
-        if let heldBy { json.field("heldBy", heldBy.rawValue) }
+        if tellsTries, let heldBy { json.field("heldBy", heldBy.rawValue) }
         json.endObject()
         return json.bytes
     }
