@@ -68,7 +68,7 @@ def picture(width, height):
 
 
 class Site:
-    """An origin whose manners change: `answers(path)` gives a status, or seconds to wait before the picture."""
+    """An origin whose manners change: `manner(path)` gives a status, or what is to be waited for before the picture."""
 
     def __init__(self, size):
         body = picture(*size)
