@@ -118,7 +118,7 @@ extension Settings {
                 "As origins.freshness.ceiling, for the group. 0s: that."),
             SettingKey(
                 group, "headers", \.headers, .originHeaders,
-                "Headers that its hosts are asked with, and no others: a value, or file:PATH or environment:NAME to read it from. The group's name is part of the keys of its sources then, so publishers need the same settings."
+                "Headers that its hosts are asked with, and no others: a value, or file:PATH or environment:NAME to read it from. The group's name is part of the keys of its sources then, so publishers need the same settings. They go to every port of its hosts, over http, too: let no secret stand here for hosts, or networks on the way, that are not trusted with it."
             ),
         ]
     }
