@@ -1,4 +1,5 @@
 package import Canonical
+internal import Digest
 package import ImageModel
 internal import JSONText
 package import VariantSpec
@@ -62,6 +63,11 @@ package struct SourceChange: Sendable, Hashable {
     }
     private static let headerLimit = 32
 
+    /// The id of the job whose record has the header. An id is signed, and headers are not: so nobody can put another one there.
+    package static func id(_ id: String, telling header: RecordHeader) -> String { id + mark(of: header.value) }
+
+    private static func mark(of header: [UInt8]) -> String { "-\(SHA256.digest(of: header).hex)" }
+
     private func write(_ variants: ArraySlice<Variant>, to json: inout JSONWriter) {
         json.key("from")
         json.hex(from.word)
@@ -81,9 +87,12 @@ package struct SourceChange: Sendable, Hashable {
         json.endArray()
     }
 
-    /// nil if the record has none, or one that cannot be read.
+    /// nil if the record has none, one that cannot be read, or another one than the job was made with.
     package init?(of job: Job, in record: Record) {
-        guard job.isChange, let bytes = record.headers[EventHeader.change] else { return nil }
+        guard job.isChange, let bytes = record.headers[EventHeader.change], job.id.hasSuffix(Self.mark(of: bytes))
+        else {
+            return nil
+        }
         let read = try? JSONReader.read(bytes) { (reader) throws(JSONFailure) -> SourceChange in
             var (from, to): (SourceVersion?, SourceVersion?)
             var (at, known): (Int64?, Int64?)

@@ -137,17 +137,18 @@ extension Outbox.Answer {
 extension Debt {
     /// Through a retry topic, signed where workers take signed jobs alone.
     func newRecord(at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
-        let body = job.body
+        let (body, header) = (job.body, change?.header)
+        let id = header.map { SourceChange.id(job.id, telling: $0) } ?? job.id
         let note = RetryNote(
-            job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
+            job: id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
             origin: record.jobOrigin, traceparent: job.traceparent)
         var again = note.newRecord(
             topic: DelayTier(within: notBefore - now, job.lane).topic, key: RecordKey.job(job.source).bytes, body: body,
             partition: record.partition, at: now)
         if let keys {
-            again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body))
+            again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: id, body: body))
         }
-        if let change { again.headers.append(change.header) }
+        if let header { again.headers.append(header) }
         return again
     }
 }

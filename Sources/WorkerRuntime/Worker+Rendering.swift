@@ -44,8 +44,12 @@ extension Worker {
         do {
             let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
-            let made = try await ports.renderer.render(
-                picture, orders, lane: task.lane, isReuse: isReuse, origin: task.origin.description)
+            var made: [RenderedVariant] = []
+            for part in RenderPart.all(of: orders) {
+                if !made.isEmpty { await comesOn(flight) }
+                made += try await ports.renderer.render(
+                    picture, part, lane: task.lane, isReuse: isReuse, origin: task.origin.description)
+            }
             let variants = batch.orders.compactMap { order in
                 zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
             }
@@ -58,6 +62,9 @@ extension Worker {
             }
         }
     }
+
+    /// Jobs of one source may ask for so much that each part is done in time, and all of them are not.
+    private func comesOn(_ flight: FlightID) { watch.comeOn(flight) }
 
     /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep
     /// it.
