@@ -80,8 +80,9 @@ extension KafkaLogConsumer {
             listener?.failed(error)
             return
         }
-        let log = log
+        let (log, clients) = (log, [member.client, member.patient])
         OwnThread.start("kafka assign") { [weak self] in
+            for client in clients { client.learnLeaders(of: Topic.owned, within: Self.learningMilliseconds) }
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
                 do throws(LogFailure) {
                     let assignment = try Assignment(
@@ -103,6 +104,7 @@ extension KafkaLogConsumer {
     }
 
     private static let pauseMicroseconds: UInt32 = 500_000
+    private static let learningMilliseconds: Int32 = 2_000
 
     /// Takes partitions up: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {
