@@ -39,7 +39,7 @@ package struct WatchState: Sendable {
 
     private static let markLimit = 20
     private static let sampleLimit = 100
-    private static let workerLimit = 1_000
+    static let workerLimit = 1_000
 
     package init(partitions count: Int, targets: [Lane: Duration], isShared: Bool) {
         (partitionCount, self.targets, self.isShared) = (count, targets, isShared)
