@@ -52,9 +52,9 @@ extension KafkaClient {
     }
 
     /// To be called before topics are read. Of one that a client has not read before librdkafka 2.0.2 asks only at its next
-    /// look at all topics who leads it: its partitions wait for up to a second (librdkafka #694). Blocks.
-    func learnLeaders(of topics: [Topic], within milliseconds: Int32) {
-        guard !known.withLock({ $0.isSuperset(of: topics) }), learnLeaders(within: milliseconds) else { return }
+    /// look at all topics who leads it: its partitions wait for up to a second (librdkafka #694). Blocks, no longer than that.
+    func learnLeaders(of topics: [Topic]) {
+        guard !known.withLock({ $0.isSuperset(of: topics) }), learnLeaders(within: 1_000) else { return }
         known.withLock { $0.formUnion(topics) }
     }
 

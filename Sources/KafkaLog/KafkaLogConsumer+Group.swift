@@ -82,7 +82,7 @@ extension KafkaLogConsumer {
         }
         let (log, clients) = (log, [member.client, member.patient])
         OwnThread.start("kafka assign") { [weak self] in
-            for client in clients { client.learnLeaders(of: Topic.owned, within: Self.learningMilliseconds) }
+            for client in clients { client.learnLeaders(of: Topic.owned) }
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
                 do throws(LogFailure) {
                     let assignment = try Assignment(
@@ -104,7 +104,6 @@ extension KafkaLogConsumer {
     }
 
     private static let pauseMicroseconds: UInt32 = 500_000
-    private static let learningMilliseconds: Int32 = 2_000
 
     /// Takes partitions up: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {

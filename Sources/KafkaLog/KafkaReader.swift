@@ -44,7 +44,7 @@ final class KafkaReader {
         var found: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
         let list = PartitionList(capacity: points.count)
         for (place, offset) in points { list.add(configuration.name(place.topic), place.partition.number, offset: offset) }
-        learnLeaders(of: points.keys.map(\.topic))
+        client.learnLeaders(of: points.keys.map(\.topic))
         let error = rd_kafka_assign(client.handle, list.pointer)
         defer { rd_kafka_assign(client.handle, nil) }
         let deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
@@ -84,10 +84,6 @@ final class KafkaReader {
         return newest.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    private func learnLeaders(of topics: [Topic]) {
-        client.learnLeaders(of: topics, within: Int32(clamping: patience.milliseconds))
-    }
-
     /// Until `body` returns false, or the range's end. Offsets have gaps, at the end too: the partition's end says that
     /// it was reached.
     private func scan(
@@ -96,7 +92,7 @@ final class KafkaReader {
         if range.isEmpty { return }
         let list = PartitionList(capacity: 1)
         list.add(configuration.name(place.topic), place.partition.number, offset: range.lowerBound)
-        learnLeaders(of: [place.topic])
+        client.learnLeaders(of: [place.topic])
         try rd_kafka_assign(client.handle, list.pointer).check("reading \(configuration.name(place.topic))")
         defer { rd_kafka_assign(client.handle, nil) }
         var deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
