@@ -149,7 +149,8 @@ package struct OriginSummary: Sendable, Hashable {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
         heldBy = rows.filter { $0.heldBy != nil }.max { $0.waiting < $1.waiting }?.heldBy
-        for row in rows {
+        // Of blocks a person's is told: workers repeat it, and each has its own reasons besides.
+        for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let isFresh = row.at > now - Self.freshness
             if !row.isOperators {
                 limit += isFresh ? row.limit : 0
