@@ -48,6 +48,12 @@ package struct OriginRow: Sendable, Hashable {
         (self.slot, self.partition) = (slot, partition)
     }
 
+    /// Hosts that hold back jobs, by worker, those first for which most wait.
+    package static func held(_ rows: [OriginRow]) -> [String: [OriginRow]] {
+        Dictionary(grouping: rows.filter { $0.heldBy != nil && $0.waiting > 0 }, by: \.by)
+            .mapValues { $0.sorted { ($1.waiting, $0.host) < ($0.waiting, $1.host) } }
+    }
+
     fileprivate var waiting: Int { waitingFast + waitingSlow }
 
     package var isOperators: Bool { by == Self.operatorName }

@@ -37,6 +37,20 @@ struct OriginRowTests {
         #expect(read(other) == nil)
     }
 
+    @Test("Hosts that hold back jobs are told by worker, those first for which most wait")
+    func held() {
+        func row(_ by: String, _ host: String, _ heldBy: HostHold?, _ waiting: Int) -> OriginRow {
+            var row = OriginRow(host: host, by: by, at: Self.now)
+            (row.heldBy, row.waitingFast) = (heldBy, waiting)
+            return row
+        }
+        let held = OriginRow.held([
+            row("one", "a", .limit, 1), row("one", "b", .breaker, 7), row("one", "c", nil, 9),
+            row("two", "a", .rate, 2), row("three", "a", .limit, 0),
+        ])
+        #expect(held.mapValues { $0.map(\.host) } == ["one": ["b", "a"], "two": ["a"]])
+    }
+
     @Test("The match rate is that of all workers, and null where nothing that was known was fetched")
     func matches() throws {
         var (one, two) = (row("one", .open), row("two", .open, age: 600_000))
