@@ -65,8 +65,7 @@ extension Flight {
     /// What was made together is made together again: which variants share a decode decides about their bytes, and who has
     /// bytes that are the same need not be told. What was made of a donor comes after that.
     var next: [VariantSpec] {
-        let (missing, outdated) = (missing, outdated)
-        let rows = snapshot.variants.filter { outdated.contains($0.spec) }
+        let (missing, rows) = (missing, outdatedRows)
         let old = Dictionary(rows.map { ($0.spec, $0) }) { first, _ in first }
         guard let row = missing.first.flatMap({ old[$0] }) else { return missing.filter { old[$0] == nil } }
         let first = row.donor.flatMap { old[$0] } ?? row

@@ -137,6 +137,8 @@ extension PartitionState {
                 continue
             }
             moveAside(RecordPlace(topic, offset, incarnation: offsets.incarnation), now, &effects)
+            guard offsets.span >= TopicProgress.finishedLimit / 2 else { continue }
+            passOnOldest(of: topic, below: offset + Int64(offsets.span / 2), now, &effects)
         }
     }
 

@@ -25,7 +25,7 @@ enum LagCommand {
                 let records = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
                 let rows = records.compactMap { OriginRow($0) }
                 if arguments.flag("json") {
-                    show(lags, owners, OriginRow.held(rows))
+                    show(lags, owners, OriginRow.held(rows, owners: Set(owners.values)))
                 } else {
                     let hosts = OriginSummary.all(of: rows, at: SystemTime.wallMilliseconds)
                     show(lags, owners, hosts.filter { $0.heldBy != nil }, onOneScreen: arguments.flag("watch"))
@@ -47,9 +47,7 @@ enum LagCommand {
             json.key("seconds")
             json.number(lag.seconds(at: now))
             json.field("owner", owners[lag.partition])
-            // Of a cluster's member the address follows the name that it tells of hosts by.
-            let owner = owners[lag.partition].map { held[$0] == nil ? String($0.prefix { $0 != "@" }) : $0 }
-            let hosts = lag.records > 0 ? owner.flatMap { held[$0] } ?? [] : []
+            let hosts = lag.records > 0 ? owners[lag.partition].flatMap { held[$0] } ?? [] : []
             json.field("heldBy", hosts.first?.heldBy?.rawValue)
             json.key("hosts")
             json.beginArray()
