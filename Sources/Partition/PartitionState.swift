@@ -9,7 +9,7 @@ internal import VariantSpec
 ///
 /// It never awaits, reads a clock, or touches a file, so the same code runs under a simulator. Times are milliseconds
 /// since 1970; chance comes from a seed.
-package struct PartitionState: Sendable {
+package struct PartitionState: ~Copyable, Sendable {
     package let partition: PartitionID
     package let rules: PartitionRules
     var flights: [FlightID: Flight] = [:]

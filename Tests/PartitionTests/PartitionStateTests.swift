@@ -16,7 +16,7 @@ struct PartitionStateTests {
     let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
 
     /// Drives one partition by hand; look-ups find nothing but what the test put in `stored`.
-    struct Driver {
+    struct Driver: ~Copyable {
         var state: PartitionState
         var stored = SourceSnapshot()
         /// When another partition of the worker was last done with a job.
