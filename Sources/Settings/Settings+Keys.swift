@@ -264,7 +264,7 @@ extension Settings {
         SettingKey(
             "watch.workers", \.watch.workers,
             .list(of: "hosts and ports such as worker-1:9464 or 127.0.0.1:9464", { WorkerAddress($0) }),
-            "Workers whose metrics mezzotint-lagwatch asks for: where metrics.listen says that they serve them. Without them it tells what the log and the group tell."
+            "Workers whose metrics mezzotint-lagwatch asks for: where metrics.listen says that they serve them. A name with several addresses, such as that of a Kubernetes headless service, is asked at each. Without them it tells what the log and the group tell."
         ),
         SettingKey(
             "watch.hosts", \.watch.hosts, .list(of: "names, or *.example.com", { HostPattern($0) }),
