@@ -44,7 +44,8 @@ extension FuzzTarget {
             guard let change = SourceChange(of: job, in: record(.retry1m, .job(source), headers: [header])) else {
                 return
             }
-            _ = (change.header, change.newRecord(partition: PartitionID(0), traceparent: nil))
+            let variants = change.variants(by: [])
+            _ = (change.headers, change.newRecords(variants, partition: PartitionID(0), traceparent: nil))
         default:
             // Headers, and a body that is short.
             guard let headers = rest.withUnsafeBytes({ RecordHeaders(packed: $0) }) else { return }

@@ -93,7 +93,7 @@ extension FuzzTarget {
             [4] + progress.json, [6] + RecordKey.variant(source, spec).bytes,
             [6] + RecordKey.progress(PartitionID(3)).bytes,
             [7] + (OriginRow(host: "http://a.example", slot: 3, at: PartitionID(2), at: 9).newRecord().value ?? []),
-            [8] + SourceChange(from: row, to: row, variants: [.init(variant, replacing: variant)]).header.value,
+            [8] + SourceChange(from: row, to: row, stored: [.init(variant)]).headers[0].value,
             [9] + headers.packed, [0x39] + headers.packed, [0xA9] + headers.packed,
             [5]
                 + Array(
