@@ -58,6 +58,11 @@ package struct SourceChange: Sendable, Hashable {
         }
     }
 
+    /// The id of the job whose record has the header. An id is signed, and headers are not: so nobody can put another one there.
+    package static func id(_ id: String, telling header: RecordHeader) -> String { id + mark(of: header.value) }
+
+    private static func mark(of header: [UInt8]) -> String { "-\(SHA256.digest(of: header).hex)" }
+
     /// An event, or several where there are many variants. Its id follows from what it says: one that is told twice has the
     /// same id, and one that has more to tell another.
     package func newRecords(_ variants: [Variant], partition: PartitionID, traceparent: String?) -> [NewRecord] {
@@ -122,9 +127,12 @@ package struct SourceChange: Sendable, Hashable {
         json.field("at", at)
     }
 
-    /// nil if the record has none, or one that cannot be read.
+    /// nil if the record has none, one that cannot be read, or another one than the job was made with.
     package init?(of job: Job, in record: Record) {
-        guard job.isChange, let bytes = record.headers[EventHeader.change] else { return nil }
+        guard job.isChange, let bytes = record.headers[EventHeader.change], job.id.hasSuffix(Self.mark(of: bytes))
+        else {
+            return nil
+        }
         let read = try? JSONReader.read(bytes) { (reader) throws(JSONFailure) -> SourceChange in
             var (from, to): (SourceVersion?, SourceVersion?)
             var (at, known): (Int64?, Int64?)

@@ -17,23 +17,11 @@ package enum WatchEvent: Sendable {
     case letters(LetterChange)
     case epoch(EpochRow)
     case progress(ProgressRow)
+    /// Up to when a partition's changelog was read to its end, milliseconds since 1970; nil where newer rows are unread.
+    case changelog(PartitionID, readAt: Int64?)
     case workers([WorkerSight])
     /// Rows of `origins` in their order: what workers tell of hosts.
     case hosts([OriginRow])
-    /// Lanes that a person has paused. Nobody can yet.
-    case paused([Pause])
-}
-
-/// What a person has stopped for a while.
-package struct Pause: Sendable, Hashable {
-    /// A lane's name, or a host.
-    package let subject: String
-    package let who: String
-    /// Milliseconds since 1970.
-    package let until: Int64
-    package init(subject: String, who: String, until: Int64) {
-        (self.subject, self.who, self.until) = (subject, who, until)
-    }
 }
 
 /// A job's end as its outcome or its dead letter tells it.
@@ -63,8 +51,13 @@ package struct LetterChange: Sendable {
         package let code: String
         package let host: String
         package let at: Int64
-        package init(id: String, code: String, host: String, at: Int64) {
+        /// The record that its bytes came from: jobs of one id are letters of their own.
+        package let origin: RecordOrigin
+        /// Where it stands in `dead`.
+        package let offset: Int64
+        package init(id: String, code: String, host: String, at: Int64, origin: RecordOrigin, offset: Int64) {
             (self.id, self.code, self.host, self.at) = (id, code, host, at)
+            (self.origin, self.offset) = (origin, offset)
         }
     }
 

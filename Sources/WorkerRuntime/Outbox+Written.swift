@@ -142,9 +142,9 @@ extension Debt {
     /// Through a retry topic, signed where workers take signed jobs alone.
     func newRecords(at now: Int64, signedBy keys: JobKeys?) -> [NewRecord] {
         guard let change else { return [newRecord(of: job, at: now, signedBy: keys)] }
-        return change.headers.enumerated().map { part, header in
+        return change.headers.map { header in
             var job = job
-            if part > 0 { job.id += "-\(part)" }
+            job.id = SourceChange.id(job.id, telling: header)
             var again = newRecord(of: job, at: now, signedBy: keys)
             again.headers.append(header)
             return again

@@ -47,8 +47,12 @@ extension Worker {
         do {
             let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
-            let made = try await ports.renderer.render(
-                picture, orders, lane: lane, isReuse: isReuse, origin: task.origin.description)
+            var made: [RenderedVariant] = []
+            for part in RenderPart.all(of: orders) {
+                if !made.isEmpty { await comesOn(flight) }
+                made += try await ports.renderer.render(
+                    picture, part, lane: lane, isReuse: isReuse, origin: task.origin.description)
+            }
             let variants = batch.orders.compactMap { order in
                 zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
             }
@@ -61,6 +65,9 @@ extension Worker {
             }
         }
     }
+
+    /// Jobs of one source may ask for so much that each part is done in time, and all of them are not.
+    private func comesOn(_ flight: FlightID) { watch.comeOn(flight) }
 
     /// Each lane writes with an effort of its own: what looks as it did before, and has other bytes, is written once more as
     /// on the other lane, and comes out as it was if its source is the same picture.

@@ -20,6 +20,7 @@ actor Observer {
     let rules: CanonicalRules
     private let pace: Pace
     private let scraper = WorkerScraper()
+    private var places: WorkerPlaces
     private(set) var view: (any LogView)?
     private var state: WatchState
     private var tails: TailReading
@@ -35,6 +36,7 @@ actor Observer {
         rules = settings.canonicalRules
         reading = RecordReading(rules: rules, groups: settings.originGroups)
         pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
+        places = WorkerPlaces(settings.watch.workers.map { .init($0.description, name: $0.name, port: $0.port) })
         (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
     }
 
@@ -72,9 +74,16 @@ actor Observer {
 
     func watchWorkers() async {
         while !Task.isCancelled, !settings.watch.workers.isEmpty {
-            let sights = await scraper.ask(settings.watch.workers.map(\.description))
-            apply(.workers(sights))
+            apply(.workers(await scraper.ask(places.places)))
             try? await Task.sleep(for: Pace.workers)
+        }
+    }
+
+    /// Apart from the workers: a resolver that is away answers after seconds.
+    func watchNames() async {
+        while !Task.isCancelled, !places.names.isEmpty {
+            for name in places.names { places.learn(await NameLookup.addresses(of: name), of: name) }
+            try? await Task.sleep(for: Pace.names)
         }
     }
 
@@ -105,6 +114,7 @@ actor Observer {
         let points =
             (Topic.worked + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
             + [LogPoint(.origins, OriginRow.partition, nil)]
+        let askedAt = SystemTime.wallMilliseconds
         let results = await view.offsets(of: points)
         apply(.offsets(results, of: points))
         guard !state.isSilent else { return }
@@ -128,7 +138,13 @@ actor Observer {
         await readHosts(view)
         await sample(view)
         await readTails(view)
-        if view.isIndexed { await readOwnership(view, partitions) }
+        if view.isIndexed {
+            await readOwnership(view, partitions, at: askedAt)
+        } else {
+            for partition in partitions {
+                apply(.changelog(partition, readAt: tails.isRead(.variants, partition) ? askedAt : nil))
+            }
+        }
     }
 
     /// Workers tell again every few seconds what they know of hosts that are in trouble.
@@ -168,7 +184,7 @@ actor Observer {
     }
 
     private func readTails(_ view: any LogView) async {
-        for point in tails.next(pace.tails, records: pace.tailRecords) {
+        for point in tails.next(pace.tails, records: pace.tailRecords, urgent: Set(state.partitionsToProve)) {
             guard let records = await read(point, of: view, limit: pace.tailRecords) else { continue }
             let isWhole = tails.read(point, records)
             switch point.topic {
@@ -178,14 +194,19 @@ actor Observer {
             }
         }
         for partition in tails.emptyLetters() { apply(.letters(LetterChange(partition, isWhole: true))) }
+        if state.forgotLetters() { tails.rereadLetters() }
     }
 
-    /// Where the log finds these rows at once: some partitions a look, in turn.
-    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID]) async {
-        for step in 0..<min(pace.rows, partitions.count) {
-            let partition = partitions[(turn * pace.rows + step) % partitions.count]
+    /// Where the log finds these rows at once: some partitions a look, those whose owner just came, then the others in turn.
+    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID], at askedAt: Int64) async {
+        let urgent = state.partitionsToProve
+        let inTurn = (0..<min(pace.rows, partitions.count)).map {
+            partitions[(turn * pace.rows + $0) % partitions.count]
+        }
+        for partition in (urgent + inTurn.filter { !urgent.contains($0) }).prefix(pace.rows) {
             guard let rows = try? await view.latest(.variants, partition, keyPrefix: Array("@".utf8)) else { continue }
             for event in reading.ownership(rows) { apply(event) }
+            apply(.changelog(partition, readAt: askedAt))
         }
     }
 }
@@ -203,6 +224,7 @@ struct Pace: Sendable {
     let rows: Int
 
     static let workers = Duration.seconds(2)
+    static let names = Duration.seconds(10)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
         hostRecords: 5_000, rows: 16)
