@@ -79,23 +79,25 @@ struct JobKeysTests {
 
     @Test("What is to be told of a change is what the job was signed with: a header beside it counts for nothing")
     func change() throws {
-        var (old, new) = (Fixture.variant, Fixture.variant)
-        (old.location, new.location) = ("old", "new")
         var row = Fixture.sourceRow
         row.fetchedAt = 9
-        let told = SourceChange(from: Fixture.sourceRow, to: row, variants: [.init(new, replacing: old)])
+        func change(_ location: String) -> SourceChange {
+            var old = Fixture.variant
+            old.location = location
+            return SourceChange(from: Fixture.sourceRow, to: row, stored: [.init(old)])
+        }
+        let told = change("old")
+        let header = try #require(told.headers.first)
         let job = Job(
-            id: SourceChange.id("\(Job.changePrefix)x", telling: told.header), url: "http://a.example/b.jpg",
+            id: SourceChange.id("\(Job.changePrefix)x", telling: header), url: "http://a.example/b.jpg",
             source: Fixture.source, variants: [Fixture.spec], lane: .slow)
         func read(_ header: RecordHeader) -> SourceChange? {
             SourceChange(of: job, in: Fixture.record(.retry1m, value: job.body, headers: [header]))
         }
-        let good = try #require(read(told.header))
-        #expect(good.variants == told.variants && good.id == told.id)
-        new.location = "another"
-        #expect(
-            read(SourceChange(from: Fixture.sourceRow, to: row, variants: [.init(new, replacing: old)]).header) == nil)
-        #expect(read(RecordHeader(told.header.name, told.header.value + [0x20])) == nil)
+        let good = try #require(read(header))
+        #expect(good.stored == told.stored && good.id == told.id)
+        #expect(try read(#require(change("another").headers.first)) == nil)
+        #expect(read(RecordHeader(header.name, header.value + [0x20])) == nil)
     }
 
     @Test("Nothing that is signed can be changed, and nothing left out")
