@@ -67,13 +67,15 @@ struct Flight: Sendable {
     var results: [VariantSpec: VariantOutcome] = [:]
     /// What an earlier owner left to be made anew.
     var left: SourceChange?
+    /// What jobs wanted that were moved aside: they look for it later.
+    var aside: [VariantSpec] = []
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
 
     /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
-        let wanted = pendingJobs.flatMap(\.job.variants) + (isRemaking ? outdated : [])
+        let wanted = pendingJobs.flatMap(\.job.variants) + aside + (isRemaking ? outdated : [])
         return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
 

@@ -5,6 +5,12 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
     var count: Int { items.count }
     var first: Element? { items.first }
 
+    func filter(_ isKept: (Element) -> Bool) -> Heap {
+        var kept = Heap()
+        for item in items where isKept(item) { kept.push(item) }
+        return kept
+    }
+
     mutating func push(_ item: Element) {
         items.append(item)
         var i = items.count - 1

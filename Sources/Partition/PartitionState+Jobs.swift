@@ -136,18 +136,25 @@ extension PartitionState {
             guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {
                 continue
             }
-            moveAside(RecordPlace(topic, offset, incarnation: offsets.incarnation), now, &effects)
-            guard offsets.span >= TopicProgress.finishedLimit / 2 else { continue }
+            let isPressed = offsets.span >= TopicProgress.finishedLimit / 2
+            moveAside(
+                RecordPlace(topic, offset, incarnation: offsets.incarnation), isPressed: isPressed, now, &effects)
+            guard isPressed else { continue }
             passOnOldest(of: topic, below: offset + Int64(offsets.span / 2), now, &effects)
         }
     }
 
-    /// How its try ends is told to nobody then, so it counts; the last one is waited for.
-    private mutating func moveAside(_ place: RecordPlace, _ now: Moment, _ effects: inout [PartitionEffect]) {
+    /// How its try ends is told to nobody then, so it counts; the last one is waited for. What it makes is stored all the
+    /// same, and found by the next try.
+    private mutating func moveAside(
+        _ place: RecordPlace, isPressed: Bool, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
         // What is under way is named by its place.
         if suspects.isNaming { return }
         for (id, flight) in flights {
-            guard let course = flight.course, now.monotonic - course.began > rules.holdLimit,
+            // One of a flood is waited for no longer than its like are read behind it.
+            let limit = isPressed && isCrowded(flight.origin) ? min(500, rules.holdLimit) : rules.holdLimit
+            guard let course = flight.course, now.monotonic - course.began > limit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
             if case .folding = flight.stage { continue }
@@ -155,8 +162,9 @@ extension PartitionState {
             let attempts = pending.attempts + 1
             if attempts >= rules.retry.most { return }
             flights[id]?.pendingJobs.remove(at: index)
+            flights[id]?.aside += pending.job.variants.filter { !$0.isAuto }
             countJobs(of: flight.origin, -1)
-            let note = FailureNote(RetryCause.slow(milliseconds: rules.holdLimit))
+            let note = FailureNote(RetryCause.slow(milliseconds: now.monotonic - course.began))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
             effects.append(.work(.putOff(later, note)))

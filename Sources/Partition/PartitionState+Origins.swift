@@ -79,8 +79,7 @@ extension PartitionState {
         of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         for (id, flight) in flights {
-            guard case .queued(.fetch) = flight.stage, hostJobs[flight.origin, default: 0] >= rules.hostShare / 2,
-                !runsAlone(flight)
+            guard case .queued(.fetch) = flight.stage, isCrowded(flight.origin), !runsAlone(flight)
             else { continue }
             let isOld = { (pending: PendingJob) in pending.record.topic == topic && pending.record.offset < offset }
             let old = flight.pendingJobs.filter(isOld)
@@ -92,6 +91,9 @@ extension PartitionState {
             if let flight = flights[id], flight.pendingJobs.isEmpty { end(id, now, &effects) }
         }
     }
+
+    /// Whether its flights fill half of its share of the memory.
+    func isCrowded(_ origin: OriginHost) -> Bool { hostJobs[origin, default: 0] >= rules.hostShare / 2 }
 
     /// So many more jobs of the host may wait in memory.
     package func room(for origin: OriginHost, atMost use: Int = .max) -> Int {

@@ -49,6 +49,8 @@ struct PermitQueue: Sendable {
     private var eldests = Heap<Ticket>()
     private var aside: [Bar: [Group]] = [:]
     private var barred: Set<Group> = []
+    /// Tickets of groups that nobody waits by any more.
+    private var gone: [Group: Int] = [:]
     /// The turn that it is, and the next one of hosts.
     private var turn = 0
     private var turns: [OriginHost: Int] = [:]
@@ -123,13 +125,34 @@ struct PermitQueue: Sendable {
     /// Drops the first ticket of a group.
     mutating func removeFirst(of group: Group) {
         _ = groups[group.partition]?[group.host]?.pop()
+        enterFirst(of: group)
+    }
+
+    /// Who waited by a ticket of the group waits no more. It is dropped when it is met, or once half of its group are such:
+    /// what is aside is not met, however many jobs of a host that is left alone come and go.
+    mutating func leave(_ group: Group, stands: (Ticket) -> Bool) {
+        guard let tickets = groups[group.partition]?[group.host] else { return }
+        let count = gone[group, default: 0] + 1
+        gone[group] = count
+        guard count * 2 > tickets.count else { return }
+        gone[group] = nil
+        let left = tickets.filter(stands)
+        groups[group.partition]?[group.host] = left
+        if left.first?.number != tickets.first?.number { enterFirst(of: group) }
+    }
+
+    private mutating func enterFirst(of group: Group) {
         guard let next = first(of: group) else {
             groups[group.partition]?[group.host] = nil
             if groups[group.partition]?.isEmpty == true { groups[group.partition] = nil }
+            gone[group] = nil
             return
         }
         if !barred.contains(group) { enter(next) }
     }
+
+    /// Those that nobody waits by among them.
+    var count: Int { groups.values.reduce(0) { $1.values.reduce($0) { $0 + $1.count } } }
 
     mutating func setAside(_ group: Group, for bar: Bar) {
         guard barred.insert(group).inserted else { return }

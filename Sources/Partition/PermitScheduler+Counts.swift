@@ -5,4 +5,7 @@ extension PermitScheduler {
     package func waiting(_ kind: PermitKind, on lane: Lane) -> Int {
         seats.values.count { $0.waits == kind && $0.lane == lane }
     }
+
+    /// What queues hold in memory.
+    package var ticketsHeld: Int { queues.values.reduce(0) { $0 + $1.count } }
 }

@@ -164,6 +164,10 @@ package struct PermitScheduler: Sendable {
         for kind in seat.holds { giveBack(kind, seat, flight) }
         if seat.isUnderWay, seat.waits == .render { countReady(flight, seat.lane, -1) }
         endProbe(flight)
+        guard let kind = seat.waits else { return }
+        let seats = seats
+        let group = PermitQueue.Group(partition: flight.partition, host: kind == .fetch ? seat.host : nil)
+        queues[Queue(kind: kind, rank: seat.rank)]?.leave(group) { Self.stands($0, seats) }
     }
 
     /// A waiting or running flight changes lane; it is never restarted.
@@ -337,7 +341,9 @@ package struct PermitScheduler: Sendable {
         return nil
     }
 
-    func stands(_ ticket: Ticket) -> Bool {
+    func stands(_ ticket: Ticket) -> Bool { Self.stands(ticket, seats) }
+
+    private static func stands(_ ticket: Ticket, _ seats: [FlightID: Seat]) -> Bool {
         guard let seat = seats[ticket.flight] else { return false }
         return seat.waits != nil && seat.ticket == ticket.number
     }

@@ -59,7 +59,9 @@ extension CachingTests {
         return try #require(debt.change).headers.map { header in
             var record = driver.pending("r", source, debt.job.variants, topic: .retry1m).record
             record.headers.append(header)
-            return PendingJob(job: debt.job, record: record)
+            var job = debt.job
+            job.id = SourceChange.id(job.id, telling: header)
+            return PendingJob(job: job, record: record)
         }
     }
 

@@ -4,6 +4,7 @@ import Failures
 import ImageModel
 import Partition
 import Planning
+import Ports
 import Records
 import Testing
 import VariantSpec
@@ -14,6 +15,7 @@ struct CrowdTests {
         var state: PartitionState
         /// In the order taken up.
         var flights: [FlightID] = []
+        var rendered: [VariantSpec] = []
 
         init() {
             var rules = PartitionRules(reuse: ReuseRules())
@@ -22,14 +24,15 @@ struct CrowdTests {
         }
 
         /// What goes to a tier is acknowledged at once.
-        mutating func feed(_ event: PartitionEvent) {
+        mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) {
             var effects: [PartitionEffect] = []
-            state.reduce(event, at: 0, into: &effects)
+            state.reduce(event, at: now, into: &effects)
             for effect in effects {
                 switch effect {
-                case .lookUp(let pending): feed(.found(pending, SourceSnapshot()))
+                case .lookUp(let pending): feed(.found(pending, SourceSnapshot()), at: now)
                 case .permit(.request(.fetch, let id, _, _, _)): flights.append(id)
-                case .work(.answer(let record, .retry)): feed(.acknowledged([RecordPlace(record)]))
+                case .work(.answer(let record, .retry)): feed(.acknowledged([RecordPlace(record)]), at: now)
+                case .work(.render(_, let task)): rendered += task.batch?.orders.map(\.spec) ?? []
                 default: break
                 }
             }
@@ -47,14 +50,20 @@ struct CrowdTests {
         }
     }
 
-    @Test("Jobs of it that wait for their turn do not hold back the committable offset behind which others are read")
-    func passesOn() {
+    /// The first two of 40,000 jobs are fetched.
+    private func flooded() -> Flood {
         var flood = Flood()
         for number in 0..<40_000 {
             flood.publish(number)
             if number == 1 { for id in flood.flights { flood.feed(.granted(.fetch, id)) } }
             if number % 1_000 == 999 { flood.feed(.tick) }
         }
+        return flood
+    }
+
+    @Test("Jobs of it that wait for their turn do not hold back the committable offset behind which others are read")
+    func passesOn() {
+        var flood = flooded()
         // Those under way hold it still; many others have waited for a turn, and wait elsewhere by now.
         let (held, span) = (flood.state.committable(.jobsFast), flood.state.reading(.jobsFast).span)
         let inMemory = flood.state.hostJobs.values.reduce(0, +)
@@ -64,5 +73,19 @@ struct CrowdTests {
         flood.feed(.acknowledged((0..<2).map { RecordPlace(.jobsFast, $0) }))
         let (next, left) = (flood.state.committable(.jobsFast), flood.state.reading(.jobsFast).span)
         #expect(next ?? 0 > 16_000 && left < TopicProgress.finishedLimit)
+    }
+
+    @Test("Nor do those under way for long, and what these make is stored all the same")
+    func movesAside() {
+        var flood = flooded()
+        for _ in 0..<3 { flood.feed(.tick, at: 500) }
+        let held = flood.state.committable(.jobsFast)
+        #expect(held == 0)
+        for _ in 0..<3 { flood.feed(.tick, at: 501) }
+        let next = flood.state.committable(.jobsFast)
+        #expect(next ?? 0 > 16_000)
+        flood.feed(.fetched(flood.flights[0], FetchedPicture([1])), at: 5_000)
+        flood.feed(.granted(.render, flood.flights[0]), at: 5_000)
+        #expect(flood.rendered == [VariantSpec(width: 64, height: 64, format: .webp)])
     }
 }

@@ -122,6 +122,20 @@ struct OriginTurnsTests {
         #expect(running.contains(flight(100)))
     }
 
+    @Test("Jobs that come for a host which is left alone, and go to wait elsewhere, leave nothing behind")
+    func passing() {
+        var permits = PermitScheduler(rules())
+        permits.set(host(0), blockedFor: 60_000, because: "x", at: Moment(0))
+        for number in 0..<10_000 {
+            permits.request(.fetch, flight(number, Int32(number % 8)), lane: .fast, since: 0, host: host(0))
+            _ = numbers(&permits)
+            for (flight, _) in permits.takeHeld(at: Moment(0)) { permits.forget(flight) }
+        }
+        #expect(permits.ticketsHeld <= 8)
+        permits.request(.fetch, flight(20_000), lane: .fast, since: 0, host: host(0))
+        #expect(numbers(&permits, at: 59_999).isEmpty && numbers(&permits, at: 60_000) == [20_000])
+    }
+
     @Test("However many hosts fail, few are known: those that may be asked soonest are forgotten")
     func bounded() {
         var rules = rules()

@@ -79,10 +79,15 @@ struct JobKeysTests {
 
     @Test("What is to be told of a change is what the job was signed with: a header beside it counts for nothing")
     func change() throws {
-        var (row, another) = (Fixture.sourceRow, Fixture.variant)
-        (row.fetchedAt, another.location) = (9, "another")
-        let told = SourceChange(from: Fixture.sourceRow, to: row, stored: [.init(Fixture.variant)])
-        let header = told.headers[0]
+        var row = Fixture.sourceRow
+        row.fetchedAt = 9
+        func change(_ location: String) -> SourceChange {
+            var old = Fixture.variant
+            old.location = location
+            return SourceChange(from: Fixture.sourceRow, to: row, stored: [.init(old)])
+        }
+        let told = change("old")
+        let header = try #require(told.headers.first)
         let job = Job(
             id: SourceChange.id("\(Job.changePrefix)x", telling: header), url: "http://a.example/b.jpg",
             source: Fixture.source, variants: [Fixture.spec], lane: .slow)
@@ -91,7 +96,7 @@ struct JobKeysTests {
         }
         let good = try #require(read(header))
         #expect(good.stored == told.stored && good.id == told.id)
-        #expect(read(SourceChange(from: Fixture.sourceRow, to: row, stored: [.init(another)]).headers[0]) == nil)
+        #expect(try read(#require(change("another").headers.first)) == nil)
         #expect(read(RecordHeader(header.name, header.value + [0x20])) == nil)
     }
 
