@@ -205,7 +205,7 @@ extension Settings {
             "How long what is stored counts as fresh where its origin does not say (origins.freshness.ceiling)."),
         SettingKey(
             "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
-            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Relative like data."
+            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Never a folder that the store lies in. Relative like data."
         ),
         SettingKey(
             "store.originals.limit", \.store.originals.limit, .size(0...4 << 30),
