@@ -120,8 +120,8 @@ def demonstrated():
         raise Skipped("the image was not built")
     made = buildah("from", "--pull-never", DEMO).strip()
     try:
-        said = buildah("run", made, "--", "mezzotint-demo", "--out", "/data/demo", "--jobs", "40", timeout=300)
-        root = pathlib.Path(buildah("mount", made).strip())
-        need((root / "data/demo/index.html").exists(), f"it left no contact sheet: {said[-2000:]}")
+        # /data is a volume, of which nothing is left after the run.
+        buildah("run", made, "--", "sh", "-c",
+                "mezzotint-demo --out /data/demo --jobs 40 && test -s /data/demo/index.html", timeout=300)
     finally:
         buildah("rm", made)
