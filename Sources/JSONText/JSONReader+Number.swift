@@ -14,6 +14,7 @@ extension JSONReader {
 
     /// A whole number of 64 bits, written without point or exponent.
     package mutating func integer() throws(JSONFailure) -> Int64 {
+        if let plain = plainInteger() { return plain }
         let raw = try scanNumber("a whole number")
         // 20 digits never fit; 19 may not.
         let value = raw.digits > 19 ? nil : Int64(magnitude: raw.significand, isNegative: raw.isNegative)
@@ -21,6 +22,22 @@ extension JSONReader {
             position = raw.start
             throw wrongType("a whole number of 64 bits")
         }
+        return value
+    }
+
+    /// Up to 18 digits and nothing else, as most numbers of records are; they always fit. nil: nothing was read.
+    private mutating func plainInteger() -> Int64? {
+        skipSpace()
+        var end = position
+        var value: Int64 = 0
+        while end < bytes.count, isDigit(bytes[end]), end - position < 19 {
+            value = value &* 10 &+ Int64(bytes[end] - 0x30)
+            end += 1
+        }
+        let digits = end - position
+        guard 1...18 ~= digits, digits == 1 || bytes[position] != 0x30 else { return nil }
+        if end < bytes.count, bytes[end] == 0x2E || bytes[end] | 0x20 == 0x65 { return nil }
+        position = end
         return value
     }
 

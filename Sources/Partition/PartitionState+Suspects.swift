@@ -16,9 +16,13 @@ extension PartitionState {
     /// are other records' now.
     package func names(with begun: some Sequence<FlightID>) -> Set<RecordPlace> {
         let begun = Set(begun)
-        let places = flights.values.lazy.filter { $0.course != nil || begun.contains($0.id) }.flatMap(\.pendingJobs)
-            .map(\.place)
-        return Set(places.filter { $0.incarnation == self.incarnation($0.topic) })
+        var places: Set<RecordPlace> = []
+        for flight in flights.values where flight.course != nil || begun.contains(flight.id) {
+            for pending in flight.pendingJobs where pending.place.incarnation == incarnation(pending.place.topic) {
+                places.insert(pending.place)
+            }
+        }
+        return places
     }
 
     /// Of those that the newest row names, what is under way still.
@@ -39,8 +43,11 @@ extension PartitionState {
     }
 
     private func names(in row: ProgressRow) -> Set<RecordPlace> {
-        let begun = row.suspects.lazy.filter { $0.begun != nil }
-        return Set(begun.map { RecordPlace($0.topic, $0.offset, incarnation: self.incarnation($0.topic)) })
+        var places: Set<RecordPlace> = []
+        for suspect in row.suspects where suspect.begun != nil {
+            places.insert(RecordPlace(suspect.topic, suspect.offset, incarnation: incarnation(suspect.topic)))
+        }
+        return places
     }
 
     /// Asks again in the right way: a suspect joined a flight that had not begun.

@@ -58,10 +58,11 @@ final class OwnedPartition {
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
     init(
-        _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: PartitionState, changelog: Range<Int64>,
+        _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState, changelog: Range<Int64>,
         kept: KeptProgress?, ledger: ProgressLedger
     ) {
-        (self.id, self.index, self.state, self.kept, self.ledger) = (id, index, state, kept, ledger)
+        (self.id, self.index, self.kept, self.ledger) = (id, index, kept, ledger)
+        self.state = state
         (self.epoch, ownership) = (epoch, Ownership(id, epoch: epoch))
         lifecycle = PartitionLifecycle(changelog: changelog, folded: index.position ?? 0)
         unproven = index.checkpoint?.anchors
@@ -136,8 +137,6 @@ final class OwnedPartition {
     /// memory for their time leave their room to others. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     static func room(unfinished: Int, answered: Int, span: Int, readAhead: Int) -> Int {
-        min(readAhead - (unfinished - answered), readAhead - answered, max(spanLimit, readAhead) - span)
+        min(readAhead - (unfinished - answered), readAhead - answered, max(TopicProgress.finishedLimit, readAhead) - span)
     }
-
-    private static let spanLimit = 8_192
 }

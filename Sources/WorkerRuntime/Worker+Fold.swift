@@ -150,7 +150,7 @@ extension Worker {
     func republish(_ owned: OwnedPartition) {
         // A progress row that is on its way must not be overtaken by the one before it.
         guard owned.ledger.isIdle else { return }
-        let keys = owned.lifecycle.keysToRepublish(isInFlight: owned.state.isInFlight)
+        let keys = owned.lifecycle.keysToRepublish(isInFlight: { owned.state.isInFlight($0) })
         guard !keys.isEmpty, let rows = validRows(of: keys.keys, owned) else { return }
         owned.lifecycle.beginRepublishing()
         logger.notice(

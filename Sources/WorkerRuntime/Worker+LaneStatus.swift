@@ -23,11 +23,11 @@ package struct LaneStatus: Sendable, Hashable {
 extension Worker {
     package func laneStatus(_ lane: Lane) -> LaneStatus {
         let topic = Topic.jobs(lane)
-        let states = partitions.values.map(\.state)
+        let owned = partitions.values
         return LaneStatus(
-            oldest: states.compactMap { $0.oldestTime(topic) }.min(),
-            unfinished: states.reduce(0) { $0 + $1.unfinished(topic) },
-            retries: states.reduce(0) { $0 + $1.waiting(topic) }, fetches: scheduler.waiting(.fetch, on: lane),
+            oldest: owned.compactMap { $0.state.oldestTime(topic) }.min(),
+            unfinished: owned.reduce(0) { $0 + $1.state.unfinished(topic) },
+            retries: owned.reduce(0) { $0 + $1.state.waiting(topic) }, fetches: scheduler.waiting(.fetch, on: lane),
             renders: scheduler.waiting(.render, on: lane))
     }
 }

@@ -176,9 +176,9 @@ extension Worker: LogListener {
     func countWaiting() async -> Int {
         let found = (try? await ports.log.partitionOffsets(Topic.worked, partitions.keys.sorted())) ?? []
         return found.reduce(0) { count, offsets in
-            guard let state = partitions[offsets.partition]?.state else { return count }
-            let next = state.committable(offsets.topic) ?? offsets.start
-            return count + max(0, Int(offsets.bounds.upperBound - next) - state.finishedAhead(offsets.topic))
+            guard let owned = partitions[offsets.partition] else { return count }
+            let next = owned.state.committable(offsets.topic) ?? offsets.start
+            return count + max(0, Int(offsets.bounds.upperBound - next) - owned.state.finishedAhead(offsets.topic))
         }
     }
 

@@ -34,10 +34,10 @@ extension Worker {
 
     /// What a flight made is announced: each of its jobs waited until the first permit, and has what it asked for.
     func noteMade(_ flight: FlightID) {
-        guard let state = partitions[flight.partition]?.state, let began = state.beginning(of: flight) else { return }
+        guard let owned = partitions[flight.partition], let began = owned.state.beginning(of: flight) else { return }
         let work = monotonic - began
         let begun = now - work
-        for pending in state.pendingJobs(of: flight) {
+        for pending in owned.state.pendingJobs(of: flight) {
             timings.wait(.milliseconds(begun - pending.firstSeen), on: pending.job.lane)
             timings.work(.milliseconds(work), on: pending.job.lane)
         }
@@ -52,7 +52,8 @@ extension Worker {
         let steps = owned.steps.removeValue(forKey: RecordPlace(record)) ?? []
         let job: (id: String, traceparent: String?) =
             switch disposition {
-            case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+            case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome),
+                .changed(_, _, let outcome), .dead(_, let outcome):
                 (outcome.job, outcome.traceparent)
             case .retry(let pending, _, _): (pending.job.id, pending.job.traceparent)
             case .rekey(let job): (job.id, job.traceparent)

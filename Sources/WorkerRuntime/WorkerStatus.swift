@@ -66,7 +66,7 @@ extension Worker {
     }
 
     /// Of all partitions, by topic.
-    private func records(_ count: (PartitionState, Topic) -> Int) -> [Topic: Int] {
+    private func records(_ count: (borrowing PartitionState, Topic) -> Int) -> [Topic: Int] {
         var records: [Topic: Int] = [:]
         for topic in Topic.consumed {
             for owned in partitions.values { records[topic, default: 0] += count(owned.state, topic) }

@@ -24,7 +24,9 @@ struct JSONValueTests {
     @Test(
         "Whole numbers are exact to the ends of 64 bits",
         arguments: [
-            ("0", 0), ("-0", 0), ("7", 7), ("-7", -7), ("9223372036854775807", .max), ("-9223372036854775808", .min),
+            ("0", 0), ("-0", 0), ("7", 7), ("-7", -7), (" 12 ", 12),
+            ("999999999999999999", 999_999_999_999_999_999), ("1000000000000000000", 1_000_000_000_000_000_000),
+            ("9223372036854775807", .max), ("-9223372036854775808", .min),
         ] as [(String, Int64)])
     func whole(text: String, is wanted: Int64) throws { #expect(try integer(text) == wanted) }
 
@@ -32,6 +34,7 @@ struct JSONValueTests {
         "What is no whole number of 64 bits is refused",
         arguments: [
             "9223372036854775808", "-9223372036854775809", "18446744073709551616", "99999999999999999999999999", "1.0", "1e3",
+            "1E2", "01", "00", "-01", "007", "12x", "",
             "\"1\"", "null", "true", "[]", "{}",
         ])
     func noInteger(text: String) { #expect(throws: JSONFailure.self) { try integer(text) } }

@@ -13,7 +13,7 @@ import VariantSpec
 struct OutageTests {
     /// One partition, its lanes and tiers, permits, and hosts of which one may be away. Jobs whose host answers are done
     /// with that: their sources are not there.
-    private struct World {
+    private struct World: ~Copyable {
         static let readAhead = 256
         static let lanes: [Topic] = [.jobsFast, .jobsSlow]
 
@@ -118,7 +118,7 @@ struct OutageTests {
                         dead_ += 1
                         failures.formUnion(outcome.variants.map { $0.failure?.code })
                         causes.insert("\(letter.cause.code): \(letter.cause.message)")
-                    case .outcome, .owing, .paid: done += 1
+                    case .outcome, .owing, .paid, .changed: done += 1
                     case .rekey: break
                     }
                     feed(.acknowledged([RecordPlace(record)]))
@@ -169,7 +169,7 @@ struct OutageTests {
             for (flight, hold) in permits.takeHeld(at: Moment(now)) { feed(.held(flight, hold)) }
         }
 
-        mutating func run(until end: Int64, _ isOver: (World) -> Bool = { _ in false }) {
+        mutating func run(until end: Int64, _ isOver: (borrowing World) -> Bool = { _ in false }) {
             while now < end, !isOver(self) { step() }
         }
     }

@@ -41,7 +41,7 @@ struct PartitionSimulationTests {
     @Test("Every job ends, once, and committable offsets reach the end", arguments: 0..<300 as Range<UInt64>)
     func ends(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0)
-        #expect(world.isDone, "seed \(seed): jobs are left")
+        #expect(world.isDone == true, "seed \(seed): jobs are left")
         for number in 0..<60 {
             #expect(world.outcomes["job \(number)"]?.count == 1, "seed \(seed): job \(number)")
         }
@@ -53,7 +53,7 @@ struct PartitionSimulationTests {
         arguments: 3_000..<3_200 as Range<UInt64>)
     func expiring(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0, expiring: 0...(seed % 2 == 0 ? 60 : 400))
-        #expect(world.isDone, "seed \(seed): jobs are left")
+        #expect(world.isDone == true, "seed \(seed): jobs are left")
         var expired = 0
         for (id, outcomes) in world.outcomes {
             #expect(outcomes.count == 1, "seed \(seed): \(id)")
@@ -70,7 +70,7 @@ struct PartitionSimulationTests {
         arguments: 2_000..<2_200 as Range<UInt64>)
     func moves(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0, moves: 12)
-        #expect(world.isDone, "seed \(seed): jobs are left")
+        #expect(world.isDone == true, "seed \(seed): jobs are left")
         for number in 0..<60 {
             #expect(world.outcomes["job \(number)"]?.count == 1, "seed \(seed): job \(number)")
         }
@@ -84,7 +84,7 @@ struct PartitionSimulationTests {
         arguments: 1_000..<1_300 as Range<UInt64>)
     func crashes(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 5)
-        #expect(world.isDone, "seed \(seed): jobs are left")
+        #expect(world.isDone == true, "seed \(seed): jobs are left")
         for number in 0..<60 {
             let outcomes = world.outcomes["job \(number)"] ?? []
             let failures = outcomes.filter { [.failed, .dead].contains($0.kind) }.count

@@ -66,13 +66,13 @@ extension PartitionStateTests {
             var driver = driver(nil, deaths: 0)
             let pending = driver.pending("j", tests.source, [PartitionStateTests.large])
             let flight = try #require(tests.flight(driver.feed(.arrived(pending))))
-            #expect(driver.state.needsName(flight))
+            #expect(driver.state.needsName(flight) == true)
             #expect(driver.state.names(with: []) == [] && driver.state.names(with: [flight]) == [pending.place])
             let row = ProgressRow(
                 partition: PartitionID(0), topics: [:], isClean: false, deaths: 1,
                 suspects: driver.state.suspects.rows(naming: [pending.place], isAlone: false), at: 1)
             driver.state.name(by: row)
-            #expect(!driver.state.needsName(flight))
+            #expect(driver.state.needsName(flight) == false)
             _ = driver.feed(.granted(.fetch, flight))
             #expect(driver.state.namedStill == [pending.place])
             // A row on its way without it: it must be named again.
@@ -82,7 +82,7 @@ extension PartitionStateTests {
             var calm = PartitionStateTests.Driver()
             let other = try #require(
                 tests.flight(calm.feed(.arrived(calm.pending("j", tests.source, [PartitionStateTests.large])))))
-            #expect(!calm.state.needsName(other))
+            #expect(calm.state.needsName(other) == false)
         }
 
         @Test("Nothing begins beside it: what is under way ends first, and others wait until its row is replaced")

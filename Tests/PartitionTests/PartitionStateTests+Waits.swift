@@ -27,7 +27,8 @@ extension PartitionStateTests {
             let now = Int64(attempt) * 1_000
             #expect(settled(fail(&driver, id, at: now)).isEmpty)
             #expect(driver.state.waiting(.jobsFast) == 1 && driver.state.unfinished(.jobsFast) == 1)
-            let waits = try #require(driver.state.progress(.jobsFast)).waits
+            let progress = driver.state.progress(.jobsFast)
+            let waits = try #require(progress).waits
             #expect(waits.map(\.offset) == [0] && waits.map(\.attempts) == [attempt])
             #expect(waits.allSatisfy { (now + 50...now + 200).contains($0.notBefore) })
             id = try #require(flight(driver.feed(.tick, at: now + 200)))

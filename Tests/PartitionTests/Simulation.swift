@@ -10,7 +10,7 @@ import VariantSpec
 
 /// A partition in a world of one seed: a log, an index, origins that fail, permits, and crashes that drop all but
 /// what is durable.
-struct Simulation {
+struct Simulation: ~Copyable {
     // Durable.
     var jobs:
         [(topic: Topic, job: Job, record: Record, attempts: Int, firstSeen: Int64, notBefore: Int64, heldSince: Int64?)] =
@@ -47,15 +47,17 @@ struct Simulation {
     init(seed: UInt64, keepOriginals: Bool) {
         numbers = Numbers(state: seed)
         rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 4, base: 10, cap: 100), holdLimit: 500)
-        (state, scheduler) = Simulation.fresh(rules, seed)
+        state = Self.state(rules, seed)
+        scheduler = Self.scheduler()
         self.keepOriginals = keepOriginals
     }
 
     let keepOriginals: Bool
 
-    static func fresh(_ rules: PartitionRules, _ seed: UInt64) -> (PartitionState, PermitScheduler) {
-        (PartitionState(PartitionID(0), rules: rules, seed: seed), PermitScheduler(PermitRules(fetch: 3, render: 2)))
+    static func state(_ rules: PartitionRules, _ seed: UInt64) -> PartitionState {
+        PartitionState(PartitionID(0), rules: rules, seed: seed)
     }
+    static func scheduler() -> PermitScheduler { PermitScheduler(PermitRules(fetch: 3, render: 2)) }
 
     static func key(_ number: Int) -> SourceKey { SourceKey(SHA256.digest(of: Array("source \(number)".utf8))) }
 
@@ -113,7 +115,8 @@ struct Simulation {
     mutating func crash() {
         crashes += 1
         fetchesLostInCrash += fetching.count
-        (state, scheduler) = Simulation.fresh(rules, numbers.next())
+        state = Self.state(rules, numbers.next())
+        scheduler = Self.scheduler()
         (index, indexed, pending, fetching) = ([:], 0, [], [])
         read = committed
         while indexed < changelog.count { fold() }
@@ -232,7 +235,8 @@ struct Simulation {
 
     private mutating func answer(_ record: Record, _ disposition: Disposition) {
         switch disposition {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
+            .dead(_, let outcome):
             outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
         case .retry(let pending, let tier, _):

@@ -5,7 +5,7 @@ internal import Records
 
 /// The brokers: the logs of all topics, what appends and reads meet there, and what becomes of each.
 final class Cluster {
-    unowned let world: World
+    unowned(unsafe) let world: World
     static let partitionCount = 4
     let logs: [TopicLog]
     /// Nothing has room until then, microseconds.

@@ -11,7 +11,7 @@ final class Flights {
     }
     enum Stage { case fetch, render }
 
-    unowned let world: World
+    unowned(unsafe) let world: World
     private var running: Set<Key> = []
     /// Requests under way, by host.
     private var asking: [Key: (host: Int, process: SimulatedProcess)] = [:]

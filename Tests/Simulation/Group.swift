@@ -4,7 +4,7 @@ internal import Ports
 ///
 /// Rebalances are eager: all give up everything, then all is given out again in a new generation.
 final class Group {
-    unowned let world: World
+    unowned(unsafe) let world: World
     private(set) var generation = 0
     /// By place: what is committed.
     var committed: [Int: Int64] = [:]

@@ -9,7 +9,7 @@ final class Hopeless {
     static let count = 6
     private static let first = Origins.sourceCount + Killers.count
 
-    unowned let world: World
+    unowned(unsafe) let world: World
     private var chance: Chance
     private var published = 0
     /// By job: fetches that were begun.

@@ -10,7 +10,7 @@ final class Killers {
     /// Owners that may die of one job.
     private static let deathLimit = 3
 
-    unowned let world: World
+    unowned(unsafe) let world: World
     private var chance: Chance
     private let stages: [Flights.Stage]
     /// By killer: workers that died of it while they owned its partition.

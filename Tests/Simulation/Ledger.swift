@@ -6,7 +6,7 @@ internal import VariantSpec
 
 /// What was appended, and what that means: which jobs are accepted, which records are finished, which jobs answered.
 final class Ledger {
-    unowned let world: World
+    unowned(unsafe) let world: World
     private(set) var fates: [Fate] = []
     private var byID: [String: Fate] = [:]
     /// Keys of the changelog that ever had a row.

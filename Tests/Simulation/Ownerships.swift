@@ -16,7 +16,7 @@ final class Ownerships {
         var mark: (time: Int64, row: ProgressRow?)?
     }
 
-    unowned let world: World
+    unowned(unsafe) let world: World
     /// Counts up by partition, whatever epochs say: those of a changelog that was recreated begin again.
     private var ranks: [Key: Int64] = [:]
     private static func rank(_ incarnation: Int, _ epoch: Int64) -> Int64 { Int64(incarnation) << 48 + epoch }

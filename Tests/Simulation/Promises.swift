@@ -11,7 +11,7 @@ final class Promises {
         var paid: Int64?
     }
 
-    private unowned let world: World
+    private unowned(unsafe) let world: World
     /// When jobs came, microseconds.
     private var published: [String: Int64] = [:]
     private var debts: [SourceKey: [Debt]] = [:]

@@ -6,7 +6,7 @@ internal import VariantSpec
 
 /// The owning side of one process: a member of the group, as `KafkaLogConsumer` is one.
 final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
-    unowned let process: SimulatedProcess
+    unowned(unsafe) let process: SimulatedProcess
     var world: World { process.world }
     private(set) var listener: (any LogListener)?
     private(set) var phase = Phase.idle

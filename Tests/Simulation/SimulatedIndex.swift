@@ -61,7 +61,7 @@ struct SimulatedIndexes: VariantIndexes {
 
 /// The index of one partition; each change of it is one transaction.
 final class SimulatedIndex: VariantIndex {
-    private unowned let process: SimulatedProcess
+    private unowned(unsafe) let process: SimulatedProcess
     private let partition: PartitionID
     private(set) var file: SimulatedDisk.File
 

@@ -3,7 +3,7 @@ internal import Records
 
 /// The log port of one process.
 final class SimulatedLog: Log, @unchecked Sendable {
-    private unowned let process: SimulatedProcess
+    private unowned(unsafe) let process: SimulatedProcess
     private var cluster: Cluster { process.world.cluster }
 
     init(_ process: SimulatedProcess) { self.process = process }

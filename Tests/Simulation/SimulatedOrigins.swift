@@ -55,7 +55,7 @@ final class Origins {
 
 /// The fetcher port of one process.
 final class SimulatedFetcher: Fetcher, @unchecked Sendable {
-    private unowned let process: SimulatedProcess
+    private unowned(unsafe) let process: SimulatedProcess
     private var world: World { process.world }
 
     init(_ process: SimulatedProcess) { self.process = process }
@@ -102,7 +102,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
 
 /// The renderer port of one process: pictures are texts that say what they show.
 final class SimulatedRenderer: Renderer, @unchecked Sendable {
-    private unowned let process: SimulatedProcess
+    private unowned(unsafe) let process: SimulatedProcess
     private var world: World { process.world }
 
     init(_ process: SimulatedProcess) { self.process = process }

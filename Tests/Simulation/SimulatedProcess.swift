@@ -8,7 +8,7 @@ internal import WorkerRuntime
 ///
 /// - Concurrency: confined to its world's thread, as all of a simulation.
 final class SimulatedProcess: @unchecked Sendable {
-    unowned let world: World
+    unowned(unsafe) let world: World
     let machine: Machine
     /// Counts the processes of a world.
     let number: Int

@@ -17,7 +17,7 @@ final class Shelf {
 
 /// The store port of one process.
 final class SimulatedStore: BlobStore, @unchecked Sendable {
-    private unowned let process: SimulatedProcess
+    private unowned(unsafe) let process: SimulatedProcess
     private var world: World { process.world }
     private var shelf: Shelf { process.world.shelf }
 

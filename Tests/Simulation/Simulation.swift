@@ -10,7 +10,7 @@ package enum Simulation {
         package let steps: Int
     }
 
-    package static let usualSteps = 1_200
+    package static let usualSteps = 1_000
 
     /// - Parameters:
     ///   - steps: events until faults end; what is left is then brought to its end.

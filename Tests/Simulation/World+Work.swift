@@ -8,7 +8,7 @@ extension World {
         if floods, chance.isOne(in: 12) { floodUntil = now + chance.within(8_000_000...25_000_000) }
         if floodUntil > now {
             return after(chance.within(20_000...160_000)) { [self] in
-                if isCalm { return }
+                if !publishes { return }
                 count(.flooded)
                 // One host is left to slow jobs: those of others wait for their host, too.
                 let lane: Lane = chance.isOne(in: 12) ? .slow : .fast
@@ -18,7 +18,7 @@ extension World {
             }
         }
         after(chance.isOne(in: 6) ? chance.within(1_000_000...6_000_000) : chance.within(1_000...900_000)) { [self] in
-            if isCalm { return }
+            if !publishes { return }
             for _ in 0..<(chance.isOne(in: 5) ? 1 + chance.below(8) : 1) { publish() }
             publishSoon()
         }

@@ -29,6 +29,9 @@ final class World: @unchecked Sendable {
     private(set) var steps = 0
     /// No fault is begun any more.
     private(set) var isCalm = false
+    /// Publishers end before the faults do: what waits then is worked off among faults, not after them.
+    private var lastPublish = Int.max
+    var publishes: Bool { !isCalm && steps < lastPublish }
     var trace: Trace
     private var queue = EventQueue()
     private var processes: [SimulatedProcess] = []
@@ -203,6 +206,7 @@ final class World: @unchecked Sendable {
     // MARK: A run
 
     func run(steps limit: Int) {
+        lastPublish = limit / 4 * 3
         for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
         publishSoon()
         killers.publishSoon()

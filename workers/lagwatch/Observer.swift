@@ -20,6 +20,7 @@ actor Observer {
     let rules: CanonicalRules
     private let pace: Pace
     private let scraper = WorkerScraper()
+    private var places: WorkerPlaces
     private(set) var view: (any LogView)?
     private var state: WatchState
     private var tails: TailReading
@@ -35,6 +36,7 @@ actor Observer {
         rules = settings.canonicalRules
         reading = RecordReading(rules: rules, groups: settings.originGroups)
         pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
+        places = WorkerPlaces(settings.watch.workers.map { .init($0.description, name: $0.name, port: $0.port) })
         (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
     }
 
@@ -72,9 +74,16 @@ actor Observer {
 
     func watchWorkers() async {
         while !Task.isCancelled, !settings.watch.workers.isEmpty {
-            let sights = await scraper.ask(settings.watch.workers.map(\.description))
-            apply(.workers(sights))
+            apply(.workers(await scraper.ask(places.places)))
             try? await Task.sleep(for: Pace.workers)
+        }
+    }
+
+    /// Apart from the workers: a resolver that is away answers after seconds.
+    func watchNames() async {
+        while !Task.isCancelled, !places.names.isEmpty {
+            for name in places.names { places.learn(await NameLookup.addresses(of: name), of: name) }
+            try? await Task.sleep(for: Pace.names)
         }
     }
 
@@ -215,6 +224,7 @@ struct Pace: Sendable {
     let rows: Int
 
     static let workers = Duration.seconds(2)
+    static let names = Duration.seconds(10)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
         hostRecords: 5_000, rows: 16)

@@ -1,4 +1,4 @@
-"""Ten faults, staged on the built programs beside a real Prometheus: for each what the page says first, which alert fires,
+"""Faults, staged on the built programs beside a real Prometheus: for each what the page says first, which alert fires,
 that no other alert pages, and that all of it is over afterwards. `ops/test operations faults` runs them, in about a quarter
 of an hour. Screenshots and the table of what was seen: .build/operations/faults.
 """
@@ -249,21 +249,30 @@ def renderer(name):
                 lambda: (programs / "gone").rename(programs / "mezzotint-renderer"))
 
 
-@fault("one host 429")
-def refused(name):
+def one_host(name, status, alert):
     with Stage() as stage:
         stage.start()
         stage.ready(0)
 
         def inflict():
-            stage.site.manner = lambda path: 429
+            stage.site.manner = lambda path: status
             stage.publish(20)
 
         def heal():
             stage.site.manner = lambda path: 200
             run(program("mezzotint"), "origins", "unblock", stage.site.url, *stage.words())
 
-        return stage.staged(name, "host-blocked", "MezzotintHostLimits", inflict, heal)
+        return stage.staged(name, "host-blocked", alert, inflict, heal)
+
+
+@fault("one host 429")
+def refused(name):
+    return one_host(name, 429, "MezzotintHostLimits")
+
+
+@fault("one host 503")
+def down(name):
+    return one_host(name, 503, "MezzotintHostBlocked")
 
 
 @fault("one host slow")

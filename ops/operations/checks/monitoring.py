@@ -72,6 +72,8 @@ def runbook():
         name, link = rule["alert"], rule["annotations"]["runbook_url"]
         if link != f"ops/monitoring/runbook.md#{name.lower()}":
             wrong.append(f"{name}: its runbook_url is {link}")
+        if "mezzotint_watch_log_connected" not in rule["annotations"].get("lagwatch", ""):
+            wrong.append(f"{name}: it does not lead to lagwatch's page")
         for word in ("**Means:**", "**Look at:**", "**Do:**"):
             if word not in parts.get(name, ""):
                 wrong.append(f"{name}: the runbook does not say {word}")
