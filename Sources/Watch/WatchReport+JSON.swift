@@ -188,6 +188,7 @@ extension WatchReport {
     package func action(of wait: WaitReport) -> String {
         switch (wait.reason, diagnosis.cause) {
         case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
+        case (.host, _) where pausedHosts.contains(wait.host): Cause.paused.action
         default: wait.reason.action
         }
     }

@@ -25,6 +25,8 @@ package struct WatchReport: Sendable {
     package let hasMoreLetters: Bool
     /// Hosts as workers tell of them; nil until that was read.
     package let hosts: [OriginSummary]?
+    /// Those of them that a person has blocked.
+    let pausedHosts: Set<String>
     /// Who owns partitions now; nil where nobody told.
     package let owners: Int?
     /// What `waits` is told from.
@@ -134,6 +136,7 @@ extension WatchReport {
         hasMoreLetters = state.letters.isMore
         let hosts = state.hosts?.summaries(at: now)
         self.hosts = hosts
+        pausedHosts = Set(hosts?.lazy.filter { $0.code == OriginRow.operatorName }.map(\.host) ?? [])
         let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
         let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
         (self.waits, self.sampled) = (waits, sampled)

@@ -96,6 +96,9 @@ struct LaneReportTests {
         scene.head(.jobsFast, 0, seconds: 60)
         #expect(scene.report.diagnosis.cause == .saturated)
         #expect(scene.report.waits.map { scene.report.action(of: $0) } == [Cause.saturated.action])
+        scene.tell("https://a.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
+        #expect(scene.report.diagnosis.cause == .paused)
+        #expect(scene.report.waits.map { scene.report.action(of: $0) } == [Cause.paused.action])
     }
 
     @Test("Records that workers may have died of are named, those of most deaths first")
