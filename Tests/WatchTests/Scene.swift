@@ -66,6 +66,7 @@ struct Scene {
             }
             apply(.offsets(results, of: points))
             apply(.owners(owners))
+            apply(.asked(workers.map(\.address)))
             apply(.workers(workers))
         }
     }

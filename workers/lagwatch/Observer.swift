@@ -20,6 +20,7 @@ actor Observer {
     let rules: CanonicalRules
     private let pace: Pace
     private let scraper = WorkerScraper()
+    let lookups: Turnstile
     private(set) var view: (any LogView)?
     private var state: WatchState
     private var tails: TailReading
@@ -35,6 +36,7 @@ actor Observer {
         rules = settings.canonicalRules
         reading = RecordReading(rules: rules, groups: settings.originGroups)
         pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
+        lookups = Turnstile(rest: pace.lookups)
         (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
     }
 
@@ -70,10 +72,13 @@ actor Observer {
         }
     }
 
-    func watchWorkers() async {
-        while !Task.isCancelled, !settings.watch.workers.isEmpty {
-            let sights = await scraper.ask(settings.watch.workers.map(\.description))
-            apply(.workers(sights))
+    private var workers: [String] { settings.watch.workers.map(\.description) }
+
+    /// Those that answer, or those that do not: these take seconds each, and the others are not kept waiting.
+    func watchWorkers(silent: Bool) async {
+        while !Task.isCancelled, !workers.isEmpty {
+            apply(.asked(workers))
+            await scraper.ask(state.workers(silent: silent)) { await self.apply(.workers([$0])) }
             try? await Task.sleep(for: Pace.workers)
         }
     }
@@ -87,6 +92,7 @@ actor Observer {
         do throws(LogFailure) {
             let opened = try await ChosenLog.view(settings)
             (view, state) = (opened, Self.state(settings, partitions: opened.partitionCount))
+            apply(.asked(workers))
             hosts = Self.hosts()
             tails = TailReading(
                 partitions: opened.partitionCount,
@@ -201,13 +207,14 @@ struct Pace: Sendable {
     let tailRecords: Int
     let hostRecords: Int
     let rows: Int
+    /// Between one source's page and the next, each of which asks some ten times.
+    let lookups: Duration
 
     static let workers = Duration.seconds(2)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
-        hostRecords: 5_000, rows: 16)
+        hostRecords: 5_000, rows: 16, lookups: .zero)
     static let kafka = Pace(
         interval: .seconds(3), heads: 32, samples: 2, sampleRecords: 250, tails: 2, tailRecords: 250,
-        hostRecords: 2_500,
-        rows: 0)
+        hostRecords: 2_500, rows: 0, lookups: .seconds(5))
 }
