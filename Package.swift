@@ -306,7 +306,7 @@ let package = Package(
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
-        tests("Watch", needs: ["Canonical", "ImageModel", "Ports", "Records", "Telemetry", "Watch"]),
+        tests("Watch", needs: ["Canonical", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
         tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]

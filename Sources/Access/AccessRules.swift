@@ -63,6 +63,6 @@ package struct AccessRules: Sendable {
     private func isPublic(_ address: IPAddress, _ isOwn: (IPAddress) -> Bool) -> Bool {
         let target = addresses.target(of: address)
         return addresses.accepts(address)
-            && (!(isOwn(address) || isOwn(target)) || addresses.isAllowed(address) || addresses.isAllowed(target))
+            && (!(isOwn(address) || isOwn(target)) || addresses.isAllowed(target))
     }
 }

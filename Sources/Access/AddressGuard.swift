@@ -17,18 +17,20 @@ package struct AddressGuard: Sendable {
         guard case .v6(let high, let low) = address else { return address }
         // ::ffff:0:0/96, IPv4 in the dress of IPv6.
         if high == 0, low >> 32 == 0xFFFF { return .v4(UInt32(truncatingIfNeeded: low)) }
-        return nat64.lazy.compactMap { $0.target(of: address) }.first ?? address
+        if let target = named(address) { return target }
+        return Self.wellKnown.contains(address) ? .v4(UInt32(truncatingIfNeeded: low)) : address
     }
 
+    /// By way of the operator's own prefixes.
+    private func named(_ address: IPAddress) -> IPAddress? { nat64.lazy.compactMap { $0.target(of: address) }.first }
+
     package func accepts(_ address: IPAddress) -> Bool {
+        // The prefix that everybody may use for NAT64 leads somewhere where it is named, or allowed as a range.
+        if Self.wellKnown.contains(address), named(address) == nil, !isAllowed(address) { return false }
         switch target(of: address) {
         case let target where target != address: return accepts(target)
         case .v4: return isAllowed(address) || !Self.denied4.contains { $0.contains(address) }
         case .v6(_, let low):
-            // The prefix that everybody may use for NAT64, allowed as a range.
-            if Self.wellKnown.contains(address) {
-                return isAllowed(address) && accepts(.v4(UInt32(truncatingIfNeeded: low)))
-            }
             if isAllowed(address) { return true }
             // ISATAP: the IPv4 address of a tunnel's far end in the last bits.
             if low >> 32 & ~0x0200_0000 == 0x5EFE, !accepts(.v4(UInt32(truncatingIfNeeded: low))) { return false }

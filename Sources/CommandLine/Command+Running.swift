@@ -33,6 +33,9 @@ extension Command {
 
     /// Runs the words that the process was started with, then ends it.
     package func main() async -> Never {
+        // libdispatch wants more priority for a thread of its own than a plain user gets, and tells the system's log so: that is
+        // no line of ours. What a person has set stays.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         exit(await run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
     }
 }

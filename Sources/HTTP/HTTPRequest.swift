@@ -8,11 +8,17 @@ package struct HTTPDeadlines: Sendable, Hashable {
     package var firstByte: Duration = .seconds(10)
     /// From when the transfer is taken up: waiting for a free connection is not counted, nor is a pause of the sink's.
     package var whole: Duration = .seconds(30)
+    /// What `whole` leaves out, in all; nil: twice as long as that. Waiting is no fault of the server's, but without a bound
+    /// those that wait for one another's connections, or take turns at the last bytes of a budget, would hold their permits
+    /// for each other's deadlines, one after another.
+    package var waits: Duration?
     /// Bytes a second, on average of a `flowWindow`, below which a body is given up. A pause of the sink's is not counted.
     package var flowFloor = 16 << 10
     package var flowWindow: Duration = .seconds(10)
 
     package init() {}
+
+    package var longestWaits: Duration { waits ?? whole * 2 }
 }
 
 /// One GET, or a POST where it has a body.
@@ -62,6 +68,8 @@ package struct HTTPResponse: Sendable {
     package let redirect: String?
     /// From when the transfer was taken up, pauses left out.
     package let elapsed: Duration
+    /// For a free connection and in pauses.
+    package let waited: Duration
 }
 
 /// What a sink says to the head of a response.

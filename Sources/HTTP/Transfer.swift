@@ -19,7 +19,8 @@ final class Transfer: @unchecked Sendable {
 
     private(set) var stage = Stage.queued
     private var stageBegan: Int64 = 0
-    private var takenUp: Int64 = 0
+    private let made = SystemTime.monotonicNanoseconds
+    private var takenUp: Int64?
     private var pausedAt: Int64?
     private var paused: Int64 = 0
     /// From the end of the head on.
@@ -103,9 +104,6 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// How much longer than a whole transfer it may be paused in all.
-    private static let pauseFactor: Int64 = 2
-
     /// Bytes of the body: how many were taken, `CURL_WRITEFUNC_PAUSE`, or 0 to end the transfer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard head != nil else {
@@ -146,12 +144,9 @@ final class Transfer: @unchecked Sendable {
 
     /// The deadline that has passed.
     func overdue(at now: Int64) -> HTTPPhase? {
-        guard stage != .queued else { return nil }
         let deadlines = request.deadlines
-        // Pauses are ours, and count for no deadline of the origin's. Without a bound, bodies that take turns at the last
-        // bytes of a budget would hold their permits for each other's deadlines, one after another.
-        if paused + (pausedAt.map { now - $0 } ?? 0) > Self.pauseFactor * deadlines.whole.nanoseconds { return .whole }
-        guard pausedAt == nil else { return nil }
+        if waited(now) > deadlines.longestWaits.nanoseconds { return .whole }
+        guard let takenUp, pausedAt == nil else { return nil }
         if now - takenUp - paused > deadlines.whole.nanoseconds { return .whole }
         let spent = now - stageBegan
         return switch stage {
@@ -165,7 +160,7 @@ final class Transfer: @unchecked Sendable {
 
     func result(_ code: CURLcode, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
         if code == CURLE_OK, let head {
-            return .success(HTTPResponse(head: head, redirect: redirect, elapsed: elapsed(now)))
+            return .success(response(head, now))
         }
         if let ownFailure { return .failure(ownFailure) }
         if traffic?.isFlooded == true {
@@ -204,10 +199,19 @@ final class Transfer: @unchecked Sendable {
     /// An answer whose body nobody wants stands, however its body ended.
     func settled(_ result: Result<HTTPResponse, HTTPFailure>, at now: Int64) -> Result<HTTPResponse, HTTPFailure> {
         if case .failure(let failure) = result, failure != .cancelled, discardable != nil, let head {
-            return .success(HTTPResponse(head: head, redirect: redirect, elapsed: elapsed(now)))
+            return .success(response(head, now))
         }
         return result
     }
 
-    private func elapsed(_ now: Int64) -> Duration { .nanoseconds(now - takenUp - paused) }
+    private func response(_ head: HTTPHead, _ now: Int64) -> HTTPResponse {
+        let waited = waited(now)
+        return HTTPResponse(
+            head: head, redirect: redirect, elapsed: .nanoseconds(now - made - waited), waited: .nanoseconds(waited))
+    }
+
+    /// What counts for no deadline of the server's.
+    private func waited(_ now: Int64) -> Int64 {
+        (takenUp ?? now) - made + paused + (pausedAt.map { now - $0 } ?? 0)
+    }
 }

@@ -89,10 +89,10 @@ extension KafkaConfiguration {
 }
 
 extension KafkaConfiguration {
-    /// One partition at a time, and somebody waits for it.
+    /// One partition at a time, and somebody waits for it: the next one waits until the broker has answered the last fetch.
     private var reader: [(name: String, value: String)] {
         [
-            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("fetch.message.max.bytes", "\(1 << 20)"),
+            ("fetch.wait.max.ms", "10"), ("fetch.error.backoff.ms", "100"), ("fetch.message.max.bytes", "\(1 << 20)"),
             ("queued.max.messages.kbytes", "\(16 << 10)"),
         ]
     }

@@ -2,6 +2,8 @@ internal import CRdkafka
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
+internal import Synchronization
 
 /// What a cluster says of itself.
 struct ClusterFacts: Sendable {
@@ -40,10 +42,20 @@ extension KafkaClient {
         }
     }
 
-    /// Looks once who leads what, so that the next question goes there. Blocks.
-    func learnLeaders(within milliseconds: Int32) {
+    /// Looks once who leads what, so that the next question goes there; false if no broker answered. Blocks.
+    @discardableResult
+    func learnLeaders(within milliseconds: Int32) -> Bool {
         var found: UnsafePointer<rd_kafka_metadata>?
-        if rd_kafka_metadata(handle, 1, nil, &found, milliseconds).isNone { rd_kafka_metadata_destroy(found) }
+        guard rd_kafka_metadata(handle, 1, nil, &found, milliseconds).isNone else { return false }
+        rd_kafka_metadata_destroy(found)
+        return true
+    }
+
+    /// To be called before topics are read. Of one that a client has not read before librdkafka 2.0.2 asks only at its next
+    /// look at all topics who leads it: its partitions wait for up to a second (librdkafka #694). Blocks, no longer than that.
+    func learnLeaders(of topics: [Topic]) {
+        guard !known.withLock({ $0.isSuperset(of: topics) }), learnLeaders(within: 1_000) else { return }
+        known.withLock { $0.formUnion(topics) }
     }
 
     private static func facts(_ metadata: rd_kafka_metadata) -> ClusterFacts {

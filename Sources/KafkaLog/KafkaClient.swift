@@ -2,6 +2,7 @@ internal import CRdkafka
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 internal import Synchronization
 
 /// One client of librdkafka, with the queue of its events.
@@ -16,6 +17,8 @@ final class KafkaClient: @unchecked Sendable {
     fileprivate let configuration: KafkaConfiguration
     private let wake: WakePipe?
     private let endFlags = Mutex<Int32>(0)
+    /// Topics whose leaders it has asked for.
+    let known = Mutex<Set<Topic>>([])
 
     /// `wake`: what its queues write to as long as they live.
     init(_ configuration: KafkaConfiguration, _ kind: ClientKind, wake: WakePipe? = nil) throws(LogFailure) {

@@ -80,8 +80,9 @@ extension KafkaLogConsumer {
             listener?.failed(error)
             return
         }
-        let log = log
+        let (log, clients) = (log, [member.client, member.patient])
         OwnThread.start("kafka assign") { [weak self] in
+            for client in clients { client.learnLeaders(of: Topic.owned) }
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
                 do throws(LogFailure) {
                     let assignment = try Assignment(

@@ -44,6 +44,7 @@ final class KafkaReader {
         var found: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
         let list = PartitionList(capacity: points.count)
         for (place, offset) in points { list.add(configuration.name(place.topic), place.partition.number, offset: offset) }
+        client.learnLeaders(of: points.keys.map(\.topic))
         let error = rd_kafka_assign(client.handle, list.pointer)
         defer { rd_kafka_assign(client.handle, nil) }
         let deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds
@@ -91,6 +92,7 @@ final class KafkaReader {
         if range.isEmpty { return }
         let list = PartitionList(capacity: 1)
         list.add(configuration.name(place.topic), place.partition.number, offset: range.lowerBound)
+        client.learnLeaders(of: [place.topic])
         try rd_kafka_assign(client.handle, list.pointer).check("reading \(configuration.name(place.topic))")
         defer { rd_kafka_assign(client.handle, nil) }
         var deadline = SystemTime.monotonicNanoseconds + patience.nanoseconds

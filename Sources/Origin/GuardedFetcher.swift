@@ -28,6 +28,7 @@ package final class GuardedFetcher: Fetcher {
         guard Self.isFetchable(request.url.fetched) else { throw .invalidURL(request.url) }
         var url = request.url.fetched
         var deadlines = configuration.deadlines
+        deadlines.waits = deadlines.longestWaits
         var known = request.known
         var hop = 0
         while hop <= configuration.redirects {
@@ -43,6 +44,7 @@ package final class GuardedFetcher: Fetcher {
             let response = try await transfer(
                 url, host, deadlines, conditions, into: intake, for: request, hop: hop)
             deadlines.whole -= response.elapsed
+            deadlines.waits? -= response.waited
             switch response.head.status {
             case 200: return .source(try source(intake, head(response, of: url, deadlines, hop == 0 ? nil : url), request))
             case 304 where !conditions.isEmpty:

@@ -12,6 +12,8 @@ package indirect enum Disposition: Sendable {
     case owing(Outcome, Debt?)
     /// What was owed is fresh again: `events` tells so before the outcome ends the debt.
     case paid(Outcome)
+    /// What was left of a source's change by an owner that died: `events` tells of it before the outcome ends its job.
+    case changed(SourceChange, [SourceChange.Variant], Outcome)
     /// Through a retry topic; `notBefore` may be later than the tier's wait ends.
     case retry(PendingJob, DelayTier, FailureNote)
     /// Its producer's key is not what our rules make of its URL: once more, under the right key.
@@ -24,7 +26,9 @@ extension Disposition {
     /// nil: the job goes on.
     package var outcome: Outcome? {
         switch self {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome): outcome
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
+            .dead(_, let outcome):
+            outcome
         case .retry, .rekey: nil
         }
     }
@@ -38,7 +42,7 @@ package struct Debt: Sendable {
     package let cause: FailureNote
     /// The record of the job that it follows from.
     package let record: Record
-    /// Of a source that has changed, what is to be told once all is made anew.
+    /// Of a source that has changed, what stood before: a job for each part of it.
     package var change: SourceChange?
 
     init(job: Job, notBefore: Int64, cause: FailureNote, after record: Record, change: SourceChange? = nil) {

@@ -86,10 +86,11 @@ struct Flight: Sendable {
     }
 
     /// What is stored of other bytes than were fetched, and not made anew yet.
-    var outdated: [VariantSpec] {
+    var outdatedRows: [VariantRow] {
         guard let version = fetched?.version, hasBody else { return [] }
-        return snapshot.variants.filter { $0.version != version && results[$0.spec] == nil }.map(\.spec)
+        return snapshot.variants.filter { $0.version != version && results[$0.spec] == nil }
     }
+    var outdated: [VariantSpec] { outdatedRows.map(\.spec) }
 
     /// Its origin must still be asked, whatever is stored.
     var mustAsk: Bool {

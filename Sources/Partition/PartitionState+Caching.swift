@@ -42,13 +42,39 @@ extension Flight {
     /// Whether the source itself is here, to render from.
     var hasBody: Bool { course?.fetched?.picture != nil }
 
-    /// What is stored of other bytes and takes its place with the batch.
+    /// What is stored of other bytes and takes its place with the batch; and what was made of that, which stays if that
+    /// does.
     func replaced(by batch: Batch?) -> [VariantSpec: VariantRow] {
         guard let batch, let version = fetched?.version, hasBody else { return [:] }
         let made = Set(batch.orders.map(\.spec))
-        let old = snapshot.variants.filter { made.contains($0.spec) && $0.version != version }
+        let old = snapshot.variants.filter {
+            $0.version != version && (made.contains($0.spec) || $0.donor.map(made.contains) ?? false)
+        }
         return Dictionary(old.map { ($0.spec, $0) }) { first, _ in first }
     }
+
+    /// What its source's other bytes take the place of. A change that was left to this owner, and is over by this one, is
+    /// told with it.
+    func change(from known: SourceRow, to row: SourceRow) -> SourceChange {
+        let outdated = snapshot.variants.filter { $0.version != row.version }
+        var change = SourceChange(from: known, to: row, stored: outdated.map { SourceChange.Stored($0) })
+        change.add(left?.stored ?? [])
+        return change
+    }
+
+    /// What was made together is made together again: which variants share a decode decides about their bytes, and who has
+    /// bytes that are the same need not be told. What was made of a donor comes after that.
+    var next: [VariantSpec] {
+        let (missing, rows) = (missing, outdatedRows)
+        let old = Dictionary(rows.map { ($0.spec, $0) }) { first, _ in first }
+        guard let row = missing.first.flatMap({ old[$0] }) else { return missing.filter { old[$0] == nil } }
+        let first = row.donor.flatMap { old[$0] } ?? row
+        return rows.filter { row in
+            row.spec == first.spec || (abs(row.storedAt - first.storedAt) < Self.batchTime && row.donor == nil)
+        }.map(\.spec)
+    }
+    /// Rows of one decode were stored within it, milliseconds: no two decodes of a source were.
+    private static let batchTime: Int64 = 10
 
     /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
     func change(completedBy batch: Batch?) -> SourceChange? {
@@ -73,22 +99,42 @@ extension Flight {
 }
 
 extension PendingJob {
-    /// What is left of a source's change by an owner that died: nil where all of it is made anew.
+    /// What is left of a source's change by an owner that died: nil where all of it is made anew, or of a later one.
     func change(in snapshot: SourceSnapshot) -> SourceChange? {
-        guard job.isChange, let change = SourceChange(of: job, in: record), snapshot.source?.version == change.to,
-            snapshot.variants.contains(where: { $0.version != change.to })
-        else { return nil }
-        return change
+        guard var change = SourceChange(of: job, in: record), snapshot.source?.version == change.to else { return nil }
+        let outdated = snapshot.variants.filter { $0.version != change.to }
+        // Programs of before tell only of what they made anew.
+        change.add(outdated.map { SourceChange.Stored($0) })
+        return outdated.isEmpty ? nil : change
     }
 }
 
-extension SourceChange {
-    /// Those of rows whose bytes are others than they were.
-    package static func variants(_ rows: [VariantRow], replacing old: [VariantSpec: VariantRow]) -> [Variant] {
-        rows.compactMap { row in
-            old[row.spec].flatMap { $0.digest == row.digest ? nil : Variant(row, replacing: $0) }
+extension PartitionState {
+    /// All of a source's change is made anew, by whatever job, or nothing more can be: its own job ends, and tells of it if
+    /// nobody did.
+    mutating func end(
+        change pending: PendingJob, _ kind: OutcomeKind, _ snapshot: SourceSnapshot, variants: VariantOutcomes = [],
+        failure: FailureNote? = nil, at now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        let change = SourceChange(of: pending.job, in: pending.record)
+        let changed = change.map { toldChanges.contains($0.id) ? [] : $0.variants(by: snapshot.variants) } ?? []
+        guard let change, !changed.isEmpty else {
+            return effects.answer(pending, kind, variants: variants, failure: failure, at: now)
         }
+        let outcome = pending.outcome(kind, variants: variants, failure: failure, at: now.wall)
+        effects.append(.work(.answer(pending.record, .changed(change, changed, outcome))))
     }
+
+    /// Its job need not tell of it again. One that is forgotten is told twice, by one id.
+    mutating func noteTold(_ change: SourceChange) {
+        if toldChanges.count >= 1_000 { toldChanges = [] }
+        toldChanges.insert(change.id)
+    }
+}
+
+extension VariantRow {
+    /// What it was made of, where that was a variant.
+    package var donor: VariantSpec? { if case .donor(let spec) = madeFrom, spec != self.spec { spec } else { nil } }
 }
 
 extension SourceRow {

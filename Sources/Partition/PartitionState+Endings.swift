@@ -38,7 +38,7 @@ extension PartitionState {
     /// Its jobs are answered. Then what else was stored of a source that has changed is made anew, on the slow lane.
     mutating func finish(_ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard var flight = flights[id], let course = flight.course,
-            !flight.outdated.isEmpty || course.change?.variants.isEmpty == false
+            !flight.outdated.isEmpty || course.change?.variants(by: flight.snapshot.variants).isEmpty == false
         else { return end(id, now, &effects) }
         let late = flight.late
         countJobs(of: flight.origin, -flight.pendingJobs.count - late.count)
@@ -112,6 +112,8 @@ extension PartitionState {
         case .retry where !isOver && pending.isExpired(at: now.wall),
             .wait where pending.isExpired(at: now.wall):
             effects.answer(pending, .expired, at: now)
+        case .fail where pending.job.isChange:
+            end(change: pending, .failed, flight.snapshot, variants: variants, failure: failure, at: now, &effects)
         case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
         case .retry where !isOver:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())

@@ -123,7 +123,7 @@ extension PartitionState {
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         let known = flight.snapshot.source
         if let known, known.version != row.version {
-            course.change = SourceChange(from: known, to: row)
+            course.change = flight.change(from: known, to: row)
         } else if let left = flight.left, left.to == row.version {
             (course.change, course.isOwed) = (left, true)
         }
@@ -156,7 +156,7 @@ extension PartitionState {
         var (batch, renewed): (Batch?, [VariantRow]) = (nil, [])
         let fetched = flight.course?.fetched
         if let fetched {
-            let plan = FetchedPlan(flight.missing, snapshot: flight.snapshot, fetched: fetched.row)
+            let plan = FetchedPlan(flight.next, snapshot: flight.snapshot, fetched: fetched.row)
             (batch, renewed) = (plan.batch, plan.renewed)
             // What is made of donors is fresh as long as they are now.
             flight.snapshot.renew(renewed)
@@ -165,7 +165,8 @@ extension PartitionState {
         guard batch != nil || fetched != nil else { return nil }
         return RenderTask(
             batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed,
-            replaced: flight.replaced(by: batch), change: flight.change(completedBy: batch),
+            replaced: flight.replaced(by: batch), standing: flight.snapshot.variants,
+            change: flight.change(completedBy: batch),
             debt: flight.debt(after: batch, at: now.wall), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host)
     }
@@ -192,9 +193,9 @@ extension PartitionState {
             let kind: OutcomeKind = isSame ? .unchanged : task.isReuse ? .reused : .stored
             flight.results[row.spec] = VariantOutcome(spec: row.spec, kind: kind, row: row)
         }
-        if task.change == nil {
-            course.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
-        } else {
+        if let change = task.change {
+            // Of what was left there may be another part.
+            if flight.left == nil { noteTold(change) }
             course.change = nil
         }
         if task.debt != nil { course.isOwed = true }

@@ -31,9 +31,15 @@ extension PartitionState {
         }
         flight.since = since
         let isForced = pending.job.freshness == .force
-        if flight.fetched == nil, let left = pending.change(in: snapshot) { flight.left = left }
+        // A change that the flight cannot tell of is looked at again once that is over.
+        let left = flight.fetched == nil ? pending.change(in: snapshot) : nil
+        let isOfFlight = !pending.job.isChange || left.map { flight.left?.id ?? $0.id == $0.id } ?? false
         // What was asked before the job came may tell of a time before it.
-        if flight.isOpen, !isForced || flight.course == nil {
+        if flight.isOpen, isOfFlight, !isForced || flight.course == nil {
+            if var left {
+                left.add(flight.left?.stored ?? [])
+                flight.left = left
+            }
             let pending = pending.choosing(by: flight.fetched, rules.qualities)
             flight.pendingJobs.append(pending)
             // Its look-up asked for the blobs that it wants; the flight's own had asked for others only.
@@ -59,19 +65,21 @@ extension PartitionState {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
-        // The owner that wrote it may be at work, and its rows on their way.
+        // The owner that wrote it may be at work, and its rows on their way; so may another job that makes the rest.
         if job.isChange, let id = bySource[job.source] {
             return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)
         }
         let left = pending.change(in: snapshot)
-        if job.isChange, left == nil {
+        if job.isChange, left == nil || pending.isExpired(at: now.wall) {
             let places = snapshot.variants.indices.filter { job.variants.contains(snapshot.variants[$0].spec) }
-            return effects.answer(pending, .unchanged, variants: VariantOutcomes(unchanged: snapshot, places), at: now)
+            let variants = left == nil ? VariantOutcomes(unchanged: snapshot, places) : []
+            return end(
+                change: pending, left == nil ? .unchanged : .expired, snapshot, variants: variants, at: now, &effects)
         }
         let asked = pending
         let pending = choosing(asked, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
-        if plan.isUnchanged, job.freshness != .force {
+        if plan.isUnchanged, left == nil, job.freshness != .force {
             // What `auto` became depends on more than rows.
             let variants =
                 pending === asked
@@ -129,6 +137,8 @@ extension PartitionState {
                 continue
             }
             moveAside(RecordPlace(topic, offset, incarnation: offsets.incarnation), now, &effects)
+            guard offsets.span >= TopicProgress.finishedLimit / 2 else { continue }
+            passOnOldest(of: topic, below: offset + Int64(offsets.span / 2), now, &effects)
         }
     }
 

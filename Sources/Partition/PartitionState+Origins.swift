@@ -73,6 +73,26 @@ extension PartitionState {
         return true
     }
 
+    /// While its jobs wait for their turn, a flood of one host holds back the committable offset, and no more is read behind
+    /// that than a progress row can tell: the oldest of them wait in a tier instead.
+    mutating func passOnOldest(
+        of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        for (id, flight) in flights {
+            guard case .queued(.fetch) = flight.stage, hostJobs[flight.origin, default: 0] >= rules.hostShare / 2,
+                !runsAlone(flight)
+            else { continue }
+            let isOld = { (pending: PendingJob) in pending.record.topic == topic && pending.record.offset < offset }
+            let old = flight.pendingJobs.filter(isOld)
+            if old.isEmpty { continue }
+            flights[id]?.pendingJobs.removeAll(where: isOld)
+            countJobs(of: flight.origin, -old.count)
+            let cause = FailureNote(RetryCause.hostCrowded(host: flight.origin.description))
+            for pending in old { passOn(pending, for: now.wall - pending.firstSeen, cause, now, &effects) }
+            if let flight = flights[id], flight.pendingJobs.isEmpty { end(id, now, &effects) }
+        }
+    }
+
     /// So many more jobs of the host may wait in memory.
     package func room(for origin: OriginHost, atMost use: Int = .max) -> Int {
         min(rules.hostShare, use) - hostJobs[origin, default: 0]

@@ -18,9 +18,9 @@ package struct PartitionState: ~Copyable, Sendable {
     var committable = ByTopic<CommittableOffset?>(repeating: nil)
     var recentAnswers = RecentAnswers()
     var refusals = RecentRefusals()
-    /// Jobs that flights of a host hold.
     /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
     package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
+    /// Jobs that flights of a host hold.
     package internal(set) var hostJobs: [OriginHost: Int] = [:]
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
@@ -34,6 +34,8 @@ package struct PartitionState: ~Copyable, Sendable {
     package var lastPass: (worker: Int64, partition: Int64) = (0, 0)
     /// Sources that were answered for by what is fresh no longer, and that a job of ours asks for again.
     var owed: [SourceKey: Owed] = [:]
+    /// Changes of sources that this owner has told of.
+    var toldChanges: Set<String> = []
     /// What earlier owners may have died of.
     package var suspects = Suspects()
     /// It goes to another owner.

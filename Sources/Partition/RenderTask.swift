@@ -16,6 +16,8 @@ package struct RenderTask: Sendable {
     package let renewed: [VariantRow]
     /// Stored variants of other bytes of the source that are made anew.
     package let replaced: [VariantSpec: VariantRow]
+    /// What is stored already.
+    package let standing: [VariantRow]
     /// Told with its rows: then all that was stored is made anew.
     package let change: SourceChange?
     /// Written before its rows, where more is to be made anew: else nobody would do that after a worker's death.

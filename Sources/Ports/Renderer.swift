@@ -70,3 +70,24 @@ package protocol Renderer: Sendable {
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant]
 }
+
+/// What a renderer is asked at once, and has one deadline for.
+package enum RenderPart {
+    package static let outputLimit = 64
+    /// Of four bytes each, as a PNG of noise has, less than a renderer may surely write.
+    private static let pixelLimit = 128_000_000
+
+    /// In their order.
+    package static func all(of orders: [RenderOrder]) -> [[RenderOrder]] {
+        var (parts, part, pixels): ([[RenderOrder]], [RenderOrder], Int) = ([], [], 0)
+        for order in orders {
+            if !part.isEmpty, part.count == outputLimit || pixels + order.output.pixels > pixelLimit {
+                parts.append(part)
+                (part, pixels) = ([], 0)
+            }
+            part.append(order)
+            pixels += order.output.pixels
+        }
+        return parts + [part]
+    }
+}

@@ -149,6 +149,17 @@ package enum FileSystem {
         return stat(path, &facts) == 0 ? Identity(device: facts.st_dev, inode: facts.st_ino) : nil
     }
 
+    /// Whether a folder is another one, or lies in it, whatever their names.
+    package static func isFolder(_ path: String, in other: String) -> Bool {
+        guard let sought = identity(of: other) else { return false }
+        var (path, last) = (path, nil as Identity?)
+        while let here = identity(of: path), here != last {
+            if here == sought { return true }
+            (path, last) = (path + "/..", here)
+        }
+        return false
+    }
+
     /// A file name that no other process of this machine uses, and no other call of this one.
     package static func uniqueName() -> String {
         "\(getpid())-\(mz_monotonic_ns())-\(serial.add(1, ordering: .relaxed).newValue)"

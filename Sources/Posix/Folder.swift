@@ -8,7 +8,9 @@ package enum Folder {
         do {
             _ = try FileSystem.makeDirectory(path, mode: mode)
         } catch {
-            guard error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { throw error }
+            guard error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+                throw error
+            }
             try make(String(path[..<slash]), mode: mode)
             _ = try FileSystem.makeDirectory(path, mode: mode)
         }
@@ -20,6 +22,7 @@ package enum Folder {
         try make(path)
         var facts = stat()
         // What it has beside that, such as the group of the one above, stays.
-        if stat(path, &facts) == 0, facts.st_mode & 0o027 != 0 { chmod(path, facts.st_mode & 0o7700) }
+        guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR, facts.st_mode & 0o027 != 0 else { return }
+        chmod(path, facts.st_mode & 0o7700)
     }
 }

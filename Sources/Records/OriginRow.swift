@@ -48,6 +48,30 @@ package struct OriginRow: Sendable, Hashable {
         (self.slot, self.partition) = (slot, partition)
     }
 
+    /// For how long the host is to be left alone, milliseconds; nil: it is not. Clocks differ, so what is heard as it is
+    /// written lasts as long as its writer says, and by the time goes only what was there before.
+    package func block(isOld: Bool, at now: Int64) -> Int64? {
+        guard state == .blocked, let until else { return nil }
+        let left = isOld ? min(until - at, until - now) : until - at
+        return left > 0 ? min(left, Self.longestBlock) : nil
+    }
+
+    /// Hosts that hold back jobs, by owner of partitions, those first for which most wait.
+    ///
+    /// - Parameter owners: as the log names them: a cluster's members by what they tell of hosts by, and their address; the
+    ///   one of an embedded log otherwise. What is told newest of a host is a lone owner's.
+    package static func held(_ rows: [OriginRow], owners: Set<String>) -> [String: [OriginRow]] {
+        let newest = Dictionary(rows.filter { $0.slot == nil && !$0.isOperators }.map { ($0.host, $0) }) {
+            $0.at < $1.at ? $1 : $0
+        }
+        return Dictionary(
+            uniqueKeysWithValues: owners.map { owner in
+                let own = owners.count == 1 ? Array(newest.values) : rows.filter { owner.hasPrefix("\($0.by)@") }
+                let held = own.filter { $0.heldBy != nil && $0.waiting > 0 }
+                return (owner, held.sorted { ($1.waiting, $0.host) < ($0.waiting, $1.host) })
+            })
+    }
+
     fileprivate var waiting: Int { waitingFast + waitingSlow }
 
     package var isOperators: Bool { by == Self.operatorName }
@@ -149,7 +173,8 @@ package struct OriginSummary: Sendable, Hashable {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
         heldBy = rows.filter { $0.heldBy != nil }.max { $0.waiting < $1.waiting }?.heldBy
-        for row in rows {
+        // Of blocks a person's is told: workers repeat it, and each has its own reasons besides.
+        for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let isFresh = row.at > now - Self.freshness
             if !row.isOperators {
                 limit += isFresh ? row.limit : 0

@@ -47,6 +47,8 @@ package enum RecordKey: Sendable, Hashable {
                 ?? partition(of: key, after: progressStem).map { .progress($0) }
         }
         guard key.count >= 64, let digest = SHA256Digest(hex: UnsafeBufferPointer(rebasing: key[..<64])) else { return nil }
+        // One source has one key, or compaction would keep two rows of it.
+        guard !key[..<64].contains(where: { $0 &- 65 < 6 }) else { return nil }
         let source = SourceKey(digest)
         if key.count == 64 { return .job(source) }
         if key[64...].elementsEqual(sourceLeaf) { return .source(source) }

@@ -1,5 +1,8 @@
 /// How far a partition's owners have come in one topic whose records they finish.
 package struct TopicProgress: Sendable, Hashable {
+    /// A row tells of so many offsets what is finished ahead.
+    package static let finishedLimit = OffsetBitmap.byteLimit * 8
+
     /// The committable offset: every record below it is finished.
     package var next: Int64
     /// The group's offset that was durable then; an offset below it is an operator's reset. nil: not known.

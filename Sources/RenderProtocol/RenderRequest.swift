@@ -48,7 +48,7 @@ package struct RenderRequest: Sendable, Hashable {
     }
 
     /// More is not asked at once.
-    package static let outputLimit = 64
+    package static let outputLimit = RenderPart.outputLimit
 }
 
 /// A picture to lay over outputs.

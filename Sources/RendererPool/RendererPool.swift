@@ -100,7 +100,7 @@ package final class RendererPool: Renderer {
     ) async throws(RenderFailure) -> [RenderedVariant] {
         for order in orders { if let refusal = refusal(of: order, from: picture.facts) { throw refusal } }
         var variants: [RenderedVariant] = []
-        for part in Self.parts(of: orders) {
+        for part in RenderPart.all(of: orders) {
             var request = RenderRequest(
                 facts: picture.facts, isReuse: isReuse, deadlineMilliseconds: configuration.deadlineMilliseconds,
                 outputs: part.map { output(for: $0, of: picture, on: lane, isReuse: isReuse) })
@@ -112,23 +112,6 @@ package final class RendererPool: Renderer {
         }
         return variants
     }
-
-    /// One request each: as many outputs as it may have, and no more pixels than a child may surely write at once.
-    private static func parts(of orders: [RenderOrder]) -> [ArraySlice<RenderOrder>] {
-        var (parts, start, pixels): ([ArraySlice<RenderOrder>], Int, Int) = ([], 0, 0)
-        for (index, order) in orders.enumerated() {
-            if index > start, index - start == RenderRequest.outputLimit || pixels + order.output.pixels > writtenPixels
-            {
-                parts.append(orders[start..<index])
-                (start, pixels) = (index, 0)
-            }
-            pixels += order.output.pixels
-        }
-        return parts + [orders[start...]]
-    }
-
-    /// Of four bytes each, as a PNG of noise has, less than a child's limit of 512 MiB.
-    private static let writtenPixels = 128_000_000
 
     private func output(
         for order: RenderOrder, of picture: Picture, on lane: Lane, isReuse: Bool

@@ -205,7 +205,7 @@ extension Settings {
             "How long what is stored counts as fresh where its origin does not say (origins.freshness.ceiling)."),
         SettingKey(
             "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
-            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Relative like data."
+            "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Never a folder that the store lies in. Relative like data."
         ),
         SettingKey(
             "store.originals.limit", \.store.originals.limit, .size(0...4 << 30),
@@ -264,7 +264,7 @@ extension Settings {
         SettingKey(
             "watch.workers", \.watch.workers,
             .list(of: "hosts and ports such as worker-1:9464 or 127.0.0.1:9464", { WorkerAddress($0) }),
-            "Workers whose metrics mezzotint-lagwatch asks for: where metrics.listen says that they serve them. Without them it tells what the log and the group tell."
+            "Workers whose metrics mezzotint-lagwatch asks for: where metrics.listen says that they serve them. A name with several addresses, such as that of a Kubernetes headless service, is asked at each. Without them it tells what the log and the group tell."
         ),
         SettingKey(
             "watch.hosts", \.watch.hosts, .list(of: "names, or *.example.com", { HostPattern($0) }),

@@ -2,12 +2,15 @@
 package struct WorkerAddress: Sendable, Equatable, CustomStringConvertible {
     /// As a URL has it: `worker-1:9464`, `[::1]:9464`.
     package let description: String
+    /// nil: it is an address.
+    package let name: String?
+    package let port: Int
 
     /// nil unless it is a host and a port from 1.
     package init?(_ text: String) {
         if let address = ListenAddress(text) {
             guard address.port > 0 else { return nil }
-            description = text
+            (description, name, port) = (text, nil, address.port)
             return
         }
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
@@ -19,6 +22,6 @@ package struct WorkerAddress: Sendable, Equatable, CustomStringConvertible {
                 || byte == 0x2D || byte == 0x2E || byte == 0x5F
         }
         guard isName, !host.isEmpty, host.utf8.count < 254 else { return nil }
-        description = text
+        (description, name, self.port) = (text, String(host), Int(port))
     }
 }

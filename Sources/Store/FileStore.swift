@@ -43,6 +43,10 @@ package final class FileStore: BlobStore {
         pool = BlockingPool("store", threads: threads)
         let old = Int(SystemTime.wallMilliseconds / 1000) - leftoverAge
         for folder in [variants, self.originals] {
+            // It is closed to all others, who would lose the variants.
+            if folder.root == self.originals.root, mode != .own, FileSystem.isFolder(root, in: folder.root) {
+                throw .unwritable(path: folder.root, reason: "it is private, and the store lies in it")
+            }
             do throws(SystemFailure) { try folder.open(leftoversUntil: old) } catch  where error.isOutOfSpace {
                 // Jobs wait for room, and what is not made yet is made when the store is adopted.
             } catch {

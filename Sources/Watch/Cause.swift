@@ -29,7 +29,7 @@ package enum Cause: String, Sendable, CaseIterable {
         case .partitionsUnreadable: "Some partitions cannot be read; the others are shown."
         case .workerSilent: "A worker does not answer, or all that it owns stands still while others' comes on."
         case .restoring: "Jobs wait until the index of their partition is restored."
-        case .paused: "A person has paused a lane or a host."
+        case .paused: "Most of what waits does so for a host that a person has blocked."
         case .storeHalted: "Jobs wait for the store."
         case .rendererHalted: "Jobs wait for renderers, or for room to render in."
         case .hostBlocked: "Most of what waits does so for one host that refuses or does not answer."
@@ -55,7 +55,8 @@ package enum Cause: String, Sendable, CaseIterable {
         case .workerSilent: "Look at that worker's log and its machine; start it again if it hangs."
         case .restoring:
             "Wait while rows come in. If they stand still, look at that worker's disk and log."
-        case .paused: "End the pause when its reason is gone."
+        case .paused:
+            "End the block when its reason is gone: mezzotint origins unblock HOST. It ends by itself at the time that is shown."
         case .storeHalted: "Make room in the store, or bring it back (store.directory); mezzotint doctor tries it."
         case .rendererHalted: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
         case .hostBlocked:

@@ -22,14 +22,22 @@ extension Findings {
         return nil
     }
 
+    /// A person has blocked it (`mezzotint origins block`).
+    var paused: Diagnosis? { blocked(.paused, why: "by a person") { $0.code == OriginRow.operatorName } }
+
+    var blockedHost: Diagnosis? { blocked(.hostBlocked) { $0.code != OriginRow.operatorName } }
+
     /// Of those that workers leave alone the one that most waits for; one of many with little to do is no cause.
-    var blockedHost: Diagnosis? {
-        guard let host = report.blockedHosts?.max(by: { jobs(for: $0.host) < jobs(for: $1.host) }) else { return nil }
+    private func blocked(
+        _ cause: Cause, why: String? = nil, _ isMeant: (OriginSummary) -> Bool
+    ) -> Diagnosis? {
+        let hosts = report.blockedHosts?.filter(isMeant)
+        guard let host = hosts?.max(by: { jobs(for: $0.host) < jobs(for: $1.host) }) else { return nil }
         let waits = report.waits.filter { $0.host == host.host }
         guard holdsMost(waits, of: report.waits), let until = host.until else { return nil }
         return Diagnosis(
-            .hostBlocked,
-            "\(Words.cut(host.host, 100)) (\(Words.cut(host.code ?? "unknown", 60))) is blocked until \(Words.clock(until)): \(shareText(waits)) waits for it.",
+            cause,
+            "\(Words.cut(host.host, 100)) (\(why ?? Words.cut(host.code ?? "unknown", 60))) is blocked until \(Words.clock(until)): \(shareText(waits)) waits for it.",
             since: host.since ?? waits.map(\.since).min())
     }
 

@@ -134,12 +134,4 @@ struct Findings {
         }
         return isStill ? halted : nil
     }
-
-    var paused: Diagnosis? {
-        guard let pause = state.pauses?.first(where: { $0.until > now }) else { return nil }
-        return Diagnosis(
-            .paused,
-            "\(Words.cut(pause.subject, 80)) is paused until \(Words.clock(pause.until)), by \(Words.cut(pause.who, 80)).",
-            since: nil)
-    }
 }

@@ -22,20 +22,6 @@ package enum WatchEvent: Sendable {
     case asked([String])
     /// Rows of `origins` in their order: what workers tell of hosts.
     case hosts([OriginRow])
-    /// Lanes that a person has paused. Nobody can yet.
-    case paused([Pause])
-}
-
-/// What a person has stopped for a while.
-package struct Pause: Sendable, Hashable {
-    /// A lane's name, or a host.
-    package let subject: String
-    package let who: String
-    /// Milliseconds since 1970.
-    package let until: Int64
-    package init(subject: String, who: String, until: Int64) {
-        (self.subject, self.who, self.until) = (subject, who, until)
-    }
 }
 
 /// A job's end as its outcome or its dead letter tells it.

@@ -22,7 +22,6 @@ package struct WatchState: Sendable {
     var areOwnersKnown = false
     /// nil until the topic was read.
     var hosts: HostTable?
-    var pauses: [Pause]?
     /// When the log last answered, milliseconds since 1970.
     package private(set) var answeredAt: Int64?
     /// Since when, and why it does not.
@@ -40,7 +39,7 @@ package struct WatchState: Sendable {
 
     private static let markLimit = 20
     private static let sampleLimit = 100
-    private static let workerLimit = 1_000
+    static let workerLimit = 1_000
 
     package init(partitions count: Int, targets: [Lane: Duration], isShared: Bool) {
         (partitionCount, self.targets, self.isShared) = (count, targets, isShared)
@@ -75,7 +74,6 @@ package struct WatchState: Sendable {
         case .hosts(let rows):
             if hosts == nil { hosts = HostTable() }
             hosts?.take(rows)
-        case .paused(let pauses): self.pauses = pauses
         }
     }
 

@@ -89,9 +89,9 @@ extension Worker {
             var pictures: Pictures?
             var steps = StepClock(ports.time)
             if let batch = task.batch {
-                switch try await render(batch, of: task, flight) {
+                switch try await render(batch, of: task, on: task.lane, flight) {
                 case .made(let made):
-                    pictures = made
+                    pictures = try await likeBefore(made, batch, of: task, flight)
                     steps.end(.render(batch.formats))
                 case .refused(let spec, let note): return await done(.refusedVariant(flight, spec, note))
                 case .unusable: return try await forget([batch.renderSource.input], of: flight)
@@ -138,17 +138,35 @@ extension Worker {
         let original = originals > 0 ? stored[0].location : nil
         guard let pictures, let source = task.batch?.renderSource else { return (original, []) }
         stored.removeFirst(originals)
+        // One for all: what was made together is told by it (`Flight.next`).
+        let storedAt = now
         var rows: [VariantRow] = []
         for (variant, blob) in zip(pictures.variants, stored) {
             var row = source.row(
                 of: variant.spec, as: variant.rendition, facts: pictures.facts, bytes: blob.bytes, digest: blob.digest,
-                location: blob.location, at: now)
+                location: blob.location, at: storedAt)
             // Of another making that ended before its row: what it was made from is not known, so it may be no donor.
             if blob.isAnothers { row.madeFrom = .donor(variant.spec) }
             if let old = task.replaced[variant.spec] { try await keep(old, as: &row, insteadOf: blob) }
             rows.append(row)
         }
-        return (original, rows)
+        return (original, rows + (try await kept(of: rows, task)))
+    }
+
+    /// What was made of a donor that came out as it was would come out as it was.
+    private nonisolated func kept(
+        of rows: [VariantRow], _ task: RenderTask
+    ) async throws(StoreFailure) -> [VariantRow] {
+        var kept: [VariantRow] = []
+        let made = Set(rows.map(\.spec))
+        for row in rows where task.replaced[row.spec]?.location == row.location {
+            for var old in task.replaced.values where old.donor == row.spec && !made.contains(old.spec) {
+                guard try await damaged([old]).isEmpty else { continue }
+                (old.version, old.expires) = (row.version, row.expires)
+                kept.append(old)
+            }
+        }
+        return kept
     }
 
     /// What came out as it was stays where it is: who has it need not be told.
@@ -168,17 +186,13 @@ extension Worker {
     ) async throws(LogFailure) -> Int64 {
         var records: [NewRecord] = []
         // Durable before the row that makes it known: a kill between them tells it twice, by one id, and never not at all.
-        if var change = task.change {
-            change.variants += SourceChange.variants(rows, replacing: task.replaced)
-            if !change.variants.isEmpty {
-                let event = change.newRecord(partition: flight.partition, traceparent: task.traceparent)
-                _ = try await append([event], of: flight)
-            }
+        var before: [NewRecord] = []
+        if let change = task.change {
+            before = change.newRecords(
+                change.variants(by: task.standing + rows), partition: flight.partition, traceparent: task.traceparent)
         }
-        if var debt = task.debt {
-            debt.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
-            _ = try await append([debt.newRecord(at: now, signedBy: configuration.keys)], of: flight)
-        }
+        if let debt = task.debt { before += debt.newRecords(at: now, signedBy: configuration.keys) }
+        if !before.isEmpty { _ = try await append(before, of: flight) }
         if let fetched = task.fetched {
             let source = fetched.row.kept(at: original, fetched.picture)
             records.append(source.newRecord(partition: flight.partition, traceparent: task.traceparent))

@@ -42,7 +42,8 @@ package struct JobTrace: Sendable {
         ]
         var failure: String?
         switch disposition {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
+            .dead(_, let outcome):
             attributes += [
                 ("mezzotint.outcome", .string(outcome.kind.rawValue)),
                 ("mezzotint.lane", .string(outcome.lane.rawValue)),
@@ -62,7 +63,8 @@ package struct JobTrace: Sendable {
             failure = cause.message
         case .rekey: attributes.append(("mezzotint.outcome", .string("rekey")))
         }
-        let begin = record.timestamp * 1_000_000
+        // A producer's clock may say the year 9999, which nanoseconds do not reach.
+        let begin = min(record.timestamp, now.wall / 1_000_000) * 1_000_000
         if let first = steps.first {
             let waited = (now.wall - now.monotonic + first.begin - begin) / 1_000_000
             attributes.append(("mezzotint.waited_ms", .int(max(0, waited))))

@@ -62,10 +62,14 @@ extension Outbox {
                 count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Answer(outcome)
                 records.append(outcome.newRecord(partition: record.partition, by: &json))
             case .owing(let outcome, let debt):
-                if let debt { records.append(debt.newRecord(at: answer.at, signedBy: keys)) }
+                if let debt { records += debt.newRecords(at: answer.at, signedBy: keys) }
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .paid(let outcome):
                 records += outcome.refreshed(partition: record.partition)
+                next = Answer(record, .outcome(outcome), at: answer.at)
+            case .changed(let change, let variants, let outcome):
+                records += change.newRecords(
+                    variants, partition: record.partition, traceparent: outcome.traceparent)
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .dead(let letter, let outcome):
                 count = Counters.Answer(outcome)
@@ -116,7 +120,7 @@ extension Outbox.Answer {
     /// that cannot be appended again is dead, since nobody would see it any more.
     func small(_ refusal: FailureNote) -> Outbox.Answer {
         switch disposition {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome):
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
             Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
@@ -136,7 +140,18 @@ extension Outbox.Answer {
 
 extension Debt {
     /// Through a retry topic, signed where workers take signed jobs alone.
-    func newRecord(at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
+    func newRecords(at now: Int64, signedBy keys: JobKeys?) -> [NewRecord] {
+        guard let change else { return [newRecord(of: job, at: now, signedBy: keys)] }
+        return change.headers.map { header in
+            var job = job
+            job.id = SourceChange.id(job.id, telling: header)
+            var again = newRecord(of: job, at: now, signedBy: keys)
+            again.headers.append(header)
+            return again
+        }
+    }
+
+    private func newRecord(of job: Job, at now: Int64, signedBy keys: JobKeys?) -> NewRecord {
         let body = job.body
         let note = RetryNote(
             job: job.id, lane: job.lane, attempt: 0, notBefore: notBefore, firstSeen: now, cause: cause,
@@ -147,7 +162,6 @@ extension Debt {
         if let keys {
             again.headers.append(EventHeader.signature, keys.signature(lane: job.lane, id: job.id, body: body))
         }
-        if let change { again.headers.append(change.header) }
         return again
     }
 }

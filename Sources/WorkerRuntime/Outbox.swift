@@ -19,7 +19,7 @@ struct Outbox {
             var record = record
             record.key = []
             switch disposition {
-            case .outcome, .owing, .paid, .dead: (record.value, record.headers) = (nil, [])
+            case .outcome, .owing, .paid, .changed, .dead: (record.value, record.headers) = (nil, [])
             case .retry, .rekey: break
             }
             (self.record, self.disposition, at) = (record, disposition, now)

@@ -137,8 +137,6 @@ final class OwnedPartition {
     /// memory for their time leave their room to others. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     static func room(unfinished: Int, answered: Int, span: Int, readAhead: Int) -> Int {
-        min(readAhead - (unfinished - answered), readAhead - answered, max(spanLimit, readAhead) - span)
+        min(readAhead - (unfinished - answered), readAhead - answered, max(TopicProgress.finishedLimit, readAhead) - span)
     }
-
-    private static let spanLimit = 8_192
 }

@@ -28,6 +28,9 @@ package struct StandstillWatch: Sendable {
     /// Ends the step before, if there is one.
     package mutating func begin(_ step: Step, of flight: FlightID) { steps[flight] = (step, clock) }
 
+    /// Its step has come on, if it is still in one.
+    package mutating func comeOn(_ flight: FlightID) { steps[flight]?.since = clock }
+
     package mutating func end(_ flight: FlightID) { steps[flight] = nil }
 
     /// - Parameter now: monotonic milliseconds. Time in which nobody looked, since the process was stopped, counts little.

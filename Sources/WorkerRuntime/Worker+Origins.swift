@@ -139,9 +139,8 @@ extension Worker {
         if row.state == .open, row.isOperators {
             scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
             if row.at <= now { tell(host) }
-        } else if row.state == .blocked, let until = row.until, until > now {
+        } else if let wait = row.block(isOld: isOld, at: now) {
             let isOpen = scheduler.origins[host].map { $0.phase == .open } ?? true
-            let wait = min(until - now, OriginRow.longestBlock)
             scheduler.set(host, blockedFor: wait, because: row.code ?? "", at: moment)
             if isOpen { tell(host) }
         }

@@ -5,6 +5,7 @@ internal import ImageModel
 internal import Partition
 internal import Planning
 internal import Ports
+internal import Posix
 internal import Records
 internal import VariantSpec
 
@@ -18,7 +19,9 @@ extension Worker {
         case unusable
     }
 
-    nonisolated func render(_ batch: Batch, of task: RenderTask, _ flight: FlightID) async throws -> Rendered {
+    nonisolated func render(
+        _ batch: Batch, of task: RenderTask, on lane: Lane, _ flight: FlightID
+    ) async throws -> Rendered {
         let input = batch.renderSource.input
         let picture: Picture
         if case .fetched = input {
@@ -44,8 +47,12 @@ extension Worker {
         do {
             let orders = batch.distinct
             let isReuse = batch.renderSource.isDonor
-            let made = try await ports.renderer.render(
-                picture, orders, lane: task.lane, isReuse: isReuse, origin: task.origin.description)
+            var made: [RenderedVariant] = []
+            for part in RenderPart.all(of: orders) {
+                if !made.isEmpty { await comesOn(flight) }
+                made += try await ports.renderer.render(
+                    picture, part, lane: lane, isReuse: isReuse, origin: task.origin.description)
+            }
             let variants = batch.orders.compactMap { order in
                 zip(orders, made).first { order.isSamePicture(as: $0.0) }?.1.named(order.spec)
             }
@@ -57,6 +64,31 @@ extension Worker {
             default: throw failure
             }
         }
+    }
+
+    /// Jobs of one source may ask for so much that each part is done in time, and all of them are not.
+    private func comesOn(_ flight: FlightID) { watch.comeOn(flight) }
+
+    /// Each lane writes with an effort of its own: what looks as it did before, and has other bytes, is written once more as
+    /// on the other lane, and comes out as it was if its source is the same picture.
+    nonisolated func likeBefore(
+        _ made: Pictures, _ batch: Batch, of task: RenderTask, _ flight: FlightID
+    ) async throws -> Pictures {
+        func isBefore(_ variant: RenderedVariant) throws -> Bool {
+            try SHA256.digest(of: variant.content.bytes()) == task.replaced[variant.spec]?.digest
+        }
+        let alike = made.variants.filter { variant in
+            let (old, placeholder) = (task.replaced[variant.spec], variant.rendition.placeholder)
+            return !placeholder.isEmpty && old?.placeholder == placeholder && old?.size == variant.size
+        }
+        let other: Lane = task.lane.isUrgent ? .slow : .fast
+        // What cannot be written now is made already.
+        guard try !alike.allSatisfy(isBefore),
+            case .made(let again)? = try? await render(batch, of: task, on: other, flight)
+        else { return made }
+        let before = try again.variants.filter(isBefore)
+        let variants = made.variants.map { variant in before.first { $0.spec == variant.spec } ?? variant }
+        return Pictures(variants: variants, facts: made.facts)
     }
 
     /// What is stored is gone or damaged, not the source. Its file goes too, or a put would find it under its name and keep

@@ -102,6 +102,20 @@ struct AccessRulesTests {
             (address: "2600:64::a00:1", host: "a.example", allow: [], deny: [], ranges: ["10.0.0.0/8"], passes: true),
             (address: "2600:64::707:707", host: "a.example", allow: [], deny: [], ranges: [], passes: false),
             (address: "2600:64::808:808", host: "a.example", allow: [], deny: ["8.8.8.8"], ranges: [], passes: false),
+            // Through anybody's, which is allowed as a range: who is denied, or this machine, is so by that way, too.
+            (address: "64:ff9b::808:808", host: "a.example", allow: [], deny: [], ranges: [], passes: false),
+            (
+                address: "64:ff9b::808:808", host: "a.example", allow: [], deny: [], ranges: ["64:ff9b::/96"],
+                passes: true
+            ),
+            (
+                address: "64:ff9b::808:808", host: "a.example", allow: [], deny: ["8.8.8.8"], ranges: ["64:ff9b::/96"],
+                passes: false
+            ),
+            (
+                address: "64:ff9b::707:707", host: "a.example", allow: [], deny: [], ranges: ["64:ff9b::/96"],
+                passes: false
+            ),
         ] as [(address: String, host: String, allow: [String], deny: [String], ranges: [String], passes: Bool)])
     func addresses(address: String, host: String, allow: [String], deny: [String], ranges: [String], passes: Bool)
         throws

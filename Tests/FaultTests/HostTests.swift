@@ -132,6 +132,12 @@ struct HostTests {
         try await eventually {
             try place.run("lag").lines.contains { $0.hasPrefix(host) && $0.contains("limit") }
         }
+        // Where nothing waits in a topic, nothing holds it back.
+        try await eventually {
+            let output = try place.run("lag", "--json").output
+            return output.contains("\"heldBy\":\"limit\",\"hosts\":[{\"host\":\"\(host)\",\"heldBy\":\"limit\"")
+                && output.contains("\"heldBy\":null,\"hosts\":[]")
+        }
         gate.open()
         let summary = try Summary(try await worker.ended())
         #expect(summary["jobs"] == count + 1 && summary["stored"] == count + 1)

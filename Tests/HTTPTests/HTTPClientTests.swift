@@ -55,7 +55,7 @@ struct HTTPClientTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test("Waiting for a free connection counts against no deadline")
+    @Test("Waiting for a free connection counts against no deadline but its own")
     func queue() async throws {
         let origin = try LocalOrigin()
         let gate = Gate()
@@ -67,14 +67,19 @@ struct HTTPClientTests {
         var brief = get(origin.url("/next"))
         (brief.deadlines.resolve, brief.deadlines.connect) = (.milliseconds(100), .milliseconds(100))
         (brief.deadlines.firstByte, brief.deadlines.whole) = (.milliseconds(400), .milliseconds(500))
+        brief.deadlines.waits = .seconds(30)
         async let first = client.execute(patient, into: Collector())
         await gate.arrivals(1)
+        var hasty = brief
+        hasty.deadlines.waits = nil
+        async let none: Void = expect(.deadline(.whole), of: client, hasty)
         async let second = client.execute(brief, into: Collector())
         // Something else must show that the brief one's deadlines would have passed: a transfer that has just those.
         let silent = try BrokenOrigin(.silence)
         var probe = get(silent.url())
         probe.deadlines.firstByte = .milliseconds(900)
         await expect(.deadline(.waiting), of: client, probe)
+        await none
         gate.open()
         #expect(try await first.head.status == 200)
         #expect(try await second.head.status == 200)

@@ -31,6 +31,33 @@ extension KafkaTests {
             await log.close()
         }
 
+        /// By itself librdkafka looks once a second who leads what a client has not read before.
+        @Test("What was not read before is read at once, by a new owner as from outside")
+        func first() async throws {
+            let bench = try await KafkaBench()
+            let topics: [Topic] = [.jobsFast, .jobsSlow, .variants, .outcomes, .dead, .origins]
+            var waited = Duration.zero
+            for round in 0..<3 {
+                let (log, owner) = try await bench.worker()
+                if round == 0 { _ = await log.append(topics.map { .text($0, 0, "x") }) }
+                try await owner.start()
+                await owner.own(6)
+                waited += try await ContinuousClock().measure {
+                    for topic in topics.prefix(3) { _ = try await owner.drain(topic, PartitionID(0), until: 1) }
+                }
+                await owner.stop()
+                waited += try await ContinuousClock().measure {
+                    for topic in topics {
+                        let read = try await log.read(topic, PartitionID(0), from: 0, limit: 1)
+                        #expect(read.count == 1)
+                    }
+                }
+                await log.close()
+            }
+            // Each owner would wait for half a second, each reader for five.
+            #expect(waited < .seconds(3))
+        }
+
         @Test("A position reaches the changelog's end, whether or not there is anything to read", arguments: [0, 3, 10])
         func position(unread: Int) async throws {
             let bench = try await KafkaBench()

@@ -115,6 +115,34 @@ struct LagwatchTests {
     }
 
     @Test(
+        "A name with several addresses is asked at each, and looked up again",
+        .enabled(if: SmallDisk.canBeMounted, "needs the right to mount (unshare -m)"))
+    func names() async throws {
+        let place = try Workplace()
+        let worker = try place.worker(["metrics.listen=0.0.0.0:0"], untilIdle: false)
+        defer { worker.signal(SIGKILL) }
+        let port = try #require(try await worker.metricsAddress().split(separator: ":").last)
+        let hosts = place.folder.url.appending(path: "hosts")
+        func lead(to addresses: String...) throws {
+            let file = try FileHandle(forWritingTo: hosts)
+            try file.write(contentsOf: Data(addresses.map { "\($0) workers.example\n" }.joined().utf8))
+            try file.truncate(atOffset: file.offset())
+        }
+        try Data().write(to: hosts)
+        try lead(to: "127.0.0.3", "127.0.0.2")
+        let watch = try await place.lagwatch("watch.workers=[\"workers.example:\(port)\"]", hosts: hosts)
+        defer { watch.program.signal(SIGKILL) }
+        func asked() async throws -> [String] {
+            try await watch.state().rows("workers").filter { $0["partitions"] as? Int == 8 }
+                .compactMap { $0["address"] as? String }
+        }
+        try await eventually { try await asked() == ["127.0.0.2:\(port)", "127.0.0.3:\(port)"] }
+        try lead(to: "127.0.0.4")
+        try await eventually { try await asked() == ["127.0.0.4:\(port)"] }
+        #expect(try await watch.state().rows("workers").count == 1)
+    }
+
+    @Test(
         "A store that is full is named within 15 seconds, with what to do, and no more once there is room",
         .enabled(if: SmallDisk.canBeMounted, "needs the right to mount a small disk (unshare -m, tmpfs)"))
     func full() async throws {

@@ -1,5 +1,4 @@
 import Canonical
-import Digest
 import Failures
 import ImageModel
 import Partition
@@ -226,100 +225,5 @@ extension CachingTests {
         #expect(rules.settled(announced).isEmpty && rules.flight(announced) == nil)
         let ended = try #require(outcome(driver.feed(.folded(7), at: 61_000))).outcome
         #expect(ended.kind == .failed && ended.variants.map(\.kind) == [.reused, .failed])
-    }
-
-    @Test("An owner that dies after it has told some of a change leaves a job by which the next one tells all of it")
-    func leftChange() throws {
-        var before = try stored([("cache-control", "max-age=60")])
-        for place in before.variants.indices { before.variants[place].location = "\(before.variants[place].spec)" }
-        func made(_ task: RenderTask) -> [VariantRow] {
-            rules.rows(task).map { row in
-                var row = row
-                row.digest = SHA256.digest(of: [2])
-                return row
-            }
-        }
-        let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
-        let changed = picture([2], [("cache-control", "max-age=60")])
-        var first = PartitionStateTests.Driver()
-        first.stored = before
-        let id = try #require(rules.flight(first.feed(.arrived(first.pending("j", source, [small])), at: 61_000)))
-        _ = first.feed(.granted(.fetch, id), at: 61_000)
-        _ = first.feed(.fetched(id, changed), at: 61_000)
-        let task = try #require(rules.renderTask(first.feed(.granted(.render, id), at: 61_000)))
-        #expect(task.batch?.orders.map(\.spec) == [small] && task.change == nil)
-        var debt = try #require(task.debt)
-        #expect(debt.job.isOwn && !debt.job.isOwed && debt.job.variants == [large] && debt.job.lane == .slow)
-        let rows = made(task)
-        debt.change?.variants += SourceChange.variants(rows, replacing: task.replaced)
-        let header = try #require(debt.change).header
-
-        func record(_ driver: inout PartitionStateTests.Driver) -> PendingJob {
-            var record = driver.pending("r", source, [large], topic: .retry1m).record
-            record.headers.append(header)
-            return PendingJob(job: debt.job, record: record)
-        }
-        // Its own record comes while the first owner is at work: it waits for that.
-        #expect(rules.kinds(first.feed(.arrived(record(&first)), at: 61_001)).isEmpty)
-        // The first part is there, and its owner is not.
-        var second = PartitionStateTests.Driver()
-        second.stored = SourceSnapshot(
-            source: task.fetched?.row, variants: rows + before.variants.filter { $0.spec == large })
-        let again = try #require(rules.flight(second.feed(.arrived(record(&second)), at: 62_000)))
-        let asked = try #require(request(second.feed(.granted(.fetch, again), at: 62_000)))
-        #expect(asked.known == nil)
-        _ = second.feed(.fetched(again, changed), at: 62_000)
-        let rest = try #require(rules.renderTask(second.feed(.granted(.render, again), at: 62_000)))
-        #expect(rest.batch?.orders.map(\.spec) == [large] && rest.debt == nil)
-        var told = try #require(rest.change)
-        #expect(told.variants.map(\.spec) == [small] && told.id == task.debt?.change?.id)
-        told.variants += SourceChange.variants(made(rest), replacing: rest.replaced)
-        #expect(told.variants.map(\.spec) == [small, large] && Set(told.variants.map(\.replaces)).count == 2)
-
-        // Another job is there when it comes: they share the flight, and its event.
-        var other = PartitionStateTests.Driver()
-        other.stored = second.stored
-        let sooner = other.pending("k", source, [VariantSpec(width: 1600, height: 1600, format: .webp)])
-        let shared = try #require(rules.flight(other.feed(.arrived(sooner), at: 62_000)))
-        #expect(rules.flight(other.feed(.arrived(record(&other)), at: 62_000)) == nil)
-        _ = other.feed(.granted(.fetch, shared), at: 62_000)
-        _ = other.feed(.fetched(shared, changed), at: 62_000)
-        let found = try #require(rules.renderTask(other.feed(.granted(.render, shared), at: 62_000))).change
-        #expect(found?.id == told.id && found?.variants.map(\.spec) == [small])
-
-        // All of it is there.
-        var last = PartitionStateTests.Driver()
-        last.stored = SourceSnapshot(source: task.fetched?.row, variants: rows + made(rest))
-        let nothing = last.feed(.arrived(record(&last)), at: 900_000)
-        #expect(rules.kinds(nothing) == [.unchanged] && rules.flight(nothing) == nil)
-    }
-
-    /// The event that a source with other bytes is told by, of an owner that begins with these rows.
-    private func change(_ stored: SourceSnapshot, _ bytes: String, at now: Int64) throws -> SourceChange {
-        var driver = PartitionStateTests.Driver()
-        driver.stored = stored
-        let specs = [PartitionStateTests.small, PartitionStateTests.large]
-        let id = try #require(rules.flight(driver.feed(.arrived(driver.pending("j", source, specs)), at: now)))
-        _ = driver.feed(.granted(.fetch, id), at: now)
-        _ = driver.feed(.fetched(id, picture(Array(bytes.utf8), [("cache-control", "max-age=60")])), at: now)
-        let task = rules.renderTask(driver.feed(.granted(.render, id), at: now))
-        return try #require(task?.change)
-    }
-
-    @Test("A change that is found again after a kill is told by the same id, and bytes that come back by another")
-    func sameChange() throws {
-        func id(_ change: SourceChange) -> String? {
-            change.newRecord(partition: PartitionID(0), traceparent: nil).headers.withFirst(EventHeader.id) {
-                String(decoding: $0, as: UTF8.self)
-            }
-        }
-        let before = try stored([("cache-control", "max-age=60")])
-        let first = try change(before, "b", at: 61_000)
-        let second = try change(before, "b", at: 99_000)
-        #expect(id(first) != nil && id(first) == id(second) && first.at != second.at)
-        #expect(id(first) != id(try change(before, "c", at: 61_000)))
-        var later = before
-        later.source?.fetchedAt = 200_000
-        #expect(id(first) != id(try change(later, "b", at: 300_000)))
     }
 }

@@ -35,7 +35,7 @@ extension CachingTests {
     func outcome(_ effects: [PartitionEffect]) -> (outcome: Outcome, debt: Debt?)? {
         for disposition in rules.settled(effects) {
             switch disposition {
-            case .outcome(let outcome), .paid(let outcome): return (outcome, nil)
+            case .outcome(let outcome), .paid(let outcome), .changed(_, _, let outcome): return (outcome, nil)
             case .owing(let outcome, let debt): return (outcome, debt)
             case .retry, .rekey, .dead: continue
             }

@@ -118,7 +118,7 @@ struct OutageTests {
                         dead_ += 1
                         failures.formUnion(outcome.variants.map { $0.failure?.code })
                         causes.insert("\(letter.cause.code): \(letter.cause.message)")
-                    case .outcome, .owing, .paid: done += 1
+                    case .outcome, .owing, .paid, .changed: done += 1
                     case .rekey: break
                     }
                     feed(.acknowledged([RecordPlace(record)]))

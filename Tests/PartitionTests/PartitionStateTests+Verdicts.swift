@@ -54,7 +54,7 @@ extension PartitionStateTests {
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends && outcome.failure?.code == least)
         case .dead(let letter, _): #expect(ends == "dead" && letter.cause.code == least)
-        case .owing, .paid, .retry, .rekey: Issue.record("it went to a topic")
+        case .owing, .paid, .changed, .retry, .rekey: Issue.record("it went to a topic")
         }
     }
 

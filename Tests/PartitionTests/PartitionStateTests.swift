@@ -290,7 +290,7 @@ struct PartitionStateTests {
         switch try #require(settled(effects).first) {
         case .outcome(let outcome): #expect(outcome.kind.rawValue == ends)
         case .dead: #expect(ends == "dead")
-        case .owing, .paid, .retry, .rekey: Issue.record("it went to a topic")
+        case .owing, .paid, .changed, .retry, .rekey: Issue.record("it went to a topic")
         }
     }
 

@@ -235,7 +235,8 @@ struct Simulation: ~Copyable {
 
     private mutating func answer(_ record: Record, _ disposition: Disposition) {
         switch disposition {
-        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .dead(_, let outcome):
+        case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome),
+            .dead(_, let outcome):
             outcomes[outcome.job, default: []].append(outcome)
         case .rekey: preconditionFailure("every job has its right key here")
         case .retry(let pending, let tier, _):

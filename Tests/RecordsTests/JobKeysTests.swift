@@ -1,3 +1,4 @@
+import Canonical
 import Digest
 import Failures
 import Foundation
@@ -74,6 +75,27 @@ struct JobKeysTests {
         try Self.keys.check(Self.record(signature: old.signature(lane: .fast, id: "job-1", body: Self.body)))
         for topic in Topic.retries { try Self.keys.check(Self.record(topic, lane: "fast", signature: Self.signature)) }
         #expect(JobKeys([:], signing: "new") == nil)
+    }
+
+    @Test("What is to be told of a change is what the job was signed with: a header beside it counts for nothing")
+    func change() throws {
+        var (old, new) = (Fixture.variant, Fixture.variant)
+        (old.location, new.location) = ("old", "new")
+        var row = Fixture.sourceRow
+        row.fetchedAt = 9
+        let told = SourceChange(from: Fixture.sourceRow, to: row, variants: [.init(new, replacing: old)])
+        let job = Job(
+            id: SourceChange.id("\(Job.changePrefix)x", telling: told.header), url: "http://a.example/b.jpg",
+            source: Fixture.source, variants: [Fixture.spec], lane: .slow)
+        func read(_ header: RecordHeader) -> SourceChange? {
+            SourceChange(of: job, in: Fixture.record(.retry1m, value: job.body, headers: [header]))
+        }
+        let good = try #require(read(told.header))
+        #expect(good.variants == told.variants && good.id == told.id)
+        new.location = "another"
+        #expect(
+            read(SourceChange(from: Fixture.sourceRow, to: row, variants: [.init(new, replacing: old)]).header) == nil)
+        #expect(read(RecordHeader(told.header.name, told.header.value + [0x20])) == nil)
     }
 
     @Test("Nothing that is signed can be changed, and nothing left out")

@@ -37,6 +37,39 @@ struct OriginRowTests {
         #expect(read(other) == nil)
     }
 
+    @Test(
+        "A block lasts as long as its writer says, though clocks are an hour apart, and a day at most",
+        arguments: [
+            // When it was written, until when, both after the reader's time; for how long: heard at once, found there before.
+            (0, 30, 30, 30), (-10, 20, 30, 20), (-60, -30, 30, nil), (3_600, 3_630, 30, 30), (-3_600, -3_570, 30, nil),
+            (0, 0, nil, nil), (0, -5, nil, nil), (0, 200_000, 86_400, 86_400), (-90_000, 1, 86_400, 1),
+        ] as [(Int64, Int64, Int64?, Int64?)])
+    func blocks(at: Int64, until: Int64, heard: Int64?, found: Int64?) {
+        var row = OriginRow(host: "https://a.example", by: "one", at: Self.now + at * 1_000)
+        (row.state, row.until) = (.blocked, Self.now + until * 1_000)
+        #expect(row.block(isOld: false, at: Self.now) == heard.map { $0 * 1_000 })
+        #expect(row.block(isOld: true, at: Self.now) == found.map { $0 * 1_000 })
+        row.state = .probing
+        #expect(row.block(isOld: false, at: Self.now) == nil)
+    }
+
+    @Test("Hosts that hold back jobs are told by owner, those first for which most wait")
+    func held() {
+        func row(_ by: String, _ host: String, _ heldBy: HostHold?, _ waiting: Int, age: Int64 = 0) -> OriginRow {
+            var row = OriginRow(host: host, by: by, at: Self.now - age)
+            (row.heldBy, row.waitingFast) = (heldBy, waiting)
+            return row
+        }
+        let rows = [
+            row("one", "a", .limit, 1), row("one", "b", .breaker, 7), row("one", "c", nil, 9),
+            row("two", "a", .rate, 2, age: 1), row("three", "b", .limit, 8, age: 1), row("three", "d", .limit, 0),
+        ]
+        let two = OriginRow.held(rows, owners: ["one@10.0.0.1", "two@10.0.0.2"]).mapValues { $0.map(\.host) }
+        #expect(two == ["one@10.0.0.1": ["b", "a"], "two@10.0.0.2": ["a"]])
+        let lone = OriginRow.held(rows, owners: ["pid 7"]).mapValues { $0.map { "\($0.host) \($0.waitingFast)" } }
+        #expect(lone == ["pid 7": ["b 7", "a 1"]] && OriginRow.held(rows, owners: []).isEmpty)
+    }
+
     @Test("The match rate is that of all workers, and null where nothing that was known was fetched")
     func matches() throws {
         var (one, two) = (row("one", .open), row("two", .open, age: 600_000))

@@ -35,6 +35,7 @@ struct RecordsKeyTests {
         "What names nothing is no key",
         arguments: [
             "", "x", "\(hex.dropLast())", "\(hex)0", "\(hex)/", "\(hex)/@sources", "\(hex)/@", "g\(hex.dropFirst())",
+            "\(hex.uppercased())", "\(hex.uppercased())/@source",
             "\(hex)/640x480-q80.webp/", "\(hex)/640x480", "\(hex)/640x480.webp", "\(hex)/640x480-q080.webp",
             "\(hex)/0640x480-q80.webp", "\(hex)/640x480-q80.jpeg", "\(hex)/0x0-q80.webp", "\(hex)/full-q80-enlarge.webp",
             "\(hex)/640y0-q80.webp", "\(hex)/640x480-q80-axis5_5.webp", "\(hex)/640x480-q80-axis2_5.webp", "\(hex)/640x480-q0.webp",

@@ -84,9 +84,10 @@ struct RecordTests {
                 sourceSize: PixelSize(width: 1, height: 1), region: Region(whole: PixelSize(width: 1, height: 1)),
                 hasAlpha: false, storedAt: 1, expires: 1)
         }
-        let change = SourceChange(
-            from: row(1), to: row(2), variants: [.init(variant("b/2"), replacing: variant("b/1"))])
-        #expect(try await Validator.check([change.newRecord(partition: PartitionID(0), traceparent: nil)]) == [])
+        let change = SourceChange(from: row(1), to: row(2), stored: [.init(variant("b/1"))])
+        let events = change.newRecords(
+            change.variants(by: [variant("b/2")]), partition: PartitionID(0), traceparent: nil)
+        #expect(try await Validator.check(events) == [] && events.count == 1)
     }
 
     @Test("Take what a drained worker, a discarded letter and a dropped row leave")

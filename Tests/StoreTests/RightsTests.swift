@@ -50,6 +50,15 @@ struct RightsTests {
         #expect(try await store.open(location)?.allBytes() == [2])
     }
 
+    @Test("A folder for originals that holds the store is refused, and stays open", arguments: ["store", ".", "link"])
+    func around(name: String) throws {
+        #expect(symlink(root, folder.file("link")) == 0 && chmod(folder.file("."), 0o755) == 0)
+        let shared = folder.file(name)
+        #expect(throws: StoreFailure.self) { try FileStore(root: root, originals: shared) }
+        #expect(mode(root) == "755" && mode(folder.file(".")) == "755")
+        _ = try FileStore(root: root, originals: shared, mode: .own)
+    }
+
     @Test("Without a place of their own originals lie in a hidden folder of the store")
     func hidden() async throws {
         let store = try FileStore(root: root)

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 package import TestSupport
 internal import Testing
 
@@ -42,10 +42,16 @@ package struct Lagwatch: Sendable {
 
 extension Workplace {
     /// Starts it on a free port, with the settings that all programs here have.
-    package func lagwatch(_ more: String...) async throws -> Lagwatch {
+    ///
+    /// - Parameter hosts: a file in place of /etc/hosts, where that may be mounted (`SmallDisk.canBeMounted`).
+    package func lagwatch(_ more: String..., hosts: URL? = nil) async throws -> Lagwatch {
+        var words = ["--listen", "127.0.0.1:0"] + programWords + more.flatMap { ["--set", $0] }
+        if let hosts {
+            let script = "mount --bind \"$0\" /etc/hosts && exec \"$@\""
+            words = ["-m", "/bin/sh", "-c", script, hosts.path, Built.program("mezzotint-lagwatch").path] + words
+        }
         let program = try RunningProgram(
-            "mezzotint-lagwatch", ["--listen", "127.0.0.1:0"] + programWords + more.flatMap { ["--set", $0] },
-            in: folder.url)
+            hosts == nil ? "mezzotint-lagwatch" : "/usr/bin/unshare", words, in: folder.url)
         await program.says("The page is served")
         let line = program.errors.split(separator: "\n").first { $0.contains("The page is served") } ?? ""
         let start = try #require(line.range(of: "http://"), "\(program.errors)")

@@ -140,6 +140,15 @@ struct DiagnosisTests {
             $0.tell("https://images.example", .blocked, code: "fetch.too-many-requests")
         },
         Fault(
+            "one host that a person has blocked", .paused,
+            ["https://images.example (by a person) is blocked until ", "100 % of what waits (40 jobs) waits for it."]
+        ) {
+            $0.publish(40, to: .retry1m, 0)
+            $0.look(14)
+            $0.sample(.retry1m, 0, 40, code: "retry.host-blocked", host: "https://images.example")
+            $0.tell("https://images.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
+        },
+        Fault(
             "one host slow", .hostSlow,
             [
                 "https://slow.example answers slowly: 100 % of what waits (40 jobs) waits for it, and it is asked 6 at once"
@@ -222,8 +231,9 @@ struct DiagnosisTests {
         scene.sample(.jobsFast, 0, 9, code: nil, host: "https://b.example")
         scene.tell("https://b.example", .blocked, code: "fetch.server-error")
         #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (fetch.server-error) is blocked until "))
-        scene.apply(.paused([Pause(subject: "slow", who: "ops", until: scene.now + 600_000)]))
-        #expect(scene.report.diagnosis.sentence.hasPrefix("slow is paused until "))
+        scene.tell("https://b.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
+        #expect(scene.report.diagnosis.sentence.hasPrefix("https://b.example (by a person) is blocked until "))
+        #expect(scene.report.diagnosis.cause == .paused)
         scene.workers = [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: 4, restoring: 1, rowsLeft: 7)))]
         scene.look()
         #expect(scene.report.diagnosis.cause == .restoring)

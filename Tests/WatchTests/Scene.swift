@@ -81,9 +81,10 @@ struct Scene {
 
     /// A worker tells this of a host.
     mutating func tell(
-        _ host: String, _ state: OriginRow.State, code: String? = nil, inFlight: Int = 0, of limit: Int = 6
+        _ host: String, _ state: OriginRow.State, code: String? = nil, inFlight: Int = 0, of limit: Int = 6,
+        by teller: String = "w1"
     ) {
-        var row = OriginRow(host: host, by: "w1", at: now)
+        var row = OriginRow(host: host, by: teller, at: now)
         (row.state, row.code, row.since) = (state, code, state == .open ? nil : now)
         (row.until, row.inFlight, row.limit) = (state == .blocked ? now + 600_000 : nil, inFlight, limit)
         apply(.hosts([row]))

@@ -51,6 +51,18 @@ struct JobTraceTests {
         #expect(waited?.value == .int(600))
     }
 
+    @Test("Whatever time its record tells, a span begins by its end")
+    func times() throws {
+        for timestamp in [Int64.min, 0, .max] {
+            let record = Record(
+                topic: .jobs(.fast), partition: PartitionID(3), offset: 17, timestamp: timestamp, key: [], value: [],
+                headers: [])
+            let span = try #require(JobTrace(record, job: "a", traceparent: nil, share: 1)).spans(
+                outcome(.stored), steps: [Step(.fetch, begin: 0, end: 1)], at: (2_000_000_000, 1))[0]
+            #expect(span.begin == (timestamp > 0 ? 2_000_000_000 : 0) && span.end == 2_000_000_000)
+        }
+    }
+
     @Test("A replay repeats its ids; another try of the job is another span of the same trace")
     func ids() throws {
         var other = record

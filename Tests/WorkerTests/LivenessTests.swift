@@ -6,6 +6,7 @@ import Partition
 import Ports
 import Posix
 import Records
+import Synchronization
 import TestPixels
 import TestSupport
 import Testing
@@ -34,6 +35,24 @@ private struct StuckRenderer: Renderer {
         _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
     ) async throws(RenderFailure) -> [RenderedVariant] {
         if picture.facts.size.width == 40 { await gate.wait() }
+        return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
+    }
+}
+
+/// Gives back each part once its gate is open.
+private final class GatedRenderer: Renderer {
+    private let inner: any Renderer
+    private let gates: [Gate]
+    private let parts = Atomic(0)
+
+    init(inner: any Renderer, gates: [Gate]) { (self.inner, self.gates) = (inner, gates) }
+
+    func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
+
+    func render(
+        _ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?
+    ) async throws(RenderFailure) -> [RenderedVariant] {
+        await gates[parts.add(1, ordering: .relaxed).oldValue].wait()
         return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
     }
 }
@@ -131,6 +150,25 @@ struct LivenessTests {
                 while worker.standstill != nil { await Task.yield() }
             })
         #expect(try await bench.outcomes().allSatisfy { $0.kind == .stored })
+    }
+
+    @Test("One source whose render comes on part by part is no standstill, however long all of them take")
+    func parts() async throws {
+        let gates = [Gate(), Gate()]
+        let log = try bench.log
+        // More than a renderer is asked at once.
+        let specs = ["webp", "jpg"].map { format in (1...33).map { "16x16-q\($0).\(format)" } }
+        try await bench.publish(specs.map { (bench.url("/a.png"), $0, .fast) }, to: log)
+        try await bench.work(
+            { $0.standstill = .seconds(1) }, log: log, rendering: { GatedRenderer(inner: $0, gates: gates) },
+            watching: { worker in
+                while worker.standstill == nil { await Task.yield() }
+                gates[0].open()
+                await gates[1].arrivals(1)
+                while worker.standstill != nil { await Task.yield() }
+                gates[1].open()
+            })
+        #expect(try await bench.outcomes().map(\.kind) == [.stored, .stored])
     }
 
     @Test("One that waits for its log lives")

@@ -8,6 +8,7 @@ struct StandstillWatchTests {
     /// What begins at a second, or ends: by the flight's number.
     enum Event: Sendable {
         case begin(StandstillWatch.Step, Int)
+        case comeOn(Int)
         case end(Int)
         /// A flight is fetched at each second up to this one, and takes one.
         case others(until: Int64)
@@ -27,6 +28,7 @@ struct StandstillWatchTests {
                 moments.removeFirst()
                 switch moment.event {
                 case .begin(let step, let number): watch.begin(step, of: Self.flight(number))
+                case .comeOn(let number): watch.comeOn(Self.flight(number))
                 case .end(let number): watch.end(Self.flight(number))
                 case .others(let until): busyUntil = until * 1000
                 }
@@ -55,6 +57,9 @@ struct StandstillWatchTests {
                 "a source that comes on, step by step",
                 [(0, .begin(.fetch, 1)), (50, .begin(.render, 1)), (100, .begin(.store, 1))], 150, nil
             ),
+            ("a render that comes on, part by part", [(0, .begin(.render, 1)), (50, .comeOn(1))], 100, nil),
+            ("its next part hangs", [(0, .begin(.render, 1)), (50, .comeOn(1))], 120, .render),
+            ("what has ended comes on no more", [(0, .begin(.render, 1)), (1, .end(1)), (2, .comeOn(1))], 600, nil),
             ("a put that hangs", [(0, .begin(.render, 1)), (50, .begin(.store, 1))], 120, .store),
             ("it moves again", [(0, .begin(.render, 1)), (599, .end(1))], 600, nil),
             // Announcements, waits and permits are no step.

@@ -35,6 +35,16 @@ extension FuzzTarget {
                 Record(
                     topic: .variants, partition: PartitionID(0), offset: 1, timestamp: .max, key: rest, value: nil,
                     headers: []))
+        case 7: _ = OriginRow(record(.origins, .job(source)))
+        case 8:
+            let header = RecordHeader("mz_change", rest)
+            let job = Job(
+                id: SourceChange.id(Job.changePrefix, telling: header), url: "http://a.example/b.jpg", source: source,
+                variants: [spec], lane: .slow)
+            guard let change = SourceChange(of: job, in: record(.retry1m, .job(source), headers: [header])) else {
+                return
+            }
+            _ = (change.header, change.newRecord(partition: PartitionID(0), traceparent: nil))
         default:
             // Headers, and a body that is short.
             guard let headers = rest.withUnsafeBytes({ RecordHeaders(packed: $0) }) else { return }

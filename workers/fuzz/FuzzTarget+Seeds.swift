@@ -92,7 +92,9 @@ extension FuzzTarget {
             [2] + (row.newRecord(partition: PartitionID(0)).value ?? []), [3] + Array(#"{"epoch":7,"owner":"a"}"#.utf8),
             [4] + progress.json, [6] + RecordKey.variant(source, spec).bytes,
             [6] + RecordKey.progress(PartitionID(3)).bytes,
-            [7] + headers.packed, [0x37] + headers.packed, [0xA7] + headers.packed,
+            [7] + (OriginRow(host: "http://a.example", slot: 3, at: PartitionID(2), at: 9).newRecord().value ?? []),
+            [8] + SourceChange(from: row, to: row, variants: [.init(variant, replacing: variant)]).header.value,
+            [9] + headers.packed, [0x39] + headers.packed, [0xA9] + headers.packed,
             [5]
                 + Array(
                     #"{"job":"x","url":"http://a","lane":"fast","kind":"failed","attempts":1,"at":"2030-01-01T00:00:00Z","variants":[],"failure":{"code":"a","message":"b"}}"#

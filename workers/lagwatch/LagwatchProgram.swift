@@ -41,6 +41,7 @@ struct LagwatchProgram {
         logger.info("The page is served.", ["at": .string("\(server.address)/")])
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await observer.watchLog() }
+            group.addTask { await observer.watchNames() }
             for silent in [false, true] { group.addTask { await observer.watchWorkers(silent: silent) } }
             group.addTask { await server.keepFresh() }
             await group.waitForAll()

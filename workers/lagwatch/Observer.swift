@@ -21,6 +21,7 @@ actor Observer {
     private let pace: Pace
     private let scraper = WorkerScraper()
     let lookups: Turnstile
+    private var places: WorkerPlaces
     private(set) var view: (any LogView)?
     private var state: WatchState
     private var tails: TailReading
@@ -37,6 +38,7 @@ actor Observer {
         reading = RecordReading(rules: rules, groups: settings.originGroups)
         pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
         lookups = Turnstile(rest: pace.lookups)
+        places = WorkerPlaces(settings.watch.workers.map { .init($0.description, name: $0.name, port: $0.port) })
         (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
     }
 
@@ -72,14 +74,20 @@ actor Observer {
         }
     }
 
-    private var workers: [String] { settings.watch.workers.map(\.description) }
-
     /// Those that answer, or those that do not: these take seconds each, and the others are not kept waiting.
     func watchWorkers(silent: Bool) async {
-        while !Task.isCancelled, !workers.isEmpty {
-            apply(.asked(workers))
+        while !Task.isCancelled, !settings.watch.workers.isEmpty {
+            apply(.asked(places.places))
             await scraper.ask(state.workers(silent: silent)) { await self.apply(.workers([$0])) }
             try? await Task.sleep(for: Pace.workers)
+        }
+    }
+
+    /// Apart from the workers: a resolver that is away answers after seconds.
+    func watchNames() async {
+        while !Task.isCancelled, !places.names.isEmpty {
+            for name in places.names { places.learn(await NameLookup.addresses(of: name), of: name) }
+            try? await Task.sleep(for: Pace.names)
         }
     }
 
@@ -92,7 +100,7 @@ actor Observer {
         do throws(LogFailure) {
             let opened = try await ChosenLog.view(settings)
             (view, state) = (opened, Self.state(settings, partitions: opened.partitionCount))
-            apply(.asked(workers))
+            apply(.asked(places.places))
             hosts = Self.hosts()
             tails = TailReading(
                 partitions: opened.partitionCount,
@@ -211,6 +219,7 @@ struct Pace: Sendable {
     let lookups: Duration
 
     static let workers = Duration.seconds(2)
+    static let names = Duration.seconds(10)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
         hostRecords: 5_000, rows: 16, lookups: .zero)

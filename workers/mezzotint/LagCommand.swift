@@ -22,11 +22,14 @@ enum LagCommand {
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
                 let lags = try await log.lags(Topic.worked, log.partitions)
                 // People see more where workers tell of hosts.
-                let rows = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
-                let hosts = OriginSummary.all(of: rows.compactMap { OriginRow($0) }, at: SystemTime.wallMilliseconds)
-                show(
-                    lags, owners, hosts.filter { $0.heldBy != nil }, json: arguments.flag("json"),
-                    onOneScreen: arguments.flag("watch"))
+                let records = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
+                let rows = records.compactMap { OriginRow($0) }
+                if arguments.flag("json") {
+                    show(lags, owners, OriginRow.held(rows, owners: Set(owners.values)))
+                } else {
+                    let hosts = OriginSummary.all(of: rows, at: SystemTime.wallMilliseconds)
+                    show(lags, owners, hosts.filter { $0.heldBy != nil }, onOneScreen: arguments.flag("watch"))
+                }
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
             }
@@ -34,19 +37,38 @@ enum LagCommand {
     }
 
     private static func show(
-        _ lags: [PartitionLag], _ owners: [PartitionID: String], _ hosts: [OriginSummary], json: Bool, onOneScreen: Bool
+        _ lags: [PartitionLag], _ owners: [PartitionID: String], _ held: [String: [OriginRow]]
     ) {
         let now = SystemTime.wallMilliseconds
-        guard !json else {
-            return Output.array(lags) { json, lag in
-                json.field("topic", lag.topic.rawValue)
-                json.field("partition", lag.partition.number)
-                json.field("records", lag.records)
-                json.key("seconds")
-                json.number(lag.seconds(at: now))
-                json.field("owner", owners[lag.partition])
+        Output.array(lags) { json, lag in
+            json.field("topic", lag.topic.rawValue)
+            json.field("partition", lag.partition.number)
+            json.field("records", lag.records)
+            json.key("seconds")
+            json.number(lag.seconds(at: now))
+            json.field("owner", owners[lag.partition])
+            let hosts = lag.records > 0 ? owners[lag.partition].flatMap { held[$0] } ?? [] : []
+            json.field("heldBy", hosts.first?.heldBy?.rawValue)
+            json.key("hosts")
+            json.beginArray()
+            for row in hosts.prefix(hostLimit) {
+                json.beginObject()
+                json.field("host", row.host)
+                json.field("heldBy", row.heldBy?.rawValue)
+                json.field("limit", row.limit)
+                json.field("waitingFast", row.waitingFast)
+                json.field("waitingSlow", row.waitingSlow)
+                json.endObject()
             }
+            json.endArray()
         }
+    }
+    private static let hostLimit = 20
+
+    private static func show(
+        _ lags: [PartitionLag], _ owners: [PartitionID: String], _ hosts: [OriginSummary], onOneScreen: Bool
+    ) {
+        let now = SystemTime.wallMilliseconds
         let totals = Topic.worked.map { topic in
             let own = lags.filter { $0.topic == topic }
             return [

@@ -156,7 +156,7 @@ enum ReferenceCommand {
             ),
             (
                 EventHeader.change, "retries",
-                "Of a worker's own job: what is to be told of a source's change once all of it is made anew."
+                "Of a worker's own job: where variants of a source that has changed stood; what stands elsewhere by then is told."
             ),
             (
                 EventHeader.signature, "jobs, retries",

@@ -102,3 +102,4 @@ def booted():
     for words in ("/readyz answers", "/healthz answers"):
         need(words in done.stdout, f"'{words}' is not said:", done.stdout)
     need(done.stdout.count("Result=success") == 2 and done.stdout.count("ExecMainStatus=0") == 2, done.stdout)
+    need("thread priority" not in done.stdout, "libdispatch writes beside the programs' lines:", done.stdout)
