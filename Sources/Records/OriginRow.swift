@@ -149,6 +149,8 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var code: String?
     package private(set) var since: Int64?
     package private(set) var until: Int64?
+    /// Whether a worker lives that tells of it; without one nobody knows what is asked, and what waits.
+    package private(set) var isTold = false
     package private(set) var limit = 0
     package private(set) var inFlight = 0
     package private(set) var waitingFast = 0
@@ -172,15 +174,19 @@ package struct OriginSummary: Sendable, Hashable {
     private init(_ host: String, rows: [OriginRow], at now: Int64) {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
-        heldBy = rows.filter { $0.heldBy != nil }.max { $0.waiting < $1.waiting }?.heldBy
+        var mostHeld = 0
         // Of blocks a person's is told: workers repeat it, and each has its own reasons besides.
         for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let isFresh = row.at > now - Self.freshness
-            if !row.isOperators {
-                limit += isFresh ? row.limit : 0
-                inFlight += isFresh ? row.inFlight : 0
+            if isFresh, !row.isOperators {
+                isTold = isTold || row.slot == nil
+                limit += row.limit
+                inFlight += row.inFlight
                 waitingFast += row.waitingFast
                 waitingSlow += row.waitingSlow
+                if let held = row.heldBy, row.waiting > mostHeld { (heldBy, mostHeld) = (held, row.waiting) }
+            }
+            if !row.isOperators {
                 checks += row.checks
                 matches += row.matches
                 staleAnswers += row.staleAnswers

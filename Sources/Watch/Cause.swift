@@ -63,7 +63,8 @@ package enum Cause: String, Sendable, CaseIterable {
             "Ask who runs the host, or lower its limits (origins); its jobs are tried again by themselves, and mezzotint origins says when."
         case .hostSlow:
             "Ask who runs the host; raise its concurrency (origins) if it is yours, or shorten fetch.deadlines. Others go on."
-        case .killerJob: "Look at the job with mezzotint dead show, and at the ends of the workers in their logs."
+        case .killerJob:
+            "Look at the ends of the workers in their logs. A job of which workers died three times is set aside: mezzotint dead list names it then."
         case .pinned: "Look for the job in the owner's log; after a deadline it goes on in a retry topic."
         case .saturated: "Start more workers or give them more cores (render.processes), or publish less on that lane."
         case .deadLetters: "Look at them with mezzotint dead list; publish again or discard them."

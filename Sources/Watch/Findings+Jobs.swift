@@ -7,9 +7,15 @@ extension Findings {
             guard let progress = state.partitions[number].progress, progress.deaths >= 2, !progress.suspects.isEmpty,
                 progress.at > now - Self.letterMilliseconds
             else { continue }
+            let suspects = progress.suspects.sorted { ($0.deaths, $1.offset) > ($1.deaths, $0.offset) }
+            let named = suspects.prefix(3).map {
+                "\(RecordOrigin(topic: $0.topic, partition: progress.partition, offset: $0.offset))"
+            }.joined(separator: ", ")
+            let more = suspects.count > 3 ? " and \(suspects.count - 3) more" : ""
+            let records = suspects.count > 1 ? "one of the records \(named)\(more)" : "the record \(named)"
             return Diagnosis(
                 .killerJob,
-                "Workers die of a job: the owners of partition \(number) died \(progress.deaths) times, and \(Words.counted(progress.suspects.count, "job")) may be why.",
+                "Workers die of a job: the owners of partition \(number) died \(progress.deaths) times, and \(records) may be why.",
                 since: progress.at)
         }
         return nil

@@ -5,9 +5,12 @@ extension Findings {
     var lanes: String {
         report.lanes.map { lane in
             let name = Words.title(lane.lane.rawValue)
-            guard let records = lane.lag.records else { return "\(name) is not known." }
             let unknown = lane.lag.unknown > 0 ? " (\(Words.counted(lane.lag.unknown, "partition")) left out)" : ""
-            guard records > 0 else { return "\(name) has nothing to do\(unknown)." }
+            guard let records = lane.lag.records else { return "\(name) is not known\(unknown)." }
+            let retried = lane.retriedText(at: now)
+            guard records > 0 else {
+                return "\(name) has nothing \(retried.isEmpty ? "" : "new ")to do\(unknown)\(retried)."
+            }
             let oldest =
                 lane.lag.oldest.map { "the oldest waits \(Words.span(now - $0))" } ?? "for how long is not known"
             var text = lane.isLate(at: now) ? "\(name) is late: " : "\(name): "
@@ -18,13 +21,16 @@ extension Findings {
             } else if lane.isLate(at: now), let drain = lane.drainMilliseconds {
                 text += ", drained in \(Words.span(drain)) at this rate"
             }
-            return text + unknown + "."
+            return text + unknown + retried + "."
         }.joined(separator: " ")
     }
 
     var isLate: Bool { report.lanes.contains { $0.isLate(at: now) } }
 
-    func sinceText(_ since: Int64?) -> String { since.map { " since \(Words.clock($0))" } ?? "" }
+    /// What was so at the first look may have been so for days.
+    func unownedText(_ since: Int64?) -> String {
+        since.map { "\($0 == state.ownersKnownSince ? " at least" : "") since \(Words.clock($0))" } ?? ""
+    }
 
     func retries(_ isWanted: (WatchReport.WaitReport.Reason) -> Bool) -> [WatchReport.WaitReport] {
         report.waits.filter { $0.code != nil && isWanted($0.reason) }

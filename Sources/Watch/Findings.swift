@@ -54,7 +54,7 @@ struct Findings {
         let unowned = unowned(for: Self.rebalanceMilliseconds)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
-        return Diagnosis(.noWorker, "No worker runs\(sinceText(since)).", since: since)
+        return Diagnosis(.noWorker, "No worker runs\(unownedText(since)).", since: since)
     }
 
     var noOwner: Diagnosis? {
@@ -62,7 +62,7 @@ struct Findings {
         guard !unowned.isEmpty, unowned.count < state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).min()
         return Diagnosis(
-            .noOwner, "\(unowned.count) of \(state.partitionCount) partitions have no owner\(sinceText(since)).",
+            .noOwner, "\(unowned.count) of \(state.partitionCount) partitions have no owner\(unownedText(since)).",
             since: since)
     }
 
@@ -115,12 +115,15 @@ struct Findings {
         let workers = report.workers.filter { $0.figures?.restoring ?? 0 > 0 }
         let told = workers.reduce(0) { $0 + ($1.figures?.restoring ?? 0) }
         let seen = report.partitions.count { $0.state == .restoring }
-        let count = max(told, seen)
+        let count = state.restoringByWorkers ?? max(told, seen)
         guard count > 0 else { return nil }
-        let rows = workers.compactMap { $0.figures?.rowsLeft }.reduce(0, +)
+        // A worker of an older version does not tell them.
+        let rows = workers.map { $0.figures?.rowsLeft }
         let still = workers.compactMap(\.restoredAt).min()
         var sentence = "\(count) of \(state.partitionCount) partitions are being restored"
-        if !workers.isEmpty { sentence += ", \(Words.count(rows)) rows to go at most" }
+        if !rows.isEmpty, !rows.contains(nil) {
+            sentence += ", \(Words.count(rows.reduce(0) { $0 + ($1 ?? 0) })) rows to go at most"
+        }
         if let still, now - still > Self.workerMilliseconds {
             sentence += ": none has come in since \(Words.clock(still)), so it stands still"
         }

@@ -55,12 +55,18 @@ struct PartitionWatch: Sendable {
     var ownerSince: Int64?
     var epoch: EpochRow?
     var progress: ProgressRow?
+    /// Up to when its changelog was read to its end, milliseconds since 1970; nil where newer rows are unread.
+    var changelogAt: Int64?
 
-    /// An owner that came while we looked has not said its epoch yet: it restores, and its jobs wait.
-    var isRestoring: Bool {
-        guard owner != nil, let ownerSince, let epoch else { return false }
+    /// Whether an owner that came while we looked has not said its epoch yet: it restores, and its jobs wait. nil where its
+    /// rows were not read since.
+    var isRestoring: Bool? {
+        guard owner != nil, let ownerSince else { return false }
         // Clocks differ, and it may have come just before we saw it.
-        return epoch.at < ownerSince - 10_000
+        if let epoch, epoch.at >= ownerSince - 10_000 { return false }
+        if let progress, progress.at > ownerSince { return false }
+        guard let changelogAt, changelogAt >= ownerSince else { return nil }
+        return epoch != nil
     }
 }
 
@@ -87,7 +93,8 @@ struct WorkerWatch: Sendable {
                 }
                 if let before = old.rowsLeft, let left = new.rowsLeft, left < before { restoredAt = now }
             }
-            if new.restoring ?? 0 == 0 { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
+            let isTold = new.restoring ?? 0 > 0 && new.rowsLeft != nil
+            if !isTold { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
             failedAt = failedAt.filter { new.failures[$0.key] != nil }
             (figures, answeredAt, silence) = (new, now, nil)
         }

@@ -80,7 +80,8 @@ package struct RecordReading: Sendable {
                 change.added.append(
                     .init(
                         id: letter.id, code: Words.cut(letter.cause.code, 60),
-                        host: letter.url.map { groups.origin(of: $0.description).description } ?? "", at: letter.at))
+                        host: letter.url.map { groups.origin(of: $0.description).description } ?? "", at: letter.at,
+                        origin: letter.origin, offset: record.offset))
             }
         }
         return change

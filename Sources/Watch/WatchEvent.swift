@@ -17,6 +17,8 @@ package enum WatchEvent: Sendable {
     case letters(LetterChange)
     case epoch(EpochRow)
     case progress(ProgressRow)
+    /// Up to when a partition's changelog was read to its end, milliseconds since 1970; nil where newer rows are unread.
+    case changelog(PartitionID, readAt: Int64?)
     case workers([WorkerSight])
     /// Where workers are asked: nowhere else is one shown, and each from now on.
     case asked([String])
@@ -57,8 +59,13 @@ package struct LetterChange: Sendable {
         package let code: String
         package let host: String
         package let at: Int64
-        package init(id: String, code: String, host: String, at: Int64) {
+        /// The record that its bytes came from: jobs of one id are letters of their own.
+        package let origin: RecordOrigin
+        /// Where it stands in `dead`.
+        package let offset: Int64
+        package init(id: String, code: String, host: String, at: Int64, origin: RecordOrigin, offset: Int64) {
             (self.id, self.code, self.host, self.at) = (id, code, host, at)
+            (self.origin, self.offset) = (origin, offset)
         }
     }
 

@@ -43,7 +43,8 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .lagRecords:
             "Unfinished records of every partition, whoever owns it: a worker tells the same of its own."
         case .lagSeconds: "Age of the oldest of them, or a little more; 0 where there is none."
-        case .oldest: "Age of the oldest unfinished record of a lane, 0 where there is none."
+        case .oldest:
+            "Age of the oldest unfinished job of a lane, those that are tried again (by samples) counted; 0 where there is none."
         case .target: "The age within which a job of the lane should be begun (lanes.fast.target, lanes.slow.target)."
         case .partitions: "Partitions of each topic."
         case .partitionsOwned: "Partitions that have an owner."
@@ -79,7 +80,7 @@ extension WatchReport {
         case .lagSeconds: return byPartition { lag in lag.age(at: at).map { Double($0) / 1000 } }
         case .oldest:
             return lanes.compactMap { lane in
-                lane.lag.age(at: at).map { Sample(Double($0) / 1000, lane.lane.rawValue) }
+                lane.age(at: at).map { Sample(Double($0) / 1000, lane.lane.rawValue) }
             }
         case .target: return lanes.map { Sample(Double($0.target) / 1000, $0.lane.rawValue) }
         case .partitions: return one(partitions.count)

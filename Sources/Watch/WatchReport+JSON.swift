@@ -11,9 +11,19 @@ extension WatchReport {
         json.field("sentence", diagnosis.sentence)
         json.field("cause", diagnosis.cause.rawValue)
         json.field("action", diagnosis.action)
+        json.optional("since", time: diagnosis.since)
+        json.optional("at", time: at)
+        json.optional("answeredAt", time: answeredAt)
         json.array("lanes", lanes) { $0.write($1, at: at, marks) }
-        json.array("waits", waits) { $0.write($1) }
+        json.array("waits", waits) { $0.write($1, action(of: $1)) }
+        json.key("sampled")
+        json.beginObject()
+        json.field("places", sampled.places)
+        json.field("of", sampled.of)
+        json.endObject()
         json.array("failures", failures) { $0.write($1) }
+        json.optional("deadLetters", letters)
+        json.field("moreDeadLetters", hasMoreLetters)
         json.array("partitions", partitions) { $0.write($1, at: at) }
         json.array("workers", workers) { $0.write($1) }
         if let troubledHosts {
@@ -72,10 +82,11 @@ extension JSONWriter {
         _ lane: WatchReport.LaneReport, at now: Int64, _ marks: [(at: Int64, text: String)]
     ) {
         field("lane", lane.lane.rawValue)
-        seconds("oldestSeconds", lane.lag.age(at: now))
+        seconds("oldestSeconds", lane.age(at: now))
         seconds("targetSeconds", lane.target)
         field("late", lane.isLate(at: now))
         optional("waiting", lane.lag.records)
+        optional("retrying", lane.retried?.jobs)
         optional("inPerSecond", lane.rates?.in)
         optional("donePerSecond", lane.rates?.out)
         optional("drainSeconds", lane.drainSeconds)
@@ -93,7 +104,7 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func write(_ wait: WatchReport.WaitReport) {
+    fileprivate mutating func write(_ wait: WatchReport.WaitReport, _ action: String) {
         field("reason", wait.reason.rawValue)
         field("lane", wait.lane)
         optional("host", wait.host.isEmpty ? nil : wait.host)
@@ -102,7 +113,7 @@ extension JSONWriter {
         field("estimated", wait.isEstimate)
         optional("since", time: wait.since)
         optional("message", wait.message.isEmpty ? nil : wait.message)
-        field("action", wait.reason.action)
+        field("action", action)
     }
 
     fileprivate mutating func write(_ host: OriginSummary) {
@@ -111,10 +122,10 @@ extension JSONWriter {
         optional("code", host.code)
         optional("since", time: host.since)
         optional("until", time: host.until)
-        field("limit", host.limit)
-        field("inFlight", host.inFlight)
-        field("waitingFast", host.waitingFast)
-        field("waitingSlow", host.waitingSlow)
+        optional("limit", host.isTold ? host.limit : nil)
+        optional("inFlight", host.isTold ? host.inFlight : nil)
+        optional("waitingFast", host.isTold ? host.waitingFast : nil)
+        optional("waitingSlow", host.isTold ? host.waitingSlow : nil)
     }
 
     fileprivate mutating func write(_ failure: WatchReport.FailureReport) {
@@ -124,9 +135,9 @@ extension JSONWriter {
         optional("source", failure.source)
         optional("firstSeen", time: failure.first)
         optional("lastSeen", time: failure.last)
-        field("message", failure.message)
-        field("job", failure.job)
-        field("url", failure.url)
+        optional("message", failure.message.isEmpty ? nil : failure.message)
+        optional("job", failure.job.isEmpty ? nil : failure.job)
+        optional("url", failure.url.isEmpty ? nil : failure.url)
         optional("deadLetters", failure.standing)
     }
 
@@ -173,6 +184,16 @@ extension JSONWriter {
     }
 }
 
+extension WatchReport {
+    /// What to do about something that waits: never another thing than the sentence says.
+    package func action(of wait: WaitReport) -> String {
+        switch (wait.reason, diagnosis.cause) {
+        case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
+        default: wait.reason.action
+        }
+    }
+}
+
 extension WatchReport.WaitReport.Reason {
     /// What the jobs wait for, in words.
     package var meaning: String {
@@ -190,7 +211,7 @@ extension WatchReport.WaitReport.Reason {
 
     package var action: String {
         switch self {
-        case .turn: Cause.saturated.action
+        case .turn: "They are begun in their turn."
         case .owner: Cause.noOwner.action
         case .restore: Cause.restoring.action
         case .store: Cause.storeHalted.action

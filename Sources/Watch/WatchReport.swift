@@ -10,7 +10,6 @@ package struct WatchReport: Sendable {
     package let answeredAt: Int64?
     package internal(set) var diagnosis = Diagnosis(.starting, "Nothing was seen yet.", since: nil)
     package let lanes: [LaneReport]
-    package let retries: Lag
     package let waits: [WaitReport]
     package let failures: [FailureReport]
     package let partitions: [PartitionReport]
@@ -28,8 +27,8 @@ package struct WatchReport: Sendable {
     package let hosts: [OriginSummary]?
     /// Who owns partitions now; nil where nobody told.
     package let owners: Int?
-    /// Places of the log that have records to sample, and those whose sample is in `waits`.
-    package let sampled: (of: Int, places: Int)
+    /// What `waits` is told from.
+    package let sampled: SampledPlaces
 
     /// Those that are left alone now, or asked less; nil where that is not known.
     package var troubledHosts: [OriginSummary]? { hosts?.filter { $0.state != .open } }
@@ -41,7 +40,15 @@ package struct WatchReport: Sendable {
         package let target: Int64
         package let rates: (in: Double, out: Double)?
         let minutes: [LaneHistory.Point]
+        /// Its jobs that stand in retry topics; nil where that is not known.
+        package let retried: RetriedJobs?
 
+        /// Of its oldest unfinished job, whether it is tried again or not: 0 where there is none, nil where it is not known.
+        package func age(at now: Int64) -> Int64? {
+            let oldest = [lag.oldest, retried?.since].compactMap { $0 }.min()
+            return oldest.map { max(0, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? 0 : nil)
+        }
+        /// Whether a job that was not begun yet is older than the target; one that is tried again was begun.
         package func isLate(at now: Int64) -> Bool { lag.age(at: now).map { $0 > target } ?? false }
         /// Seconds until nothing waits, at the last minute's rates; nil where it grows or is not known.
         package var drainSeconds: Double? {
@@ -115,25 +122,29 @@ extension WatchReport {
     package init(_ state: WatchState, at now: Int64) {
         at = now
         answeredAt = state.answeredAt
-        lanes = Lane.allCases.map { lane in
-            LaneReport(
-                lane: lane, lag: state.lag(of: lane, at: now), target: Int64(state.targets[lane]?.milliseconds ?? 0),
-                rates: state.lanes[lane.ordinal].rates, minutes: state.lanes[lane.ordinal].minutes)
-        }
-        retries = state.lag(of: Topic.retries)
         workers = state.workers.map { address, worker in
             WorkerReport(
                 address: address, figures: worker.figures, answeredAt: worker.answeredAt, silence: worker.silence,
                 restoredAt: worker.restoredAt, failedAt: worker.failedAt)
         }.sorted { $0.address < $1.address }
-        partitions = (0..<state.partitionCount).map { state.partition($0, at: now) }
+        let restoring = state.restoringByWorkers
+        partitions = (0..<state.partitionCount).map { state.partition($0, at: now, restoring: restoring) }
         failures = state.failureReports
         marks = state.marks.map { ($0.at, $0.text) }
         lettersByPartition = state.letters.counts
         hasMoreLetters = state.letters.isMore
         let hosts = state.hosts?.summaries(at: now)
         self.hosts = hosts
-        (waits, sampled) = state.waits(blocked: Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? []))
+        let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
+        let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
+        (self.waits, self.sampled) = (waits, sampled)
+        let retries = state.lag(of: Topic.retries)
+        lanes = Lane.allCases.map { lane in
+            LaneReport(
+                lane: lane, lag: state.lag(of: lane, at: now), target: Int64(state.targets[lane]?.milliseconds ?? 0),
+                rates: state.lanes[lane.ordinal].rates, minutes: state.lanes[lane.ordinal].minutes,
+                retried: RetriedJobs(of: lane, waits, in: retries, sampled))
+        }
         owners = state.areOwnersKnown ? Set(state.partitions.compactMap(\.owner)).count : nil
         diagnosis = Diagnosis(of: self, state, at: now)
     }
@@ -143,7 +154,7 @@ extension WatchState {
     /// A record that stands so long while others are finished behind it is worth a look.
     static let pinnedMilliseconds: Int64 = 60_000
 
-    fileprivate func partition(_ number: Int, at now: Int64) -> WatchReport.PartitionReport {
+    fileprivate func partition(_ number: Int, at now: Int64, restoring: Int?) -> WatchReport.PartitionReport {
         typealias State = WatchReport.PartitionReport.State
         let watch = partitions[number]
         let places = Topic.worked.map { ($0, place($0, number)) }
@@ -151,7 +162,11 @@ extension WatchState {
         let state: State =
             if failure != nil { .unreadable } else if !areOwnersKnown || places[0].1.end == nil {
                 .unknown
-            } else if watch.owner == nil { .unowned } else { watch.isRestoring ? .restoring : .owned }
+            } else if watch.owner == nil {
+                .unowned
+            } else {
+                isRestoring(number, told: restoring).map { $0 ? .restoring : .owned } ?? .unknown
+            }
         return WatchReport.PartitionReport(
             number: number, state: state, owner: watch.owner, epoch: watch.epoch?.epoch,
             topics: Topic.worked.map { ($0, lag(of: [$0], in: number)) }, retries: lag(of: Topic.retries, in: number),

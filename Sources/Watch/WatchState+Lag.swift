@@ -4,11 +4,18 @@ internal import Records
 
 /// What waits somewhere; nil where it is not known.
 package struct Lag: Sendable, Hashable {
-    package var records: Int64?
+    private var counted: Int64?
     /// When the oldest was appended, at the latest, milliseconds since 1970; nil where none waits, too.
-    package var oldest: Int64?
+    package private(set) var oldest: Int64?
     /// Partitions that are not counted in.
-    package var unknown = 0
+    package private(set) var unknown: Int
+
+    init(records: Int64? = nil, oldest: Int64? = nil, unknown: Int = 0) {
+        (counted, self.oldest, self.unknown) = (records, oldest, unknown)
+    }
+
+    /// nil where it is not known: nothing in what can be read says nothing of what cannot.
+    package var records: Int64? { counted == 0 && unknown > 0 ? nil : counted }
 
     /// 0 where nothing waits; nil where it is not known.
     package func age(at now: Int64) -> Int64? { oldest.map { max(0, now - $0) } ?? (records == 0 ? 0 : nil) }
@@ -18,7 +25,7 @@ package struct Lag: Sendable, Hashable {
             unknown += 1
             return
         }
-        records = (records ?? 0) + unfinished
+        counted = (counted ?? 0) + unfinished
         if let appended = place.oldest { oldest = min(oldest ?? appended, appended) }
     }
 }

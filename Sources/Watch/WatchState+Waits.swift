@@ -22,25 +22,32 @@ extension WatchReport.WaitReport.Reason {
 }
 
 extension WatchState {
-    /// What waits, by reason, lane, host and code: estimated from the samples, the most jobs first. How many places have
-    /// something that waits, and how many of them were sampled.
+    /// What waits, by reason, lane, host and code: estimated from the samples, the most jobs first. A topic's places that
+    /// were not sampled are taken to be like those that were.
     ///
-    /// - Parameter blocked: hosts that are left alone now: nothing of theirs waits for its turn.
-    func waits(blocked: Set<String>) -> (reports: [WatchReport.WaitReport], sampled: (of: Int, places: Int)) {
+    /// - Parameters:
+    ///   - blocked: hosts that are left alone now: nothing of theirs waits for its turn.
+    ///   - restoring: `restoringByWorkers`.
+    func waits(blocked: Set<String>, restoring: Int?) -> (reports: [WatchReport.WaitReport], sampled: SampledPlaces) {
         typealias Report = WatchReport.WaitReport
         var found: [Key: Report] = [:]
-        var (waiting, sampled) = (0, 0)
+        var sampled = SampledPlaces()
         for topic in Topic.worked {
-            for number in 0..<partitionCount {
+            let waiting = (0..<partitionCount).filter { place(topic, $0).unfinished ?? 0 > 0 }
+            let seen = waiting.filter { place(topic, $0).sample?.seen ?? 0 > 0 }
+            sampled.of += waiting.count
+            sampled.places += seen.count
+            if seen.isEmpty, !waiting.isEmpty { sampled.without.insert(topic) }
+            let records = { (places: [Int]) in places.reduce(0.0) { $0 + Double(place(topic, $1).unfinished ?? 0) } }
+            let scale = seen.count == waiting.count ? 1 : records(waiting) / records(seen)
+            for number in seen {
                 let place = place(topic, number)
-                guard let unfinished = place.unfinished, unfinished > 0 else { continue }
-                waiting += 1
-                guard let sample = place.sample, sample.seen > 0 else { continue }
-                sampled += 1
+                guard let unfinished = place.unfinished, let sample = place.sample else { continue }
                 // Records that were published since stand at the end, and are taken to be like those before them.
-                let weight = Double(unfinished) / Double(sample.seen)
+                let weight = scale * Double(unfinished) / Double(sample.seen)
                 for (group, figures) in sample.groups {
-                    var reason = group.code.map { Report.Reason(code: $0) } ?? reason(ofLaneIn: number)
+                    var reason =
+                        group.code.map { Report.Reason(code: $0) } ?? reason(ofLaneIn: number, restoring: restoring)
                     if reason == .turn, blocked.contains(group.host) { reason = .host }
                     let key = Key(reason: reason, group: group)
                     var report =
@@ -49,7 +56,7 @@ extension WatchState {
                             reason: reason, lane: group.lane, host: group.host, code: group.code, jobs: 0,
                             isEstimate: false, since: figures.since, message: "")
                     report.jobs += Double(figures.count) * weight
-                    report.isEstimate = report.isEstimate || Int64(sample.seen) != unfinished
+                    report.isEstimate = report.isEstimate || scale != 1 || Int64(sample.seen) != unfinished
                     report.since = min(report.since, figures.since)
                     if !figures.message.isEmpty { report.message = figures.message }
                     found[key] = report
@@ -60,7 +67,7 @@ extension WatchState {
             ($0.jobs, $1.reason.rawValue, $1.host, $1.lane, $1.code ?? "")
                 > ($1.jobs, $0.reason.rawValue, $0.host, $0.lane, $0.code ?? "")
         }
-        return (reports, (waiting, sampled))
+        return (reports, sampled)
     }
 
     private struct Key: Hashable {
@@ -68,8 +75,8 @@ extension WatchState {
         let group: PlaceSample.Group
     }
 
-    private func reason(ofLaneIn partition: Int) -> WatchReport.WaitReport.Reason {
+    private func reason(ofLaneIn partition: Int, restoring: Int?) -> WatchReport.WaitReport.Reason {
         if areOwnersKnown, partitions[partition].owner == nil { return .owner }
-        return partitions[partition].isRestoring ? .restore : .turn
+        return isRestoring(partition, told: restoring) == true ? .restore : .turn
     }
 }

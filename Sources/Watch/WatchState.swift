@@ -18,8 +18,9 @@ package struct WatchState: Sendable {
     var letters: LetterTable
     var workers: [String: WorkerWatch] = [:]
     var marks: [Mark] = []
-    /// Whether anybody has told who owns what.
-    var areOwnersKnown = false
+    /// Since when it is known who owns what, milliseconds since 1970; nil: nobody has told.
+    var ownersKnownSince: Int64?
+    var areOwnersKnown: Bool { ownersKnownSince != nil }
     /// nil until the topic was read.
     var hosts: HostTable?
     /// When the log last answered, milliseconds since 1970.
@@ -66,6 +67,8 @@ package struct WatchState: Sendable {
         case .progress(let row):
             guard isHere(row.partition) else { return }
             partitions[Int(row.partition.number)].progress = row
+        case .changelog(let partition, let readAt):
+            if isHere(partition) { partitions[Int(partition.number)].changelogAt = readAt }
         case .workers(let sights): take(sights, at: now)
         case .asked(let addresses):
             let old = workers
@@ -88,6 +91,9 @@ package struct WatchState: Sendable {
         }
         (silence, answeredAt) = (nil, now)
         for (result, point) in zip(results, points) {
+            if point.topic == .dead, case .success(let offsets) = result {
+                letters.keep(offsets.bounds, of: point.partition)
+            }
             guard let place = index(point.topic, point.partition) else { continue }
             switch result {
             case .failure(let failure):
@@ -123,7 +129,7 @@ package struct WatchState: Sendable {
             partitions[number].unownedSince = owner == nil ? now : nil
             partitions[number].ownerSince = areOwnersKnown ? now : nil
         }
-        areOwnersKnown = true
+        ownersKnownSince = ownersKnownSince ?? now
         if came > 0 { mark("\(came) partitions got an owner", at: now) }
         if went > 0 { mark("\(went) partitions lost their owner", at: now) }
     }
@@ -156,6 +162,9 @@ package struct WatchState: Sendable {
         marks.removeAll { $0.at < now - LaneHistory.milliseconds }
         if marks.count > Self.markLimit { marks.removeFirst(marks.count - Self.markLimit) }
     }
+
+    /// Whether dead letters were forgotten, so that all of them are to be told again.
+    package mutating func forgotLetters() -> Bool { letters.forgot() }
 
     private func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
 

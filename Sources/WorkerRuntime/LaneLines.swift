@@ -4,7 +4,7 @@ package import Records
 package import Telemetry
 
 /// One line a minute for each lane that had anything to do: how old, how many came and were done, what the others wait for.
-/// And one when a lane becomes late, or is in time again.
+/// One for what stands in retry topics, whichever its lane. And one when a lane becomes late, or is in time again.
 package struct LaneLines {
     package typealias Line = (text: String, fields: Logger.Metadata)
 
@@ -15,6 +15,8 @@ package struct LaneLines {
     private var next: Int64
     private var ends: [Place: Int64] = [:]
     private var came: [Lane: Int64] = [:]
+    /// Records of the retry topics that are not finished.
+    private var retrying: Int64 = 0
     private var last = Counters()
     /// Since when a lane is late, milliseconds since 1970.
     private var lateSince: [Lane: Int64] = [:]
@@ -28,11 +30,15 @@ package struct LaneLines {
 
     package func isDue(at now: Int64) -> Bool { now >= next }
 
-    /// How many records came to the lanes of what this worker owns.
+    /// How many records came to the lanes of what this worker owns, and how many stand in its retry topics.
     package mutating func count(_ offsets: [PartitionOffsets], owned: Set<PartitionID>) {
         ends = ends.filter { owned.contains($0.key.partition) }
+        retrying = 0
         for offsets in offsets where owned.contains(offsets.partition) {
-            guard let lane = offsets.topic.lane else { continue }
+            guard let lane = offsets.topic.lane else {
+                retrying += offsets.unfinished
+                continue
+            }
             let place = Place(lane: lane, partition: offsets.partition)
             // What stood there when the partition came is not new.
             came[lane, default: 0] += max(0, offsets.bounds.upperBound - (ends[place] ?? offsets.bounds.upperBound))
@@ -72,10 +78,22 @@ package struct LaneLines {
             + "for a render: \(status.renders); jobs that are tried again: \(status.retries))"
     }
 
+    /// Of both lanes: only its record says which is a job's.
+    private func retries(_ counters: Counters) -> [Line] {
+        let putOff = counters.retries - last.retries
+        guard retrying > 0 || putOff > 0 else { return [] }
+        return [
+            (
+                "retries: \(retrying) in retry topics; \(putOff) put off in the last minute.",
+                ["retrying": .int(retrying), "putOff": .int(Int64(putOff))]
+            )
+        ]
+    }
+
     /// The minute's lines; the next minute begins.
     package mutating func lines(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: Int64) -> [Line] {
         defer { (next, last, came) = (now + Self.interval, counters, [:]) }
-        return Lane.allCases.compactMap { lane in
+        let told: [Line] = Lane.allCases.compactMap { lane in
             guard let status = lanes[lane] else { return nil }
             let all = OutcomeKind.allCases.map { ($0, counters.jobs($0, on: lane) - last.jobs($0, on: lane)) }
             let done = all.reduce(0) { $0 + ($1.0.isSuccess ? $1.1 : 0) }
@@ -85,7 +103,7 @@ package struct LaneLines {
             let age = Self.age(of: status, at: now)
             let isLate = age.map { $0 > (targets[lane] ?? .zero) / .seconds(1) } ?? false
             var text = "\(lane.rawValue)\(isLate ? " is late" : ""): "
-            text += age.map { "the oldest job is \(Figure.text($0, digits: 1)) s old" } ?? "nothing is unfinished"
+            text += age.map { "the oldest job is \(Figure.text($0, digits: 1)) s old" } ?? "nothing new is unfinished"
             text += "; \(came) came, \(done) were done, \(failed) failed in the last minute"
             return (
                 text + Self.waits(of: status) + ".",
@@ -97,5 +115,6 @@ package struct LaneLines {
                 ]
             )
         }
+        return retries(counters) + told
     }
 }

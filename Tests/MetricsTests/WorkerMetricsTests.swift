@@ -46,6 +46,8 @@ struct WorkerMetricsTests {
         #expect(try jobs(.slow, .unchanged) == 1 && jobs(.slow, .reused) == 1)
         #expect(try jobs(.fast, .failed) == 1 && jobs(.fast, .dead) == 1)
         #expect(try jobs(.fast, .expired) == 0)
+        // No worker takes a job back.
+        #expect((try? jobs(.fast, .cancelled)) == nil)
         #expect(try metrics.value("mezzotint_job_failures_total", "code=\"fetch.not-found\"") == 1)
         #expect(try metrics.value("mezzotint_failures_total", "code=\"fetch.not-found\"") == 1)
         for code in ["log.unavailable", "store.full", "render.crashed"] {

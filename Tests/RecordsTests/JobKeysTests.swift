@@ -83,7 +83,7 @@ struct JobKeysTests {
         (old.location, new.location) = ("old", "new")
         var row = Fixture.sourceRow
         row.fetchedAt = 9
-        let told = SourceChange(from: Fixture.sourceRow, to: row, variants: [.init(new, replacing: old)])
+        let told = SourceChange(from: Fixture.sourceRow, to: row, stored: [.init(old)])
         let job = Job(
             id: SourceChange.id("\(Job.changePrefix)x", telling: told.header), url: "http://a.example/b.jpg",
             source: Fixture.source, variants: [Fixture.spec], lane: .slow)
@@ -91,10 +91,10 @@ struct JobKeysTests {
             SourceChange(of: job, in: Fixture.record(.retry1m, value: job.body, headers: [header]))
         }
         let good = try #require(read(told.header))
-        #expect(good.variants == told.variants && good.id == told.id)
+        #expect(good.stored == told.stored && good.id == told.id)
         new.location = "another"
         #expect(
-            read(SourceChange(from: Fixture.sourceRow, to: row, variants: [.init(new, replacing: old)]).header) == nil)
+            read(SourceChange(from: Fixture.sourceRow, to: row, stored: [.init(new)]).header) == nil)
         #expect(read(RecordHeader(told.header.name, told.header.value + [0x20])) == nil)
     }
 

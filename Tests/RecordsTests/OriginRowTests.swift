@@ -83,6 +83,19 @@ struct OriginRowTests {
         #expect(try summary([one, two]).staleAnswers == 5)
     }
 
+    @Test("What a worker that is gone told waits for nobody any more, and nobody then knows what does")
+    func gone() throws {
+        func summary(_ rows: [OriginRow]) throws -> OriginSummary {
+            try #require(OriginSummary.all(of: rows, at: Self.now).first)
+        }
+        var gone = row("one", .blocked, age: 60_000, until: 9, waiting: 73)
+        gone.heldBy = .breaker
+        let both = try summary([gone, row("two", .blocked, until: 9, waiting: 38)])
+        #expect(both.isTold && both.waitingSlow == 38 && both.limit == 3 && both.heldBy == nil)
+        let alone = try summary([gone, row("operator", .blocked, until: 9)])
+        #expect(!alone.isTold && alone.waitingSlow == 0 && alone.state == .blocked)
+    }
+
     @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")
     func summary() throws {
         let cases: [([OriginRow], OriginRow.State, inFlight: Int)] = [

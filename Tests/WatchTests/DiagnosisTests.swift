@@ -176,7 +176,10 @@ struct DiagnosisTests {
             $0.look(14)
             $0.sample(.retry10s, 0, 90, code: "retry.host-crowded", host: "https://slow.example")
         },
-        Fault("a poison job", .killerJob, ["the owners of partition 2 died 2 times, and 1 job may be why"]) {
+        Fault(
+            "a poison job", .killerJob,
+            ["the owners of partition 2 died 2 times, and the record jobs.fast-2-3 may be why"]
+        ) {
             $0.look(14)
             $0.apply(
                 .progress(

@@ -118,6 +118,58 @@ struct RecordReadingTests {
         #expect(table.count == 1 && table.newest?.id == "c")
     }
 
+    private func letters(_ offsets: Range<Int64>, id: String? = nil) -> LetterChange {
+        var change = LetterChange(partition, isWhole: true)
+        change.added = offsets.map { offset in
+            .init(
+                id: id ?? "\(offset)", code: "c", host: "", at: offset,
+                origin: RecordOrigin(topic: .jobsFast, partition: partition, offset: offset), offset: offset)
+        }
+        return change
+    }
+
+    @Test("Jobs of one id are letters of their own, taken back together; a letter that comes twice is one")
+    func sameID() {
+        var table = LetterTable(partitions: 1)
+        table.take(letters(0..<3, id: "a"))
+        table.take(letters(0..<1, id: "a"))
+        #expect(table.count == 3 && table.counts[partition] == 3 && table.byKey.values.reduce(0, +) == 3)
+        var change = LetterChange(partition, isWhole: true)
+        change.discarded = ["a"]
+        table.take(change)
+        #expect(table.count == 0 && table.newest == nil)
+    }
+
+    @Test("Letters that retention took, and those of a topic that was recreated, stand no longer")
+    func gone() {
+        var table = LetterTable(partitions: 1)
+        table.keep(0..<5, of: partition)
+        table.take(letters(0..<5))
+        table.keep(0..<5, of: partition)
+        #expect(table.count == 5)
+        table.keep(3..<6, of: partition)
+        #expect(table.count == 2 && table.newest?.id == "4")
+        table.keep(0..<4, of: partition)
+        #expect(table.count == nil && table.newest == nil)
+        table.take(LetterChange(partition, isWhole: true))
+        #expect(table.count == 0)
+    }
+
+    @Test("Letters that were passed over are told once there is room")
+    func room() {
+        var table = LetterTable(partitions: 1, limit: 10)
+        table.take(letters(0..<30))
+        var change = LetterChange(partition, isWhole: true)
+        for id in 0..<5 { change.discarded.append("\(id)") }
+        table.take(change)
+        #expect(table.count == 5 && table.isMore && !table.forgot())
+        change.discarded = ["5"]
+        table.take(change)
+        #expect(table.forgot() && !table.isMore && table.count == nil)
+        table.take(letters(6..<9))
+        #expect(table.count == 3 && !table.isMore && !table.forgot())
+    }
+
     @Test("Of the changelog the newest epoch and progress, and nothing of damaged rows")
     func ownership() {
         let (old, new) = [1, 2].map { (epoch: Int64) in

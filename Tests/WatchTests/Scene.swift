@@ -4,6 +4,14 @@ import Records
 
 @testable import Watch
 
+extension LetterChange.Letter {
+    init(id: String, code: String, host: String, at: Int64) {
+        self.init(
+            id: id, code: code, host: host, at: at,
+            origin: RecordOrigin(topic: .jobsFast, partition: PartitionID(0), offset: 0), offset: 0)
+    }
+}
+
 /// A watch that is told what a test wants, look by look.
 struct Scene {
     static let start: Int64 = 1_790_000_000_000

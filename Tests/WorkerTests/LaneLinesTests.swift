@@ -34,6 +34,23 @@ struct LaneLinesTests {
         #expect(told.first?.fields.first { $0.key == "late" }?.value == .bool(true))
     }
 
+    @Test("Jobs that stand in retry topics are told, though nothing of their lane's own topic is unfinished")
+    func retries() {
+        var lines = LaneLines(targets: [:], at: Self.start)
+        let owned: Set = [PartitionID(0)]
+        lines.count([Self.offsets(0)], owned: owned)
+        lines.count([Self.offsets(60), Self.offsets(87, .retry1m), Self.offsets(9, .retry1m, 7)], owned: owned)
+        var counters = Counters()
+        counters.retries = 60
+        #expect(
+            lines.lines([.fast: Self.idle], counters, at: Self.start + 60_000).map(\.text) == [
+                "retries: 87 in retry topics; 60 put off in the last minute.",
+                "fast: nothing new is unfinished; 60 came, 0 were done, 0 failed in the last minute.",
+            ])
+        lines.count([Self.offsets(60), Self.offsets(0, .retry1m)], owned: owned)
+        #expect(lines.lines([.fast: Self.idle], counters, at: Self.start + 120_000).isEmpty)
+    }
+
     @Test("One line says that a lane is late, and one that it is in time again, however long it is either")
     func changes() {
         var lines = LaneLines(targets: [.fast: .seconds(5), .slow: .seconds(3600)], at: Self.start)

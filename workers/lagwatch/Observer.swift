@@ -119,6 +119,7 @@ actor Observer {
         let points =
             (Topic.worked + tails.topics).flatMap { topic in partitions.map { LogPoint(topic, $0, nil) } }
             + [LogPoint(.origins, OriginRow.partition, nil)]
+        let askedAt = SystemTime.wallMilliseconds
         let results = await view.offsets(of: points)
         apply(.offsets(results, of: points))
         guard !state.isSilent else { return }
@@ -142,7 +143,13 @@ actor Observer {
         await readHosts(view)
         await sample(view)
         await readTails(view)
-        if view.isIndexed { await readOwnership(view, partitions) }
+        if view.isIndexed {
+            await readOwnership(view, partitions, at: askedAt)
+        } else {
+            for partition in partitions {
+                apply(.changelog(partition, readAt: tails.isRead(.variants, partition) ? askedAt : nil))
+            }
+        }
     }
 
     /// Workers tell again every few seconds what they know of hosts that are in trouble.
@@ -182,7 +189,7 @@ actor Observer {
     }
 
     private func readTails(_ view: any LogView) async {
-        for point in tails.next(pace.tails, records: pace.tailRecords) {
+        for point in tails.next(pace.tails, records: pace.tailRecords, urgent: Set(state.partitionsToProve)) {
             guard let records = await read(point, of: view, limit: pace.tailRecords) else { continue }
             let isWhole = tails.read(point, records)
             switch point.topic {
@@ -192,14 +199,19 @@ actor Observer {
             }
         }
         for partition in tails.emptyLetters() { apply(.letters(LetterChange(partition, isWhole: true))) }
+        if state.forgotLetters() { tails.rereadLetters() }
     }
 
-    /// Where the log finds these rows at once: some partitions a look, in turn.
-    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID]) async {
-        for step in 0..<min(pace.rows, partitions.count) {
-            let partition = partitions[(turn * pace.rows + step) % partitions.count]
+    /// Where the log finds these rows at once: some partitions a look, those whose owner just came, then the others in turn.
+    private func readOwnership(_ view: any LogView, _ partitions: [PartitionID], at askedAt: Int64) async {
+        let urgent = state.partitionsToProve
+        let inTurn = (0..<min(pace.rows, partitions.count)).map {
+            partitions[(turn * pace.rows + $0) % partitions.count]
+        }
+        for partition in (urgent + inTurn.filter { !urgent.contains($0) }).prefix(pace.rows) {
             guard let rows = try? await view.latest(.variants, partition, keyPrefix: Array("@".utf8)) else { continue }
             for event in reading.ownership(rows) { apply(event) }
+            apply(.changelog(partition, readAt: askedAt))
         }
     }
 }

@@ -114,12 +114,14 @@ enum OriginsCommand {
                 json.field("staleAnswers", host.staleAnswers)
             }
         }
-        let rows = hosts.map { host in
-            [
+        let rows = hosts.map { host -> [String] in
+            // While no worker tells of the host nobody knows.
+            let told = { (count: Int) in host.isTold ? "\(count)" : "-" }
+            return [
                 host.host, host.state.rawValue,
                 host.since.map { Output.age(of: $0, at: now) } ?? "-",
-                host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", "\(host.limit)",
-                "\(host.inFlight)", "\(host.waitingFast)", "\(host.waitingSlow)",
+                host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", told(host.limit),
+                told(host.inFlight), told(host.waitingFast), told(host.waitingSlow),
                 host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
             ]
         }

@@ -127,7 +127,10 @@ final class MetricsSource: Sendable {
         case .restoredRows: return [Sample(status.restoredRows)]
         case .jobs:
             return Lane.allCases.flatMap { lane in
-                OutcomeKind.allCases.map { Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue) }
+                // Nobody can take a job back yet.
+                OutcomeKind.allCases.filter { $0 != .cancelled }.map {
+                    Sample(counters.jobs($0, on: lane), lane.rawValue, $0.rawValue)
+                }
             }
         case .jobFailures: return Self.byCode(counters.endCodes, Self.stageCodes + Self.jobCodes)
         case .retries: return [Sample(counters.retries)]

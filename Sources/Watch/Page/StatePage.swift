@@ -41,15 +41,21 @@ extension HTML {
             put(Words.title(lane.lane.rawValue))
             raw("</h3>")
             chart(lane, at: report.at, marks: report.marks)
-            note("Its oldest job over the last hour, \(lane.atMost); the dashed line is the target.")
+            note("Its oldest new job over the last hour, \(lane.atMost); the dashed line is the target.")
             raw("<dl><dt>Oldest</dt>")
             if lane.isLate(at: report.at) { raw("<dd class=late>") } else { raw("<dd>") }
-            put(lane.lag.records == 0 ? "none" : lane.lag.age(at: report.at).map(Words.span) ?? "unknown")
+            let isIdle = lane.lag.records == 0 && lane.retried?.jobs == 0
+            put(isIdle ? "none" : lane.age(at: report.at).map(Words.span) ?? "unknown")
             put(" (target \(Words.span(lane.target))\(lane.isLate(at: report.at) ? ", late" : ""))")
             raw("</dd>")
             entry("Waiting", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
+            entry(
+                "Tried again",
+                lane.retried.map { retried in
+                    retried.text + (retried.since.map { ", the oldest came \(Words.span(report.at - $0)) ago" } ?? "")
+                } ?? "unknown")
             if lane.lag.unknown > 0 { entry("Left out", "\(Words.counted(lane.lag.unknown, "partition")) not known") }
-            entry("In, done", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
+            entry("In, out", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
             entry("Drained in", drained(lane))
             raw("</dl></section>")
         }
@@ -65,7 +71,7 @@ extension HTML {
     }
 
     private func drained(_ lane: WatchReport.LaneReport) -> String {
-        if lane.lag.records == 0 { return "nothing waits" }
+        if lane.lag.records == 0 { return lane.retried?.jobs == 0 ? "nothing waits" : "nothing new waits" }
         guard lane.rates != nil else { return "unknown" }
         return lane.drainMilliseconds.map(Words.span) ?? "never at this rate"
     }
@@ -97,7 +103,7 @@ extension HTML {
                 html.cell(Words.cut(wait.host, 120))
                 html.cell(wait.lane)
                 html.cell("\(Words.span(report.at - wait.since)) ago")
-                html.cell(wait.reason.action, .text)
+                html.cell(report.action(of: wait), .text)
                 html.raw("</tr>")
             }
         }
@@ -127,9 +133,9 @@ extension HTML {
                 html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0))" } ?? ""))
                 html.cell(host.until.map(Words.clock) ?? "")
                 html.cell(Words.cut(host.code ?? "", 60))
-                html.cell("\(host.inFlight) of \(host.limit)", .number)
-                html.cell(Words.count(host.waitingFast), .number)
-                html.cell(Words.count(host.waitingSlow), .number)
+                html.cell(host.isTold ? "\(host.inFlight) of \(host.limit)" : "unknown", .number)
+                html.cell(host.isTold ? Words.count(host.waitingFast) : "unknown", .number)
+                html.cell(host.isTold ? Words.count(host.waitingSlow) : "unknown", .number)
                 html.raw("</tr>")
             }
         }

@@ -1,11 +1,11 @@
-internal import Ports
-internal import Records
+package import Ports
+package import Records
 
 /// How far the topics are read that tell what has ended, or is so: their newest records, and all of `dead`.
 ///
 /// What comes faster than it is read is passed over, but for dead letters: those that stand are counted.
-struct TailReading {
-    let topics: [Topic]
+package struct TailReading: Sendable {
+    package let topics: [Topic]
     private var bounds: [LogPoint: Range<Int64>] = [:]
     private var cursors: [LogPoint: Int64] = [:]
     /// Places in the order in which they are read.
@@ -13,7 +13,7 @@ struct TailReading {
     /// Partitions whose `dead` was not found empty or read to its end yet.
     private var unread: Set<PartitionID>
 
-    init(partitions: Int, topics: [Topic]) {
+    package init(partitions: Int, topics: [Topic]) {
         self.topics = topics
         let numbers = (0..<Int32(partitions)).map { PartitionID($0) }
         order = topics.flatMap { topic in numbers.map { LogPoint(topic, $0, nil) } }
@@ -21,18 +21,25 @@ struct TailReading {
     }
 
     /// Not read until its bounds are known again: its broker may be away.
-    mutating func forget(_ point: LogPoint) { bounds[LogPoint(point.topic, point.partition, nil)] = nil }
+    package mutating func forget(_ point: LogPoint) { bounds[LogPoint(point.topic, point.partition, nil)] = nil }
 
-    mutating func learn(_ offsets: PartitionOffsets) {
+    package mutating func learn(_ offsets: PartitionOffsets) {
         guard topics.contains(offsets.topic) else { return }
         let place = LogPoint(offsets.topic, offsets.partition, nil)
         // Recreated: from its beginning.
-        if let cursor = cursors[place], cursor > offsets.bounds.upperBound { cursors[place] = nil }
+        if let cursor = cursors[place], cursor > offsets.bounds.upperBound {
+            cursors[place] = nil
+            if place.topic == .dead { unread.insert(place.partition) }
+        }
         bounds[place] = offsets.bounds
     }
 
-    /// Where to read on, those first that were read longest ago.
-    mutating func next(_ limit: Int, records: Int) -> [LogPoint] {
+    /// Where to read on: changelogs of `urgent` partitions, then what was read longest ago.
+    package mutating func next(_ limit: Int, records: Int, urgent: Set<PartitionID> = []) -> [LogPoint] {
+        if !urgent.isEmpty {
+            let isUrgent = { (place: LogPoint) in place.topic == .variants && urgent.contains(place.partition) }
+            order = order.filter(isUrgent) + order.filter { !isUrgent($0) }
+        }
         var found: [LogPoint] = []
         var kept: [LogPoint] = []
         for place in order {
@@ -54,7 +61,7 @@ struct TailReading {
     }
 
     /// Returns whether the place was read to its end.
-    mutating func read(_ point: LogPoint, _ records: [Record]) -> Bool {
+    package mutating func read(_ point: LogPoint, _ records: [Record]) -> Bool {
         let place = LogPoint(point.topic, point.partition, nil)
         let end = bounds[place]?.upperBound ?? 0
         // Compaction leaves gaps, at the end too.
@@ -65,13 +72,28 @@ struct TailReading {
         return isWhole
     }
 
+    /// Whether nothing newer stands in the place than was read.
+    package func isRead(_ topic: Topic, _ partition: PartitionID) -> Bool {
+        let place = LogPoint(topic, partition, nil)
+        guard let bounds = bounds[place] else { return false }
+        return bounds.isEmpty || cursors[place] ?? .min >= bounds.upperBound
+    }
+
     /// Whether there is nothing left to read.
-    var isWhole: Bool {
+    package var isWhole: Bool {
         !bounds.isEmpty && bounds.allSatisfy { place, bounds in bounds.isEmpty || cursors[place] == bounds.upperBound }
     }
 
+    /// All of `dead` is to be read from its beginning.
+    package mutating func rereadLetters() {
+        for place in order where place.topic == .dead {
+            cursors[place] = nil
+            unread.insert(place.partition)
+        }
+    }
+
     /// Partitions that were found to have no dead letter, each told once.
-    mutating func emptyLetters() -> [PartitionID] {
+    package mutating func emptyLetters() -> [PartitionID] {
         let empty = unread.filter { bounds[LogPoint(.dead, $0, nil)]?.isEmpty ?? false }
         unread.subtract(empty)
         return empty.sorted()

@@ -1,0 +1,75 @@
+internal import Records
+
+/// Dead letters that stand, folded from `dead` as `DeadLetter.standing` does: one that retention took stands no longer.
+struct LetterTable: Sendable {
+    private typealias Letter = LetterChange.Letter
+
+    /// By id, which takes them back, then by the record that they are of.
+    private var letters: [PartitionID: [String: [RecordOrigin: LetterChange.Letter]]] = [:]
+    private var bounds: [PartitionID: Range<Int64>] = [:]
+    private var whole: Set<PartitionID> = []
+    private let partitionCount: Int
+    private let limit: Int
+    private var kept = 0
+    /// Letters beyond those that are kept came: there are at least as many.
+    private(set) var isMore = false
+
+    init(partitions: Int, limit: Int = 10_000) { (partitionCount, self.limit) = (partitions, limit) }
+
+    mutating func take(_ change: LetterChange) {
+        if change.isWhole { whole.insert(change.partition) }
+        for id in change.discarded { kept -= letters[change.partition]?.removeValue(forKey: id)?.count ?? 0 }
+        for letter in change.added where letters[change.partition]?[letter.id]?[letter.origin] == nil {
+            guard kept < limit else {
+                isMore = true
+                return
+            }
+            letters[change.partition, default: [:]][letter.id, default: [:]][letter.origin] = letter
+            kept += 1
+        }
+    }
+
+    /// What stands in the partition's topic now: letters before its beginning are gone, and all where it was recreated.
+    mutating func keep(_ new: Range<Int64>, of partition: PartitionID) {
+        let old = bounds.updateValue(new, forKey: partition)
+        guard let old, old.lowerBound != new.lowerBound || old.upperBound > new.upperBound else { return }
+        if old.upperBound > new.upperBound { whole.remove(partition) }
+        let isGone = { (letter: Letter) in old.upperBound > new.upperBound || letter.offset < new.lowerBound }
+        for (id, own) in letters[partition] ?? [:] {
+            let left = own.filter { !isGone($0.value) }
+            kept -= own.count - left.count
+            letters[partition]?[id] = left.isEmpty ? nil : left
+        }
+    }
+
+    /// Whether those that were passed over can be told now: nothing is kept then, so that all can be read from the beginning.
+    mutating func forgot() -> Bool {
+        guard isMore, kept * 2 < limit else { return false }
+        (letters, whole, kept, isMore) = ([:], [], 0, false)
+        return true
+    }
+
+    /// Of the partitions whose topic was read to its end.
+    var counts: [PartitionID: Int] {
+        Dictionary(
+            uniqueKeysWithValues: whole.map { ($0, letters[$0]?.values.reduce(0) { $0 + $1.count } ?? 0) })
+    }
+
+    /// nil until every partition's topic was read to its end.
+    var count: Int? { partitionCount > 0 && whole.count == partitionCount ? kept : nil }
+
+    private var all: some Sequence<LetterChange.Letter> { letters.values.lazy.flatMap(\.values).flatMap(\.values) }
+
+    var newest: LetterChange.Letter? { all.max { $0.at < $1.at } }
+
+    /// Of the last hour, with this code.
+    func newest(_ code: String, since: Int64) -> LetterChange.Letter? {
+        all.filter { $0.code == code && $0.at >= since }.max { $0.at < $1.at }
+    }
+
+    var byKey: [FailureTable.Key: Int] {
+        var counts: [FailureTable.Key: Int] = [:]
+        for letter in all { counts[FailureTable.Key(code: letter.code, host: letter.host), default: 0] += 1 }
+        return counts
+    }
+}

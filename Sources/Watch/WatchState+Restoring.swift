@@ -1,0 +1,27 @@
+package import Records
+
+extension WatchState {
+    /// How many partitions their owners restore, where the workers that answer own all that have an owner; else nil.
+    var restoringByWorkers: Int? {
+        let told = workers.values.filter { $0.silence == nil }.compactMap(\.figures)
+        let owned = told.reduce(0) { $0 + ($1.owned ?? 0) }
+        guard areOwnersKnown, !told.isEmpty, told.allSatisfy({ $0.restoring != nil }),
+            owned >= partitions.count(where: { $0.owner != nil })
+        else { return nil }
+        return told.reduce(0) { $0 + ($1.restoring ?? 0) }
+    }
+
+    /// By what its owner tells, or its rows do; nil where neither is known.
+    ///
+    /// - Parameter told: `restoringByWorkers`.
+    func isRestoring(_ number: Int, told: Int?) -> Bool? { told == 0 ? false : partitions[number].isRestoring }
+
+    /// Partitions whose owner was not seen at work since it came, those first that were read longest ago.
+    package var partitionsToProve: [PartitionID] {
+        guard restoringByWorkers != 0 else { return [] }
+        let open = partitions.indices.filter { partitions[$0].isRestoring != false }
+        return open.sorted {
+            (partitions[$0].changelogAt ?? .min, $0) < (partitions[$1].changelogAt ?? .min, $1)
+        }.map { PartitionID(Int32($0)) }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import ImageModel
+import Ports
+import Records
+import Telemetry
+import Testing
+
+@testable import Watch
+
+@Suite("What is told of lanes and of what waits", .timeLimit(.minutes(1)))
+struct LaneReportTests {
+    private static func json(_ report: WatchReport) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(report.json)) as? [String: Any])
+    }
+
+    private static func fast(_ report: WatchReport) throws -> [String: Any] {
+        try #require((try json(report)["lanes"] as? [[String: Any]])?.first)
+    }
+
+    private static func page(_ report: WatchReport) -> String { String(decoding: report.page, as: UTF8.self) }
+
+    @Test("Jobs that are tried again are their lane's: how many, and how old")
+    func retried() throws {
+        var scene = Scene()
+        scene.publish(87, to: .retry1m, 0)
+        scene.look()
+        #expect(scene.report.lanes[0].age(at: scene.now) == nil)
+        #expect(try Self.fast(scene.report)["retrying"] is NSNull)
+        #expect(!scene.report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{"))
+        #expect(
+            scene.report.diagnosis.sentence.contains(
+                "Fast has nothing new to do; how many are tried again is not known."))
+        scene.sample(.retry1m, 0, 87, code: "fetch.server-error", host: "https://a.example")
+        let report = scene.report
+        #expect(
+            report.diagnosis.sentence.contains(
+                "Fast has nothing new to do; 87 are tried again, the oldest came 20 s ago."))
+        #expect(report.diagnosis.sentence.hasSuffix("Slow has nothing to do."))
+        let lane = try Self.fast(report)
+        #expect(lane["oldestSeconds"] as? Int == 20 && lane["retrying"] as? Int == 87 && lane["waiting"] as? Int == 0)
+        #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"fast\"} 20\n"))
+        #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"slow\"} 0\n"))
+        // They were begun in time, for all that is known.
+        #expect(lane["late"] as? Bool == false)
+        #expect(Self.page(report).contains("<dt>Tried again</dt><dd>87, the oldest came 20 s ago</dd>"))
+        #expect(Self.page(report).contains("nothing new waits"))
+    }
+
+    @Test("A partition that cannot be read takes what waits in it along, and leaves no 0 behind")
+    func unreadable() throws {
+        var scene = Scene()
+        scene.publish(3, to: .jobsFast, 3)
+        scene.look()
+        scene.head(.jobsFast, 3, seconds: 60)
+        scene.unreadable = [3]
+        scene.look(4)
+        let lane = try Self.fast(scene.report)
+        for name in ["oldestSeconds", "waiting", "retrying"] { #expect(lane[name] is NSNull, "\(name)") }
+        #expect(!scene.report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"fast\"}"))
+        #expect(scene.report.diagnosis.sentence.contains("Fast is not known (1 partition left out)."))
+        #expect(!Self.page(scene.report).contains("<dt>Oldest</dt><dd>none"))
+    }
+
+    @Test("Places that were not sampled are taken to be like those that were, and that is an estimate")
+    func scaled() throws {
+        var scene = Scene()
+        for number in 0..<4 { scene.publish(100, to: .retry1m, number) }
+        scene.publish(50, to: .jobsFast, 0)
+        scene.look()
+        for number in 0..<2 {
+            scene.sample(.retry1m, number, 100, code: "fetch.server-error", host: "https://\(number).example")
+        }
+        scene.sample(.jobsFast, 0, 50, code: nil, host: "https://a.example")
+        let report = scene.report
+        #expect(report.waits.map(\.jobs) == [200, 200, 50] && report.waits.map(\.isEstimate) == [true, true, false])
+        #expect(report.lanes[0].retried?.text == "~400")
+        let sampled = try #require(try Self.json(report)["sampled"] as? [String: Int])
+        #expect(sampled == ["places": 3, "of": 5])
+    }
+
+    @Test("What waits is not to be mended by another thing than the sentence says")
+    func oneAction() {
+        var scene = Scene()
+        scene.publish(40, to: .jobsFast, 0)
+        for tries in 1...7 {
+            scene.workers = [
+                WorkerSight(
+                    "10.0.0.1:9464", .figures(Scene.figures(owned: 4, failures: ["store.full": Double(tries)])))
+            ]
+            scene.look()
+        }
+        scene.sample(.jobsFast, 0, 40, code: nil, host: "https://a.example")
+        #expect(scene.report.diagnosis.cause == .storeHalted)
+        #expect(!Self.page(scene.report).contains(Cause.saturated.action))
+        scene.look(40)
+        scene.head(.jobsFast, 0, seconds: 60)
+        #expect(scene.report.diagnosis.cause == .saturated)
+        #expect(scene.report.waits.map { scene.report.action(of: $0) } == [Cause.saturated.action])
+    }
+
+    @Test("Records that workers may have died of are named, those of most deaths first")
+    func suspects() {
+        var scene = Scene()
+        scene.look()
+        let suspects = (1...5).map { ProgressRow.Suspect(.jobsFast, Int64($0), deaths: $0) }
+        scene.apply(
+            .progress(
+                ProgressRow(partition: PartitionID(2), topics: [:], deaths: 5, suspects: suspects, at: scene.now)))
+        #expect(
+            scene.report.diagnosis.sentence.contains(
+                "one of the records jobs.fast-2-5, jobs.fast-2-4, jobs.fast-2-3 and 2 more may be why."))
+    }
+
+    @Test("What was so at the first look is said to be so at least since then")
+    func since() {
+        var scene = Scene(owner: nil)
+        scene.look(10)
+        #expect(scene.report.diagnosis.sentence.hasPrefix("No worker runs at least since "))
+        scene.owners[PartitionID(0)] = "w1"
+        scene.look(12)
+        #expect(scene.report.diagnosis.sentence.hasPrefix("3 of 4 partitions have no owner at least since "))
+        scene.owners = [:]
+        scene.look(8)
+        #expect(scene.report.diagnosis.sentence.hasPrefix("No worker runs since "))
+    }
+
+    @Test("The chart does not say that none waited while something waits of which nobody knows how long")
+    func chart() {
+        var scene = Scene()
+        scene.look()
+        #expect(scene.report.lanes[0].atMost == "none waited")
+        scene.publish(2, to: .jobsFast, 0)
+        scene.look()
+        #expect(scene.report.lanes[0].atMost == "not known")
+    }
+
+    @Test("The JSON says how old it is, since when its cause is so, and how many dead letters stand")
+    func ages() throws {
+        var scene = Scene()
+        scene.look()
+        scene.owners = [:]
+        scene.look(10)
+        scene.advance()
+        let fields = try Self.json(scene.report)
+        let clock = { (name: String) in (fields[name] as? String).map { "\($0.dropFirst(11).prefix(8)) UTC" } }
+        #expect(clock("at") == Words.clock(scene.now))
+        #expect(clock("answeredAt") == Words.clock(scene.now - 2_000))
+        #expect(clock("since") == Words.clock(Scene.start + 4_000))
+        #expect(fields["deadLetters"] is NSNull && fields["moreDeadLetters"] as? Bool == false)
+        for number in 0..<4 {
+            var change = LetterChange(PartitionID(Int32(number)), isWhole: true)
+            if number == 0 { change.added = [.init(id: "a", code: "job.not-json", host: "", at: scene.now)] }
+            scene.apply(.letters(change))
+        }
+        let told = try Self.json(scene.report)
+        #expect(told["deadLetters"] as? Int == 1)
+        let failure = try #require((told["failures"] as? [[String: Any]])?.first)
+        for name in ["message", "job", "url"] { #expect(failure[name] is NSNull, "\(name)") }
+    }
+
+    @Test("A blocked host of which no worker tells any more waits for an unknown number of jobs")
+    func untold() throws {
+        var scene = Scene()
+        scene.look()
+        scene.tell("https://a.example", .blocked, code: "fetch.deadline", inFlight: 2)
+        scene.look(40)
+        let host = try #require((try Self.json(scene.report)["hosts"] as? [[String: Any]])?.first)
+        #expect(host["state"] as? String == "blocked")
+        for name in ["limit", "inFlight", "waitingFast", "waitingSlow"] { #expect(host[name] is NSNull, "\(name)") }
+    }
+}
