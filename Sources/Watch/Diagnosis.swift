@@ -20,7 +20,9 @@ extension Diagnosis {
             ?? view.restoring
             ?? view.paused ?? view.halted ?? view.blockedHost ?? view.waitingHost ?? view.slowHost ?? view.standstill
             ?? view.killer ?? view.pinned ?? view.saturated ?? view.killed ?? view.deadLetters ?? view.fine
+        // What a stranger says at its end may stop anywhere.
+        let stop = found.sentence.last.map { ".…!?".contains($0) } ?? true ? "" : "."
         let lanes = found.cause == .starting ? "" : " " + view.lanes
-        self.init(found.cause, found.sentence + lanes, since: found.since)
+        self.init(found.cause, found.sentence + stop + lanes, since: found.since)
     }
 }

@@ -15,6 +15,7 @@ struct FailureTable: Sendable {
         var message = ""
         var job = ""
         var url = ""
+        var source: String?
     }
 
     private(set) var rows: [Key: Row] = [:]
@@ -28,7 +29,9 @@ struct FailureTable: Sendable {
         var row = rows[key, default: Row()]
         row.count += 1
         row.first = min(row.first, end.at)
-        if end.at >= row.last { (row.last, row.message, row.job, row.url) = (end.at, end.message, end.job, end.url) }
+        if end.at >= row.last {
+            (row.last, row.message, row.job, row.url, row.source) = (end.at, end.message, end.job, end.url, end.source)
+        }
         rows[key] = row
     }
 }

@@ -14,7 +14,8 @@ extension Findings {
             let oldest =
                 lane.lag.oldest.map { "the oldest waits \(Words.span(now - $0))" } ?? "for how long is not known"
             var text = lane.isLate(at: now) ? "\(name) is late: " : "\(name): "
-            text += "\(Words.count(Int(records))) wait, \(oldest) (target \(Words.span(lane.target)))"
+            text += "\(Words.count(Int(records))) wait\(records == 1 ? "s" : ""), \(oldest) "
+            text += "(target \(Words.span(lane.target)))"
             if lane.isLate(at: now), let rates = lane.rates, rates.in - rates.out >= 0.1 {
                 text += ", growing by \(Words.rate(rates.in - rates.out))/s"
             } else if lane.isLate(at: now), let drain = lane.drainMilliseconds {

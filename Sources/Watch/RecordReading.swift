@@ -21,7 +21,7 @@ package struct RecordReading: Sendable {
             if let note = try? RetryNote(record) {
                 sample.count(
                     .init(lane: note.lane.rawValue, host: host, code: Words.cut(note.cause.code, 60)),
-                    since: note.firstSeen, message: shown(note.cause.message))
+                    since: note.firstSeen, message: shown(note.cause.message, 240))
             } else {
                 sample.count(
                     .init(
@@ -41,7 +41,8 @@ package struct RecordReading: Sendable {
             let url = ShownURL(report.url, hiding: rules.hidden).description
             return JobEnd(
                 code: Words.cut(failure.code, 60), host: groups.origin(of: report.url).description,
-                message: shown(failure.message), job: Words.cut(report.job), url: Words.cut(url, 2_048), at: report.at)
+                message: shown(failure.message), job: Words.cut(report.job), url: Words.cut(url, 2_048),
+                source: report.source?.hex, at: report.at)
         }
     }
 
@@ -51,7 +52,8 @@ package struct RecordReading: Sendable {
             guard let report = try? OutcomeReport(record) else { return nil }
             return SourceReport.End(
                 job: report.job, kind: report.kind.rawValue, code: report.failure?.code,
-                message: report.failure.map { shown($0.message) }, at: report.at)
+                message: report.failure.map { shown($0.message) }, at: report.at,
+                url: ShownURL(report.url, hiding: rules.hidden).description)
         }
     }
 
@@ -86,7 +88,14 @@ package struct RecordReading: Sendable {
     }
 
     /// What is told of hosts, of records of `origins`.
-    package func hosts(_ records: [Record]) -> [OriginRow] { records.compactMap { OriginRow($0) } }
+    package func hosts(_ records: [Record]) -> [OriginRow] {
+        records.compactMap { record in
+            guard var row = OriginRow(record) else { return nil }
+            (row.host, row.by) = (Words.cut(row.host, 300), Words.cut(row.by))
+            row.code = row.code.map { Words.cut($0, 60) }
+            return row
+        }
+    }
 
     /// Who owned the partition and how far its owners came, of records of `variants`: the newest of each.
     package func ownership(_ records: [Record]) -> [WatchEvent] {
@@ -102,5 +111,7 @@ package struct RecordReading: Sendable {
     }
 
     /// Outcomes and letters of older workers have texts as they came.
-    private func shown(_ message: String) -> String { Words.cut(rules.hidden.hide(in: message), 1_024) }
+    private func shown(_ message: String, _ limit: Int = 1_024) -> String {
+        Words.cut(rules.hidden.hide(in: message), limit)
+    }
 }

@@ -20,6 +20,8 @@ package enum WatchEvent: Sendable {
     /// Up to when a partition's changelog was read to its end, milliseconds since 1970; nil where newer rows are unread.
     case changelog(PartitionID, readAt: Int64?)
     case workers([WorkerSight])
+    /// Where workers are asked: nowhere else is one shown, and each from now on.
+    case asked([String])
     /// Rows of `origins` in their order: what workers tell of hosts.
     case hosts([OriginRow])
 }
@@ -30,11 +32,17 @@ package struct JobEnd: Sendable, Hashable {
     package let host: String
     package let message: String
     package let job: String
+    /// As people may see it, and cut: it need not lead to the source.
     package let url: String
+    /// The source's key; nil where the outcome names none.
+    package let source: String?
     /// Milliseconds since 1970.
     package let at: Int64
-    package init(code: String, host: String, message: String, job: String, url: String, at: Int64) {
-        (self.code, self.host, self.message, self.job, self.url, self.at) = (code, host, message, job, url, at)
+    package init(
+        code: String, host: String, message: String, job: String, url: String, source: String? = nil, at: Int64
+    ) {
+        (self.code, self.host, self.message, self.job, self.url) = (code, host, message, job, url)
+        (self.source, self.at) = (source, at)
     }
 }
 

@@ -132,6 +132,7 @@ extension JSONWriter {
         field("code", failure.code)
         optional("host", failure.host.isEmpty ? nil : failure.host)
         field("count", failure.count)
+        optional("source", failure.source)
         optional("firstSeen", time: failure.first)
         optional("lastSeen", time: failure.last)
         optional("message", failure.message.isEmpty ? nil : failure.message)
@@ -165,7 +166,7 @@ extension JSONWriter {
     fileprivate mutating func write(_ worker: WatchReport.WorkerReport) {
         let figures = worker.figures
         field("address", worker.address)
-        field("answers", worker.silence == nil)
+        field("answers", worker.answeredAt != nil && worker.silence == nil)
         optional("answeredAt", time: worker.answeredAt)
         optional("message", worker.silence?.reason)
         optional("version", figures?.version)

@@ -88,6 +88,7 @@ package struct WatchReport: Sendable {
         package let message: String
         package let job: String
         package let url: String
+        package let source: String?
         /// Dead letters of this kind that stand; nil until all were read.
         package let standing: Int?
     }
@@ -196,7 +197,7 @@ extension WatchState {
             return WatchReport.FailureReport(
                 code: key.code, host: key.host, count: row?.count ?? 0, first: row?.first, last: row?.last,
                 message: row?.message ?? "", job: row?.job ?? "", url: row?.url ?? "",
-                standing: isKnown ? standing[key] ?? 0 : nil)
+                source: row?.source, standing: isKnown ? standing[key] ?? 0 : nil)
         }.sorted {
             ($0.last ?? .min, $0.count, $1.code, $1.host) > ($1.last ?? .min, $1.count, $0.code, $0.host)
         }

@@ -70,6 +70,10 @@ package struct WatchState: Sendable {
         case .changelog(let partition, let readAt):
             if isHere(partition) { partitions[Int(partition.number)].changelogAt = readAt }
         case .workers(let sights): take(sights, at: now)
+        case .asked(let addresses):
+            let old = workers
+            workers = [:]
+            for address in addresses.prefix(Self.workerLimit) { workers[address] = old[address] ?? WorkerWatch() }
         case .hosts(let rows):
             if hosts == nil { hosts = HostTable() }
             hosts?.take(rows)
@@ -118,7 +122,7 @@ package struct WatchState: Sendable {
     private mutating func take(_ owners: [PartitionID: String], at now: Int64) {
         var (came, went) = (0, 0)
         for number in partitions.indices {
-            let owner = owners[PartitionID(Int32(number))]
+            let owner = owners[PartitionID(Int32(number))].map { Words.cut($0) }
             guard !areOwnersKnown || partitions[number].owner != owner else { continue }
             if areOwnersKnown { if owner == nil { went += 1 } else { came += 1 } }
             partitions[number].owner = owner
@@ -137,17 +141,20 @@ package struct WatchState: Sendable {
     }
 
     private mutating func take(_ sights: [WorkerSight], at now: Int64) {
-        let addresses = Set(sights.map(\.address))
-        for gone in workers.keys where !addresses.contains(gone) { workers[gone] = nil }
-        for sight in sights.prefix(Self.workerLimit) {
-            let before = workers[sight.address]
-            var worker = before ?? WorkerWatch()
+        for sight in sights {
+            guard let before = workers[sight.address] else { continue }
+            var worker = before
             worker.take(sight.answer, at: now)
             workers[sight.address] = worker
-            if let started = worker.figures?.started, let last = before?.figures?.started, started > last {
+            if let started = worker.figures?.started, let last = before.figures?.started, started > last {
                 mark("\(sight.address) was started", at: now)
             }
         }
+    }
+
+    /// Those that do not answer, or that are not known not to.
+    package func workers(silent: Bool) -> [String] {
+        workers.filter { ($0.value.silence != nil) == silent }.map(\.key).sorted()
     }
 
     private mutating func mark(_ text: String, at now: Int64) {

@@ -44,10 +44,19 @@ package enum Words {
 
     static func title(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
 
-    /// What somebody else wrote, on one line, and short.
+    /// What somebody else wrote, on one line, in at most so many bytes and an ellipsis: one character may have any number.
     package static func cut(_ text: String, _ limit: Int = 240) -> String {
-        let plain = PlainText.of(text)
-        return plain.count > limit ? plain.prefix(limit) + "…" : plain
+        // Text that is escaped grows, and a scalar has four bytes at most.
+        let plain = PlainText.of(scalars(of: text, in: limit + 4))
+        return plain.utf8.count > limit ? scalars(of: plain, in: limit) + "…" : plain
+    }
+
+    /// The first whole scalars of a text in so many bytes.
+    private static func scalars(of text: String, in limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: limit)
+        while text.utf8[end] & 0xC0 == 0x80 { text.utf8.formIndex(before: &end) }
+        return String(text[..<end])
     }
 
     /// A message behind what it is about.

@@ -37,10 +37,13 @@ package struct WorkerFigures: Sendable, Equatable {
     /// Of a page in Prometheus's text format; nil if it is no worker's.
     ///
     /// Families that are not known are passed over, so that a worker of another version is shown by what it tells.
-    package init?(_ page: some StringProtocol) {
+    package init?(_ page: String) {
         var isWorker = false
-        for line in page.split(separator: "\n") where line.hasPrefix("mezzotint_") || line.hasPrefix("process_") {
-            guard let sample = MetricSample(line) else { continue }
+        for bytes in page.utf8.split(separator: UInt8(ascii: "\n")) where bytes.count <= Self.lineBytes {
+            let line = Substring(bytes)
+            guard line.hasPrefix("mezzotint_") || line.hasPrefix("process_"), let sample = MetricSample(line) else {
+                continue
+            }
             if sample.name == "mezzotint_partitions_owned" { isWorker = true }
             take(sample)
         }
@@ -49,12 +52,14 @@ package struct WorkerFigures: Sendable, Equatable {
 
     package init() {}
 
+    /// More than any version's lines have.
+    private static let lineBytes = 4_096
     /// More codes than any version has: a page that makes them up costs no memory.
     private static let codes = 500
 
     private mutating func take(_ sample: MetricSample) {
-        // Beyond it is nonsense, and sums of it would overflow.
-        let whole = abs(sample.value) <= 1e15 ? Int(sample.value.rounded()) : nil
+        // Else it is nonsense, and sums of it would overflow.
+        let whole = (0...1e15).contains(sample.value) ? Int(sample.value.rounded()) : nil
         switch sample.name {
         case "mezzotint_partitions_owned": owned = whole
         case "mezzotint_partitions_restoring": restoring = whole
@@ -68,10 +73,12 @@ package struct WorkerFigures: Sendable, Equatable {
         case "process_resident_memory_bytes": memory = whole
         case "process_start_time_seconds": started = sample.value
         case "mezzotint_build_info":
-            version = sample.labels["version"]
-            client = sample.labels["client"] ?? sample.labels["client_id"]
+            version = sample.labels["version"].map { Words.cut($0, 80) }
+            client = (sample.labels["client"] ?? sample.labels["client_id"]).map { Words.cut($0, 80) }
         case "mezzotint_failures_total":
-            guard let code = sample.labels["code"], failures[code] != nil || failures.count < Self.codes else { return }
+            guard let code = sample.labels["code"].map({ Words.cut($0, 60) }),
+                failures[code] != nil || failures.count < Self.codes
+            else { return }
             failures[code] = sample.value
         default: break
         }

@@ -24,18 +24,32 @@ final class Exchange: @unchecked Sendable {
         opaque.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    func request(method: String) -> WebServer.Request {
+    private struct Head {
         var headers: [String: String] = [:]
-        withUnsafeMutablePointer(to: &headers) { headers in
+        var isAmbiguous = false
+
+        /// Headers that say for whom a request is, and where it ends.
+        private static let single: Set = ["host", "content-length", "transfer-encoding"]
+
+        mutating func add(_ name: String, _ value: String) {
+            if headers.updateValue(value, forKey: name) != nil, Self.single.contains(name) { isAmbiguous = true }
+            if headers["content-length"] != nil, headers["transfer-encoding"] != nil { isAmbiguous = true }
+        }
+    }
+
+    /// nil where it can be read in two ways: a proxy before us may have read the other.
+    func request(method: String) -> WebServer.Request? {
+        var head = Head()
+        withUnsafeMutablePointer(to: &head) { head in
             _ = MHD_get_connection_values(
                 connection, .HEADER_KIND,
-                { headers, _, name, value in
-                    let headers = headers!.assumingMemoryBound(to: [String: String].self)
-                    headers.pointee[String(cString: name!).lowercased()] = value.map { String(cString: $0) } ?? ""
+                { head, _, name, value in
+                    head!.assumingMemoryBound(to: Head.self).pointee.add(
+                        String(cString: name!).lowercased(), value.map { String(cString: $0) } ?? "")
                     return .YES
-                }, headers)
+                }, head)
         }
-        return WebServer.Request(method: method, target: target, headers: headers)
+        return head.isAmbiguous ? nil : WebServer.Request(method: method, target: target, headers: head.headers)
     }
 
     func suspend() { MHD_suspend_connection(connection) }

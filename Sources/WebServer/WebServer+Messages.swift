@@ -62,6 +62,12 @@ extension WebServer {
         }
 
         package static let notFound = text("Nothing is here.\n", status: 404)
+        /// Its connection is over: what comes next on it may be meant as a part of the request.
+        static let ambiguous: Response = {
+            var response = text("Two headers of the request contradict each other.\n", status: 400)
+            response.headers.append(("Connection", "close"))
+            return response
+        }()
         static let busy = text("Too many are waiting for their answers. Ask again later.\n", status: 503)
         package static let unavailable = text("The server is stopping.\n", status: 503)
     }

@@ -155,7 +155,10 @@ final class ServerCore: @unchecked Sendable {
             return .YES
         }
         if let response = exchange.response { return exchange.queue(response) }
-        let response = handler(exchange.request(method: String(cString: method)))
+        guard let request = exchange.request(method: String(cString: method)) else {
+            return exchange.queue(.ambiguous)
+        }
+        let response = handler(request)
         guard case .later(let work) = response.content else { return exchange.queue(response) }
         return suspend(exchange, until: work)
     }

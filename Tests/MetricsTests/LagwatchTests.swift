@@ -243,6 +243,50 @@ struct LagwatchTests {
         }
         #expect(try await watch.asked("/nothing").status == 404)
         #expect(try await watch.asked("/source").status == 400)
+        #expect(try await watch.asked("/source?key=0f").status == 400)
+    }
+
+    @Test("However many ask for sources, the metrics are there for all who scrape them")
+    func scrapes() async throws {
+        let place = try Workplace()
+        let url = place.draw(1)[0]
+        try place.publish([(url, ["16x16.png"], .fast)])
+        let watch = try await place.lagwatch()
+        defer { watch.program.signal(SIGKILL) }
+        try await watch.tells("no-worker")
+        try await withThrowingTaskGroup(of: Set<Int>.self) { group in
+            for _ in 0..<40 {
+                group.addTask {
+                    var seen: Set<Int> = []
+                    while !Task.isCancelled { seen.insert(try await watch.asked("/source?url=\(url)").status) }
+                    return seen
+                }
+            }
+            for _ in 0..<40 {
+                let status = try await watch.asked("/metrics").status
+                #expect(status == 200)
+            }
+            group.cancelAll()
+            while let result = await group.nextResult() {
+                if case .success(let seen) = result { #expect(seen.isSubset(of: [200, 503])) }
+            }
+        }
+        #expect(try await watch.asked("/source?url=\(url)").text.contains("A job of this source waits in jobs.fast."))
+    }
+
+    @Test("A job that failed leads to its source's page, however its URL is shown")
+    func failedSource() async throws {
+        let place = try Workplace()
+        place.origin.serve("/gone.png?X-Amz-Signature=77", .status(404))
+        try place.publish([(place.origin.url("/gone.png?X-Amz-Signature=77"), ["16x16.png"], .fast)])
+        try await place.work()
+        let watch = try await place.lagwatch()
+        defer { watch.program.signal(SIGKILL) }
+        try await eventually { try await watch.state().rows("failures").first?["source"] is String }
+        let key = try #require(try await watch.state().rows("failures").first?["source"] as? String)
+        let page = try await watch.asked("/source?key=\(key)").text
+        #expect(page.contains("Its last job ended as failed: fetch.") && !page.contains("77</h1>"), "\(page)")
+        #expect(page.contains("<h1>\(place.origin.url("/gone.png?"))"), "\(page)")
     }
 
     @Test("A source's page says what was made of it from what, and what became of its jobs; hostile URLs drive nothing")
@@ -259,7 +303,7 @@ struct LagwatchTests {
         let page = try await watch.asked("/source?url=\(url)").text
         for words in [
             "48x48.png</td><td>origin", "12x12.png</td>", "first-0", "second-0", "Fresh until",
-            "2 variants are stored, all fresh",
+            "2 variants are stored, all fresh", " bytes, 1 frame</dd>",
         ] {
             #expect(page.contains(words), "\(words): \(page)")
         }

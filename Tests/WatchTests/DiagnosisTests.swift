@@ -34,6 +34,12 @@ struct DiagnosisTests {
             $0.workers[1] = WorkerSight("10.0.0.2:9464", .silent("connection refused"))
             $0.look(14)
         },
+        Fault(
+            "a worker that tells too much", .workerSilent, ["its answer is larger than 2 MiB. Fast has nothing to do."]
+        ) {
+            $0.workers.append(WorkerSight("10.0.0.2:9464", .silent("its answer is larger than 2 MiB")))
+            $0.look(14)
+        },
         Fault("one worker stopped, of two that nobody asks", .noOwner, ["2 of 4 partitions have no owner since "]) {
             $0.workers = []
             $0.look()

@@ -58,6 +58,25 @@ struct RecordReadingTests {
         #expect(ends.count == 1)
         #expect(ends.first?.code == "fetch.not-found" && ends.first?.host == "https://a.example" && ends.first?.at == 5)
         #expect(ends.first.map { !"\($0)".contains("77") } == true, "\(ends)")
+        let key = String(repeating: "0f", count: 32)
+        #expect(ends.first?.source == nil)
+        let named = record(.outcomes, body.replacing("\"url\"", with: "\"source\":\"\(key)\",\"url\""))
+        #expect(reading.ends([named]).first?.source == key)
+        #expect(reading.allEnds([named]).first.map { !$0.url.contains("77") } == true)
+    }
+
+    @Test("Hosts and workers that rows of origins name are cut")
+    func longHosts() {
+        let name = String(repeating: "a", count: 5_000)
+        var row = OriginRow(host: name, by: name, at: 7)
+        row.state = .slowed
+        let told = row.newRecord()
+        let hosts = reading.hosts([
+            Record(
+                topic: .origins, partition: partition, offset: 0, timestamp: 0, key: told.key, value: told.value,
+                headers: told.headers)
+        ])
+        #expect(hosts.map(\.host.utf8.count) == [303] && hosts.map(\.by.utf8.count) == [243])
     }
 
     @Test("Hosts of a group go by its name, as workers tell of them")

@@ -39,7 +39,9 @@ struct ReportTests {
         scene.look()
         scene.sample(.jobsFast, 0, 3, code: nil, host: "https://a.example")
         scene.apply(
-            .ended([JobEnd(code: "c", host: "h", message: "m", job: "j", url: "https://a/", at: scene.now)]))
+            .ended([
+                JobEnd(code: "c", host: "h", message: "m", job: "j", url: "https://a/", source: "0f", at: scene.now)
+            ]))
         scene.tell("https://a.example", .blocked, code: "fetch.deadline")
         let page = try String(
             contentsOf: URL(filePath: #filePath).appending(path: "../../../config/lagwatch.md").standardizedFileURL,
@@ -163,7 +165,11 @@ struct ReportTests {
         scene.look(8)
         scene.sample(.retry1m, 0, 3, code: evil, host: evil, message: evil)
         scene.apply(
-            .ended([JobEnd(code: evil, host: evil, message: evil, job: evil, url: "https://a/?\(evil)", at: scene.now)])
+            .ended([
+                JobEnd(
+                    code: evil, host: evil, message: evil, job: evil, url: "https://a/?\(evil)", source: evil,
+                    at: scene.now)
+            ])
         )
         scene.tell(evil, .blocked, code: evil)
         scene.unreadable = [1]
@@ -175,8 +181,79 @@ struct ReportTests {
             #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{1B}" })
         }
         #expect(page.contains("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;\\u202e\\u001b[2J"))
-        #expect(page.contains("href=\"/source?url=https%3A%2F%2Fa%2F%3F%22%3E%3Cscript"))
+        #expect(page.contains("href=\"/source?key=&quot;&gt;&lt;script"))
         #expect(try Self.json(scene.report)["sentence"] as? String != nil && json.hasSuffix("}\n"))
+    }
+
+    @Test("A failure leads to its source by the source's key, and nowhere where its outcome names none")
+    func links() {
+        var scene = Scene()
+        scene.look()
+        for source in ["0f", nil] {
+            scene.apply(
+                .ended([
+                    JobEnd(
+                        code: "c", host: "h", message: "m", job: "j", url: "https://a/x?…", source: source,
+                        at: scene.now)
+                ]))
+            let page = Self.text(scene.report)
+            #expect(page.contains("<a href=\"/source?key=0f\">https://a/x?…</a>") == (source != nil))
+            #expect(page.contains("https://a/x?…"))
+        }
+    }
+
+    @Test("Texts of others are cut by what they take, not by how many characters they look like")
+    func cut() throws {
+        let long = "e" + String(repeating: "\u{301}", count: 900)
+        #expect(Words.cut(long) == "e" + String(repeating: "\u{301}", count: 119) + "…")
+        #expect(Words.cut("äö", 3) == "ä…" && Words.cut("äö", 4) == "äö" && Words.cut("\u{1B}[2J", 8) == "\\u001b[2…")
+        let page = "mezzotint_partitions_owned 1\nmezzotint_build_info{version=\"\(long)\",client=\"\(long)\"} 1\n"
+        let figures = try #require(WorkerFigures(page))
+        #expect(figures.version?.utf8.count == 82 && figures.client == figures.version)
+        var scene = Scene(owner: long)
+        scene.workers = (0..<2).map { WorkerSight("10.0.0.\($0):9464", .figures(figures)) }
+        scene.look()
+        scene.tell("https://a.example", .blocked)
+        #expect(scene.report.page.count < 20_000 && scene.report.json.count < 20_000)
+    }
+
+    @Test("Workers that were not asked yet are listed, as each answers it is shown, and one that is not asked is not")
+    func oneByOne() throws {
+        var scene = Scene(owner: nil)
+        scene.look()
+        let addresses = ["10.0.0.1:9464", "10.0.0.2:9464"]
+        scene.apply(.asked(addresses))
+        #expect(scene.state.workers(silent: false) == addresses && scene.state.workers(silent: true).isEmpty)
+        #expect(scene.report.metrics.text.contains("\nmezzotint_watch_workers_asked 2\n"))
+        #expect(!Self.text(scene.report).contains("watch.workers names none"))
+        scene.apply(.workers([WorkerSight(addresses[1], .figures(Scene.figures(owned: 7)))]))
+        scene.apply(.workers([WorkerSight("10.0.0.3:9464", .figures(Scene.figures(owned: 7)))]))
+        let rows = try #require(try Self.json(scene.report)["workers"] as? [[String: Any]])
+        #expect(rows.map { $0["answers"] as? Bool } == [false, true])
+        #expect(rows.map { $0["partitions"] as? Int } == [nil, 7])
+        scene.apply(.workers([WorkerSight(addresses[0], .silent("no answer"))]))
+        #expect(scene.state.workers(silent: true) == [addresses[0]])
+        scene.apply(.asked([addresses[1]]))
+        #expect(scene.report.workers.map(\.figures?.owned) == [7])
+    }
+
+    @Test("One waits, two wait")
+    func counted() {
+        var scene = Scene()
+        scene.publish(1, to: .jobsFast, 0)
+        scene.publish(2, to: .jobsSlow, 0)
+        scene.look()
+        let sentence = scene.report.diagnosis.sentence
+        #expect(sentence.contains("Fast: 1 waits, ") && sentence.contains("Slow: 2 wait, "), "\(sentence)")
+    }
+
+    @Test("The page says how old is what it shows, so that its script needs no clock of ours")
+    func age() {
+        var scene = Scene()
+        #expect(Self.text(scene.report).contains("<span id=age>As of never.</span>"))
+        scene.look()
+        for _ in 0..<3 { scene.advance() }
+        #expect(Self.text(scene.report).contains("<span id=age data-age=6000>As of "))
     }
 
     @Test("A page of 1,000 partitions, 200 workers and 5,000 hosts is made within 100 ms, in less than 200 KB")

@@ -74,6 +74,7 @@ struct Scene {
             }
             apply(.offsets(results, of: points))
             apply(.owners(owners))
+            apply(.asked(workers.map(\.address)))
             apply(.workers(workers))
         }
     }

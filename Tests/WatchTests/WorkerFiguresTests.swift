@@ -20,7 +20,7 @@ struct WorkerFiguresTests {
             """
         let figures = try #require(WorkerFigures(page))
         #expect(figures.owned == 6 && figures.fetchPermits == .init(used: 7, all: 32))
-        #expect(figures.failures == ["store.full": 3, "a \"b\\c\n": 1])
+        #expect(figures.failures == ["store.full": 3, "a \"b\\c\\u000a": 1])
         #expect(figures.version == "9.9" && figures.client == "w1" && figures.memory == 15_000_000)
         #expect(figures.restoring == nil && figures.rendererLosses == nil && figures.renderPermits == .init())
     }
@@ -40,5 +40,12 @@ struct WorkerFiguresTests {
         for code in 0..<2_000 { page += "mezzotint_failures_total{code=\"c\(code)\"} 1\n" }
         let figures = try #require(WorkerFigures(page))
         #expect(figures.owned == nil && figures.restoring == 2 && figures.failures.count == 500)
+        let long = String(repeating: "1", count: 5_000)
+        let named = try #require(
+            WorkerFigures("mezzotint_partitions_owned 1\nmezzotint_build_info{version=\"\(long)\"} 1"))
+        #expect(named.version == nil)
+        let negative = try #require(
+            WorkerFigures("mezzotint_partitions_owned -5\nprocess_resident_memory_bytes -1e14\n"))
+        #expect(negative.owned == nil && negative.memory == nil)
     }
 }

@@ -42,7 +42,7 @@ struct LagwatchProgram {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await observer.watchLog() }
             group.addTask { await observer.watchNames() }
-            group.addTask { await observer.watchWorkers() }
+            for silent in [false, true] { group.addTask { await observer.watchWorkers(silent: silent) } }
             group.addTask { await server.keepFresh() }
             await group.waitForAll()
         }

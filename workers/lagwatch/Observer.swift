@@ -20,6 +20,7 @@ actor Observer {
     let rules: CanonicalRules
     private let pace: Pace
     private let scraper = WorkerScraper()
+    let lookups: Turnstile
     private var places: WorkerPlaces
     private(set) var view: (any LogView)?
     private var state: WatchState
@@ -36,6 +37,7 @@ actor Observer {
         rules = settings.canonicalRules
         reading = RecordReading(rules: rules, groups: settings.originGroups)
         pace = settings.kafkaConfiguration == nil ? .embedded : .kafka
+        lookups = Turnstile(rest: pace.lookups)
         places = WorkerPlaces(settings.watch.workers.map { .init($0.description, name: $0.name, port: $0.port) })
         (state, tails) = (Self.state(settings, partitions: 0), TailReading(partitions: 0, topics: []))
     }
@@ -72,9 +74,11 @@ actor Observer {
         }
     }
 
-    func watchWorkers() async {
+    /// Those that answer, or those that do not: these take seconds each, and the others are not kept waiting.
+    func watchWorkers(silent: Bool) async {
         while !Task.isCancelled, !settings.watch.workers.isEmpty {
-            apply(.workers(await scraper.ask(places.places)))
+            apply(.asked(places.places))
+            await scraper.ask(state.workers(silent: silent)) { await self.apply(.workers([$0])) }
             try? await Task.sleep(for: Pace.workers)
         }
     }
@@ -96,6 +100,7 @@ actor Observer {
         do throws(LogFailure) {
             let opened = try await ChosenLog.view(settings)
             (view, state) = (opened, Self.state(settings, partitions: opened.partitionCount))
+            apply(.asked(places.places))
             hosts = Self.hosts()
             tails = TailReading(
                 partitions: opened.partitionCount,
@@ -222,14 +227,15 @@ struct Pace: Sendable {
     let tailRecords: Int
     let hostRecords: Int
     let rows: Int
+    /// Between one source's page and the next, each of which asks some ten times.
+    let lookups: Duration
 
     static let workers = Duration.seconds(2)
     static let names = Duration.seconds(10)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
-        hostRecords: 5_000, rows: 16)
+        hostRecords: 5_000, rows: 16, lookups: .zero)
     static let kafka = Pace(
         interval: .seconds(3), heads: 32, samples: 2, sampleRecords: 250, tails: 2, tailRecords: 250,
-        hostRecords: 2_500,
-        rows: 0)
+        hostRecords: 2_500, rows: 0, lookups: .seconds(5))
 }

@@ -8,8 +8,8 @@ internal import WebServer
 
 /// Serves what was last made of what is known: nobody who asks waits for the log, and a thousand cost no more than one.
 ///
-/// - Concurrency: answers on the server's thread, from memory: page and JSON are made when the first one asks for them, once a
-///   second at most. Metrics are made, and sources looked up, when somebody asks, few at once.
+/// - Concurrency: answers on the server's thread, from memory: page, JSON and metrics are made when the first one asks for
+///   them, once a second at most. Sources are looked up when somebody asks, one at a time.
 final class PageServer: Sendable {
     let address: String
     private let server: WebServer
@@ -21,8 +21,7 @@ final class PageServer: Sendable {
         private struct Current {
             let at: Int64
             let report: WatchReport
-            var page: SharedContent?
-            var json: SharedContent?
+            var made: [View: SharedContent] = [:]
         }
 
         private let current = Mutex<Current?>(nil)
@@ -35,23 +34,28 @@ final class PageServer: Sendable {
         /// nil before the first report.
         var age: Int64? { current.withLock { $0.map { SystemTime.monotonicNanoseconds - $0.at } } }
 
-        var page: SharedContent? {
+        subscript(_ view: View) -> SharedContent? {
             current.withLock { current in
                 guard let report = current?.report else { return nil }
-                let page =
-                    current?.page ?? SharedContent(report.page, headers: PageServer.headers("text/html; charset=utf-8"))
-                current?.page = page
-                return page
+                let content = current?.made[view] ?? view.content(of: report)
+                current?.made[view] = content
+                return content
             }
         }
+    }
 
-        var json: SharedContent? {
-            current.withLock { current in
-                guard let report = current?.report else { return nil }
-                let json = current?.json ?? SharedContent(report.json, headers: PageServer.headers("application/json"))
-                current?.json = json
-                return json
-            }
+    /// A report, as it is shown.
+    private enum View: Sendable {
+        case page, json, metrics
+
+        func content(of report: WatchReport) -> SharedContent {
+            let (type, bytes) =
+                switch self {
+                case .page: ("text/html; charset=utf-8", report.page)
+                case .json: ("application/json", report.json)
+                case .metrics: (MetricsPage.contentType, Array(report.metrics.text.utf8))
+                }
+            return SharedContent(bytes, headers: PageServer.headers(type))
         }
     }
 
@@ -59,8 +63,8 @@ final class PageServer: Sendable {
     private static let interval = Duration.seconds(1)
     /// Longer than any report takes.
     private static let silenceNanoseconds: Int64 = 60_000_000_000
-    /// A thousand pages, and those who come and go.
-    private static let limits = WebServer.Limits(connections: 2_048, waiting: 16, memory: 8 << 10)
+    /// A thousand pages, and those who come and go; those who wait for a source have their turn within half a minute.
+    private static let limits = WebServer.Limits(connections: 2_048, waiting: 4, memory: 8 << 10)
 
     init(_ listen: ListenAddress, _ settings: Settings, _ observer: Observer) throws(PageFailure) {
         let shown = Shown()
@@ -108,30 +112,30 @@ final class PageServer: Sendable {
         _ request: WebServer.Request, _ gate: RequestGate, _ shown: Shown, _ observer: Observer
     ) -> WebServer.Response {
         guard request.method == "GET" || request.method == "HEAD" else {
-            return .init(status: 405, headers: [("Allow", "GET, HEAD")], .bytes([]))
+            var refusal = text("Pages are read: GET or HEAD.\n", status: 405)
+            refusal.headers.append(("Allow", "GET, HEAD"))
+            return refusal
         }
         if let refusal = gate.refusal(of: request.headers) { return text(refusal, status: 403) }
         switch request.path {
-        case "/": return shown.page.map { .init(.shared($0)) } ?? starting
-        case "/api/v1/state": return shown.json.map { .init(.shared($0)) } ?? starting
+        case "/": return shown[.page].map { .init(.shared($0)) } ?? starting
+        case "/api/v1/state": return shown[.json].map { .init(.shared($0)) } ?? starting
+        case "/metrics": return shown[.metrics].map { .init(.shared($0)) } ?? starting
         case "/page.css": return .init(.shared(style))
         case "/page.js": return .init(.shared(script))
         case "/healthz":
             return shown.age ?? 0 < silenceNanoseconds
                 ? text("Lagwatch lives.\n") : text("No report was made for a minute.\n", status: 503)
         case "/source":
-            guard let url = Query.value("url", in: request.query), !url.isEmpty else {
-                return text("Name a source: /source?url=https://images.example/a.jpg\n", status: 400)
+            guard let source = SourceName(request.query) else {
+                return text(
+                    "Name a source: /source?url=https://images.example/a.jpg, or /source?key= and its 64 digits.\n",
+                    status: 400)
             }
             return .init(
                 .later {
-                    .init(headers: headers("text/html; charset=utf-8"), .bytes(await observer.page(ofSource: url)))
-                })
-        case "/metrics":
-            return .init(
-                .later {
-                    let page = await observer.report().metrics
-                    return .init(headers: headers(MetricsPage.contentType), .bytes(Array(page.text.utf8)))
+                    guard let page = await observer.page(of: source) else { return .unavailable }
+                    return .init(headers: headers("text/html; charset=utf-8"), .bytes(page))
                 })
         default: return text("Nothing is here.\n", status: 404)
         }

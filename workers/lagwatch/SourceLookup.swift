@@ -6,6 +6,24 @@ internal import Records
 internal import VariantSpec
 internal import Watch
 
+/// How a source is asked for.
+enum SourceName: Sendable {
+    /// Whatever it says.
+    case url(String)
+    case key(SourceKey)
+
+    /// Of a query; nil where it names none.
+    init?(_ query: String?) {
+        if let key = Query.value("key", in: query).flatMap({ SourceKey(hex: $0) }) {
+            self = .key(key)
+        } else if let url = Query.value("url", in: query), !url.isEmpty {
+            self = .url(url)
+        } else {
+            return nil
+        }
+    }
+}
+
 /// Finds what the log says of one source: its rows, its newest outcomes, and what waits for it.
 struct SourceLookup {
     let view: any LogView
@@ -14,12 +32,13 @@ struct SourceLookup {
     /// The newest records of `outcomes`, and the first unfinished ones of every topic, that are looked through.
     private static let records = 500
 
-    func report(of source: CanonicalSource, shown: String) async -> SourceReport {
-        let partition = source.key.partition(of: view.partitionCount)
-        var report = SourceReport(url: shown, key: source.key.hex, partition: Int(partition.number))
-        await addRows(of: source.key, in: partition, to: &report)
+    /// `shown`: its URL as people may see it; nil where the key alone is known.
+    func report(of source: SourceKey, shown: String?) async -> SourceReport {
+        let partition = source.partition(of: view.partitionCount)
+        var report = SourceReport(url: shown, key: source.hex, partition: Int(partition.number))
+        await addRows(of: source, in: partition, to: &report)
         let points = (Topic.worked + [.outcomes]).map { LogPoint($0, partition, nil) }
-        let key = RecordKey.job(source.key).bytes
+        let key = RecordKey.job(source).bytes
         for (point, result) in zip(points, await view.offsets(of: points)) {
             do throws(LogFailure) {
                 let offsets = try result.get()
@@ -64,15 +83,21 @@ struct SourceLookup {
 }
 
 extension Observer {
-    /// The page of the source that a URL names, whatever it says.
-    func page(ofSource url: String) async -> [UInt8] {
-        let now = SystemTime.wallMilliseconds
-        let source: CanonicalSource
-        do throws(CanonicalFailure) { source = try rules.source(of: url) } catch {
-            return SourceReport.refusal(error.description)
+    /// The page of a source; nil if the caller was cancelled before its turn.
+    func page(of source: SourceName) async -> [UInt8]? {
+        let (key, shown): (SourceKey, String?)
+        switch source {
+        case .key(let named): (key, shown) = (named, nil)
+        case .url(let url):
+            do throws(CanonicalFailure) {
+                let source = try rules.source(of: url)
+                (key, shown) = (source.key, ShownURL(source.fetchURL, hiding: rules.hidden).description)
+            } catch {
+                return SourceReport.refusal(error.description)
+            }
         }
         guard let view else { return SourceReport.refusal("The log was not reached yet. Ask again later.") }
-        let shown = ShownURL(source.fetchURL, hiding: rules.hidden).description
-        return await SourceLookup(view: view, reading: reading).report(of: source, shown: shown).page(at: now)
+        let lookup = SourceLookup(view: view, reading: reading)
+        return await lookups.pass { await lookup.report(of: key, shown: shown).page(at: SystemTime.wallMilliseconds) }
     }
 }

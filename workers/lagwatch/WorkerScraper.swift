@@ -8,20 +8,19 @@ final class WorkerScraper: Sendable {
     private static let atOnce = 16
     private static let byteLimit = 2 << 20
 
-    func ask(_ addresses: [String]) async -> [WorkerSight] {
-        await withTaskGroup(of: (Int, WorkerSight).self) { group in
-            var waiting = addresses.enumerated().makeIterator()
+    /// Each sight is told as it comes.
+    func ask(_ addresses: [String], tell: @Sendable (WorkerSight) async -> Void) async {
+        await withTaskGroup(of: WorkerSight.self) { group in
+            var waiting = addresses.makeIterator()
             func start() {
-                guard let (number, address) = waiting.next() else { return }
-                group.addTask { (number, WorkerSight(address, await self.answer(of: address))) }
+                guard let address = waiting.next() else { return }
+                group.addTask { WorkerSight(address, await self.answer(of: address)) }
             }
             for _ in 0..<Self.atOnce { start() }
-            var sights: [(Int, WorkerSight)] = []
             for await sight in group {
-                sights.append(sight)
+                await tell(sight)
                 start()
             }
-            return sights.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 

@@ -5,8 +5,12 @@ package enum PageFrame {
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
         + "base-uri 'none'; frame-ancestors 'none'"
 
-    /// - Parameter isLive: whether it updates itself: with the script in place, without it as a whole.
-    static func page(_ title: String, isLive: Bool, at: String, _ body: (inout HTML) -> Void) -> [UInt8] {
+    /// - Parameters:
+    ///   - isLive: whether it updates itself: with the script in place, without it as a whole.
+    ///   - age: milliseconds from what is shown to now; nil where nothing was seen yet.
+    static func page(
+        _ title: String, isLive: Bool, at: String, age: Int64? = nil, _ body: (inout HTML) -> Void
+    ) -> [UInt8] {
         var html = HTML()
         html.raw(
             "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">"
@@ -24,7 +28,12 @@ package enum PageFrame {
         html.raw(
             "<form action=\"/source\" role=search><label for=url>Source</label> <input id=url name=url type=text inputmode=url autocomplete=off placeholder=\"https://images.example/a.jpg\"> <button>Show</button></form>"
         )
-        html.raw("<p class=age><span id=lost class=stale role=status></span> <span id=age>As of ")
+        html.raw("<p class=age><span id=lost class=stale role=status></span> <span id=age")
+        if let age {
+            html.raw(" data-age=")
+            html.put(age)
+        }
+        html.raw(">As of ")
         html.put(at)
         html.raw(".</span></p></header><main id=main tabindex=-1>")
         body(&html)
@@ -36,7 +45,7 @@ package enum PageFrame {
         :root{color-scheme:light dark;--ink:#1b1b1b;--dim:#595959;--paper:#fff;--line:#c9c9c9;--bad:#a40000;--well:#1c6b2a;--warn:#7a4b00;--fill:#2b5fa3;--soft:#f0f0f0}
         @media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--dim:#adadad;--paper:#151515;--line:#454545;--bad:#ff9a8f;--well:#7ed491;--warn:#f0c069;--fill:#7fb0f0;--soft:#222}}
         *{box-sizing:border-box}
-        body{margin:0 auto;max-width:72rem;padding:0 1rem 3rem;font:16px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper)}
+        body{margin:0 auto;max-width:72rem;padding:0 1rem 3rem;font:16px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper);overflow-wrap:anywhere}
         header{display:flex;flex-wrap:wrap;gap:.5rem 2rem;align-items:center;justify-content:space-between}
         a{color:var(--fill)}a:focus-visible,button:focus-visible,input:focus-visible,summary:focus-visible,.wide:focus-visible{outline:3px solid var(--fill);outline-offset:2px}
         .skip{position:absolute;left:-99rem}.skip:focus{left:1rem;background:var(--paper);padding:.3rem}
@@ -49,53 +58,68 @@ package enum PageFrame {
         svg{display:block;width:100%;height:auto}.chart{max-height:7rem}
         .bar{fill:var(--fill)}.over{fill:var(--bad)}.rule{stroke:var(--line)}.goal{stroke:var(--warn);stroke-dasharray:4 3}.mark{stroke:var(--dim);stroke-dasharray:1 3}.gap{fill:var(--soft)}
         .owned{fill:var(--well)}.late-cell{fill:var(--warn)}.unowned,.unreadable{fill:var(--bad)}.restoring{fill:var(--fill)}.unknown{fill:var(--line)}
-        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere;min-width:9rem}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;min-width:3rem}.t{min-width:16rem}
-        dl{display:grid;grid-template-columns:minmax(5rem,max-content) 1fr;gap:.1rem 1rem;margin:.3rem 0}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
+        .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line);min-width:9rem}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;min-width:3rem}.t{min-width:16rem}
+        dl{display:grid;grid-template-columns:minmax(5rem,max-content) 1fr;gap:.1rem 1rem;margin:.3rem 0}dt{color:var(--dim)}dd{margin:0}
         """
 
     /// Asks for the page again, and puts the new content in the old one's place unless somebody is reading in it. Where no
-    /// answer comes it says so, and how old is what is shown.
+    /// answer comes it says so, and how old is what is shown: by the page's own count, as clocks differ.
     package static let script = """
         (() => {
           "use strict";
-          const age = document.getElementById("age"), said = document.getElementById("lost");
-          let told = Date.now(), lost = false;
+          const age = document.getElementById("age"), said = document.getElementById("lost"), main = document.getElementById("main");
+          const stops = "a, summary, .wide";
+          let lost = false, held = false, known, asOf, seen;
+          const show = page => {
+            const told = page.getElementById("age");
+            known = "age" in told.dataset;
+            seen = Date.now() - Number(told.dataset.age ?? 0);
+            asOf = told.textContent;
+          };
           const tell = () => {
-            const seconds = Math.round((Date.now() - told) / 1000);
-            if (lost) age.textContent = "What is shown is " + seconds + " s old.";
+            const seconds = Math.round((Date.now() - seen) / 1000);
+            const old = known && (lost || held) ? "What is shown is " + seconds + " s old" + (lost ? "." : ": text in it is selected.") : asOf;
+            if (age.textContent !== old) age.textContent = old;
             age.classList.toggle("stale", lost);
             // Read aloud once, not each second.
             const words = lost ? "Reconnecting." : "";
             if (said.textContent !== words) said.textContent = words;
+          };
+          // What the keyboard is at is the same after an update by what it is called or leads to, not by what it is.
+          const name = stop => stop.getAttribute("aria-label") ?? stop.getAttribute("href") ?? stop.parentElement.id;
+          const put = fresh => {
+            const open = new Map([...main.querySelectorAll("details[id]")].map(d => [d.id, d.open]));
+            const scrolled = new Map([...main.querySelectorAll(".wide")].map(w => [name(w), w.scrollLeft]));
+            const place = [...main.querySelectorAll(stops)].indexOf(document.activeElement);
+            const called = place < 0 ? null : name(document.activeElement);
+            main.replaceChildren(...document.importNode(fresh, true).childNodes);
+            for (const d of main.querySelectorAll("details[id]")) if (open.has(d.id)) d.open = open.get(d.id);
+            for (const w of main.querySelectorAll(".wide")) w.scrollLeft = scrolled.get(name(w)) ?? 0;
+            if (place < 0) return;
+            const now = [...main.querySelectorAll(stops)], there = now[Math.min(place, now.length - 1)];
+            const same = there && name(there) === called ? there : now.find(stop => name(stop) === called);
+            (same ?? there ?? main).focus({preventScroll: true});
           };
           const update = async () => {
             try {
               const answer = await fetch(location.href, {cache: "no-store", credentials: "omit", signal: AbortSignal.timeout(8000)});
               if (!answer.ok) throw new Error("status " + answer.status);
               const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-              const main = document.getElementById("main"), fresh = page.getElementById("main");
+              const fresh = page.getElementById("main");
               if (!fresh) throw new Error("no page");
-              told = Date.now(); lost = false;
-              age.textContent = page.getElementById("age").textContent;
-              document.title = page.title;
+              lost = false;
               const picked = getSelection();
-              const isRead = picked && !picked.isCollapsed && main.contains(picked.anchorNode);
-              if (!isRead) {
-                const open = new Map([...main.querySelectorAll("details[id]")].map(d => [d.id, d.open]));
-                const scrolled = [...main.querySelectorAll(".wide")].map(w => [w.scrollLeft, w.getAttribute("aria-label")]);
-                const focused = main.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
-                main.replaceChildren(...document.importNode(fresh, true).childNodes);
-                for (const d of main.querySelectorAll("details[id]")) if (open.has(d.id)) d.open = open.get(d.id);
-                for (const w of main.querySelectorAll(".wide")) {
-                  const name = w.getAttribute("aria-label");
-                  for (const [left, old] of scrolled) if (old === name) w.scrollLeft = left;
-                  if (focused && focused === name) w.focus({preventScroll: true});
-                }
+              held = picked && !picked.isCollapsed && main.contains(picked.anchorNode);
+              if (!held) {
+                put(fresh);
+                show(page);
+                document.title = page.title;
               }
             } catch { lost = true; }
             tell();
           };
           const turn = async () => { if (!document.hidden) await update(); setTimeout(turn, 3000); };
+          show(document);
           setTimeout(turn, 3000);
           setInterval(tell, 1000);
         })();

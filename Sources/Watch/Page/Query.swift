@@ -1,18 +1,5 @@
 /// Values in the query of a URL of ours.
 package enum Query {
-    /// Every byte that is not plainly harmless is written as `%XX`.
-    static func escaped(_ value: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var out: [UInt8] = []
-        for byte in value.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: out.append(byte)
-            default: out += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
-
     /// The first value of this name, as forms write it; nil where there is none.
     package static func value(_ name: String, in query: String?) -> String? {
         for pair in (query ?? "").split(separator: "&") where pair.hasPrefix(name + "=") {

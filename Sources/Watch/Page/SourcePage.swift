@@ -6,8 +6,8 @@ internal import VariantSpec
 
 /// What the log says of one source: what it is, what was made of it from what, and what became of its jobs.
 package struct SourceReport: Sendable {
-    /// As people may see it.
-    package let url: String
+    /// As people may see it; nil where it was asked for by its key.
+    package let url: String?
     package let key: String
     package let partition: Int
     package var source: SourceRow?
@@ -24,8 +24,11 @@ package struct SourceReport: Sendable {
         package let code: String?
         package let message: String?
         package let at: Int64
-        package init(job: String, kind: String, code: String?, message: String?, at: Int64) {
-            (self.job, self.kind, self.code, self.message, self.at) = (job, kind, code, message, at)
+        /// As people may see it.
+        package let url: String
+        package init(job: String, kind: String, code: String?, message: String?, at: Int64, url: String) {
+            (self.job, self.kind, self.code, self.message) = (job, kind, code, message)
+            (self.at, self.url) = (at, url)
         }
     }
 
@@ -43,7 +46,7 @@ package struct SourceReport: Sendable {
         }
     }
 
-    package init(url: String, key: String, partition: Int) {
+    package init(url: String?, key: String, partition: Int) {
         (self.url, self.key, self.partition) = (url, key, partition)
     }
 }
@@ -61,7 +64,7 @@ extension SourceReport {
     package func page(at now: Int64) -> [UInt8] {
         PageFrame.page("Source - mezzotint", isLive: false, at: Words.clock(now)) { html in
             html.raw("<h1>")
-            html.put(Words.cut(url, 2_048))
+            html.put(Words.cut(url ?? ends.first?.url ?? "A source without a known URL", 2_048))
             html.raw("</h1><p>")
             html.put(why(at: now))
             html.raw("</p><dl>")
@@ -90,7 +93,7 @@ extension SourceReport {
         if variants.isEmpty && source == nil { return "Nothing is stored for it, and no job of it was found." }
         let stale = variants.count { $0.expires <= now }
         return
-            "\(variants.count) variants are stored\(stale > 0 ? ", \(stale) of them stale: the next job fetches the source again" : ", all fresh: the next job for one of them does nothing")."
+            "\(Words.counted(variants.count, "variant")) \(variants.count == 1 ? "is" : "are") stored\(stale > 0 ? ", \(stale) of them stale: the next job fetches the source again" : ", all fresh: the next job for one of them does nothing")."
     }
 }
 
@@ -109,7 +112,10 @@ extension HTML {
         pair("Fresh until", "\(Timestamp.text(source.expires))\(source.expires > now ? "" : ", which is over")")
         pair(
             "What it is",
-            "\(source.format.rawValue), \(source.size), \(Words.count(source.bytes)) bytes, \(source.frames) frames")
+            [
+                source.format.rawValue, "\(source.size)", Words.counted(source.bytes, "byte"),
+                Words.counted(source.frames, "frame"),
+            ].joined(separator: ", "))
         pair("Version", "\(source.version)")
         let validators = source.policy.conditions.map { "\($0.name): \($0.value)" }
         pair(

@@ -6,7 +6,9 @@ extension WatchReport {
     /// The page, top to bottom as a person looks for a cause.
     package var page: [UInt8] {
         let title = "\(diagnosis.cause.rawValue) - mezzotint"
-        return PageFrame.page(title, isLive: true, at: answeredAt.map(Words.clock) ?? "never") { html in
+        return PageFrame.page(
+            title, isLive: true, at: answeredAt.map(Words.clock) ?? "never", age: answeredAt.map { max(0, at - $0) }
+        ) { html in
             html.verdict(self)
             html.lanes(self)
             html.waits(self)
@@ -171,7 +173,7 @@ extension HTML {
                     html.put(Words.cut(failure.job, 80))
                     html.raw("</span>")
                 }
-                html.link(toSource: failure.url)
+                html.link(toSourceOf: failure)
                 html.raw("</td></tr>")
             }
         }
@@ -247,7 +249,7 @@ extension HTML {
                 html.cell(figures?.memory.map { Words.bytes($0) } ?? "unknown", .number)
                 html.cell(
                     worker.silence.map { "not since \(Words.clock($0.since)): \(Words.cut($0.reason, 80))" }
-                        ?? worker.answeredAt.map { Words.clock($0) } ?? "never")
+                        ?? worker.answeredAt.map { Words.clock($0) } ?? "not yet")
                 html.raw("</tr>")
             }
         }
@@ -270,14 +272,18 @@ extension HTML {
         }
     }
 
-    /// A link to the source's own page; nothing where there is no URL.
-    mutating func link(toSource url: String) {
-        guard !url.isEmpty else { return }
-        raw(" <a href=\"/source?url=")
-        put(Query.escaped(url))
-        raw("\">")
-        put(Words.cut(url, 120))
-        raw("</a>")
+    /// The URL of a failed job, as a link to its source's own page where the outcome names the source: the URL that is shown
+    /// may have lost what makes it this one.
+    fileprivate mutating func link(toSourceOf failure: WatchReport.FailureReport) {
+        guard !failure.url.isEmpty else { return }
+        raw(" ")
+        if let source = failure.source {
+            raw("<a href=\"/source?key=")
+            put(source)
+            raw("\">")
+        }
+        put(Words.cut(failure.url, 120))
+        if failure.source != nil { raw("</a>") }
     }
 }
 

@@ -41,13 +41,13 @@ def until(condition, what, seconds=60):
 
 @contextlib.contextmanager
 def origin():
-    """One picture, at any path but /gone."""
+    """One picture, at any path but those that begin with /gone."""
     picture = (ROOT / "Tests/PictureTests/References").rglob("*.png")
     body = next(picture).read_bytes()
 
     class Answer(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            is_gone = self.path == "/gone"
+            is_gone = self.path.startswith("/gone")
             self.send_response(404 if is_gone else 200)
             self.send_header("Content-Type", "image/png")
             self.send_header("Content-Length", "0" if is_gone else str(len(body)))
@@ -168,7 +168,8 @@ RULED = [
     r'^mezzotint_consumer_lag_records\{topic="jobs.fast",partition="0"\} 0$',
     r'^mezzotint_consumer_lag_seconds\{topic="jobs.slow",partition="0"\} 0$', r'^mezzotint_partitions 8$',
     r'^mezzotint_dead_letters\{partition="0"\} 0$', r'^mezzotint_watch_workers_live 1$',
-    r'^mezzotint_watch_blocked_hosts 0$', r'^mezzotint_watch_staleness_seconds \d', r'^mezzotint_watch_cause\{cause="fine"\} 1$',
+    r'^mezzotint_watch_partitions_owned 8$', r'^mezzotint_watch_log_connected 1$', r'^mezzotint_watch_blocked_hosts 0$',
+    r'^mezzotint_watch_staleness_seconds \d', r'^mezzotint_watch_cause\{cause="fine"\} 1$',
 ]
 
 
