@@ -28,7 +28,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case index = "an index is not the fold of its changelog"
     case published = "a recreated changelog lacks a row that its owner knew"
     case order = "an answer came before its rows were folded"
-    case promises = "a stale answer is owed nothing, a debt is paid in silence, or a change is told by two ids"
+    case promises = "a stale answer is owed nothing, a debt is paid in silence, or a change is told again and again"
     case poison = "a job kills more owners than three, or another is set aside for it"
     case ended = "a worker did not end, or ended by itself"
 }

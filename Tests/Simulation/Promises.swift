@@ -3,7 +3,7 @@ internal import ImageModel
 internal import Records
 
 /// What workers promise beside answers: who is answered by something stale is told once it is fresh again, and who reads of
-/// changes is told of each by one id.
+/// changes knows by an event's id what it says.
 final class Promises {
     private struct Debt {
         let id: String
@@ -17,8 +17,11 @@ final class Promises {
     private var debts: [SourceKey: [Debt]] = [:]
     /// When it was last told that a variant is fresh again, by source and spec, microseconds.
     private var refreshed: [String: Int64] = [:]
-    /// By source and its two versions, the id by which that change was told.
-    private var changes: [String: String] = [:]
+    /// By source and its two versions, what was told of that change, by the event's id.
+    private var changes: [String: [String: String]] = [:]
+
+    /// Ids of one change: of its flight, of the job that sees to the rest, and of one that was left to a third owner.
+    private static let tellings = 3
 
     init(_ world: World) { self.world = world }
 
@@ -47,8 +50,12 @@ final class Promises {
         guard !isOld, let text = new.value.map({ String(decoding: $0, as: UTF8.self) }) else { return }
         // Sources never go back to what they were here.
         let change = id.split(separator: "-").prefix(2).joined(separator: "-")
-        if let known = changes.updateValue(id, forKey: change), known != id {
-            world.fail(.promises, "\(change) is told by two ids")
+        if let known = changes[change, default: [:]].updateValue(text, forKey: id), known != text {
+            world.fail(.promises, "\(id) has told something else")
+        }
+        // An owner that does not know that it was told tells it once more, of what stands by then.
+        if changes[change, default: [:]].count > Self.tellings {
+            world.fail(.promises, "\(change) is told again and again")
         }
         if text.contains("\"variants\":[]") { world.fail(.promises, "\(id) tells of no variant") }
     }
