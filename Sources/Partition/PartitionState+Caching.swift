@@ -4,7 +4,7 @@ internal import HTTPCache
 package import ImageModel
 internal import Planning
 package import Ports
-package import Records
+internal import Records
 package import VariantSpec
 
 /// What HTTP caching adds to a flight: it asks whether what is stored still holds, and what it does with a yes.
