@@ -9,8 +9,8 @@ internal import Telemetry
 extension Worker {
     /// Asks, when it is time, whether the changelog is still the one that the index folds.
     func lookAtChangelog(of owned: OwnedPartition) {
-        let watch = owned.watches[.variants]
         guard !owned.isLeaving, owned.watches[.variants].beginLook(at: monotonic) else { return }
+        let watch = owned.watches[.variants]
         let end = max(owned.lifecycle.folded, owned.lifecycle.restoreEnd)
         let progress = TopicProgress(next: end, anchor: watch.readsAnchor ? watch.anchor : nil)
         looks.append(
@@ -32,6 +32,14 @@ extension Worker {
         owned.readAtLook = max(owned.lifecycle.folded, owned.lifecycle.changelogStart)
         owned.watches[.variants].found(at: monotonic)
         owned.readable.insert(.variants)
+    }
+
+    /// A row that landed before what was folded when it was sent is in another log, and reading goes on behind it in silence.
+    /// Once the index has folded rows of that log, its anchors are of it, and nothing tells later which rows it lacks.
+    func landed(at offset: Int64, behind folded: Int64, of flight: FlightID) {
+        guard let owned = partitions[flight.partition], owned.state.has(flight), owned.isOpen(.variants) else { return }
+        let why = LogBreak.shorter(end: offset, read: folded)
+        suspect(.variants, owned, .recreated(topic: .variants, partition: owned.id, why))
     }
 
     private func restart(_ owned: OwnedPartition, in changelog: Range<Int64>, _ why: LogBreak) throws(LogFailure) {

@@ -79,11 +79,11 @@ extension Worker {
             .newRecord().announced(in: owned.epoch)
     }
 
-    /// The ownership and the epoch to announce in; nil if the flight's partition has another owner, or should have: nobody may see our
-    /// writes then.
-    func ownership(of flight: FlightID) -> (Ownership, epoch: Int64)? {
+    /// The ownership, the epoch to announce in, and how far the changelog is folded; nil if the flight's partition has
+    /// another owner, or should have: nobody may see our writes then.
+    func ownership(of flight: FlightID) -> (Ownership, epoch: Int64, folded: Int64)? {
         guard let owned = partitions[flight.partition], owned.state.has(flight) else { return nil }
-        return (owned.ownership, owned.epoch)
+        return (owned.ownership, owned.epoch, owned.lifecycle.folded)
     }
 
     /// The partition goes to another owner: what runs is finished, and nothing new is begun.

@@ -129,18 +129,21 @@ extension Worker {
 
     /// Appends as the flight's owner; the position after the records.
     nonisolated func append(_ records: [NewRecord], of flight: FlightID) async throws(LogFailure) -> Int64 {
-        let (owner, epoch) = try await owner(of: flight)
+        let (owner, epoch, folded) = try await owner(of: flight)
         var position: Int64 = 0
-        for result in await ports.log.append(records.map { $0.announced(in: epoch) }, as: owner) {
+        let results = await ports.log.append(records.map { $0.announced(in: epoch) }, as: owner)
+        for (record, result) in zip(records, results) {
             if let failure = result.failure { throw failure }
-            position = max(position, (result.offset ?? -1) + 1)
+            guard let offset = result.offset else { continue }
+            if record.topic == .variants, offset < folded { await landed(at: offset, behind: folded, of: flight) }
+            position = max(position, offset + 1)
         }
         return position
     }
 
     private nonisolated func owner(
         of flight: FlightID
-    ) async throws(LogFailure) -> (Ownership, epoch: Int64) {
+    ) async throws(LogFailure) -> (Ownership, epoch: Int64, folded: Int64) {
         if let owner = await ownership(of: flight) { return owner }
         throw .unavailable(reason: "partition \(flight.partition) has another owner")
     }

@@ -61,8 +61,8 @@ final class Killers {
             let isOwner =
                 owner == world.cluster.log(.variants, partition).newestOwner
                 && owner == world.ownerships.newest(of: partition)
-            // Who was about to leave blames nothing.
-            if isOwner, case .owning = process.consumer.phase { deaths[killer] += 1 }
+            // Who was about to leave, or to stop, says in its row that no job is to blame.
+            if isOwner, !process.isStopping, case .owning = process.consumer.phase { deaths[killer] += 1 }
             if deaths[killer] > Self.deathLimit {
                 world.fail(.poison, "killer \(killer) has killed \(deaths[killer]) owners")
             }

@@ -21,6 +21,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var eldest: (waiting: Began, since: Int64)?
     private(set) var isDead = false
     private(set) var isPaused = false
+    /// It was told to stop.
+    private(set) var isStopping = false
     private(set) var hasEnded = false
     private(set) var consumer: SimulatedConsumer!
     private(set) var worker: Worker!
@@ -71,7 +73,10 @@ final class SimulatedProcess: @unchecked Sendable {
     func letGo() { (worker, consumer, indexes) = (nil, nil, [:]) }
 
     /// SIGTERM.
-    func drain() { worker.assumeIsolated { $0.drain() } }
+    func drain() {
+        isStopping = true
+        worker.assumeIsolated { $0.drain() }
+    }
 
     func pause() {
         isPaused = true
