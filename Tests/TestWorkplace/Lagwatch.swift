@@ -20,10 +20,10 @@ package struct Lagwatch: Sendable {
     /// What it tells once it names this cause.
     @discardableResult
     package func tells(_ cause: String) async throws -> State {
-        var state = try await state()
-        while state.cause != cause {
-            try await Task.sleep(for: .milliseconds(100))
+        var state = try State("{}")
+        try await eventually {
             state = try await self.state()
+            return state.cause == cause
         }
         return state
     }
