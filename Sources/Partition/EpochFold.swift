@@ -15,14 +15,15 @@ package struct EpochFold: Sendable {
     /// Where it was told: an index that was told it before does not know where.
     package private(set) var toldAt: Int64
     private let own: Int64
-    /// What stands before it, no later owner than the reader wrote.
-    private let end: Int64
+    /// What stands before it, no later owner than the reader wrote; nil: the reader came in the log before this one, so that
+    /// later owners may have written anywhere, and generations alone tell of them.
+    private let end: Int64?
 
     /// - Parameters:
     ///   - position: of an index, whose newest epoch so far this is.
     ///   - own: the reader's.
-    ///   - end: where the changelog ended when the reader came.
-    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64) {
+    ///   - end: where the changelog ended when the reader came; nil: it came in the log before this one.
+    package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64?) {
         (self.epoch, toldAt, self.own, self.end) = (epoch, position, own, end)
     }
 
@@ -30,7 +31,11 @@ package struct EpochFold: Sendable {
     package func isUnopened(written: Int64?, opened: Int64?, at offset: Int64) -> Bool {
         guard let written, opened == nil else { return false }
         return GroupEpoch.isBefore(epoch, at: toldAt, written, at: offset)
-            && GroupEpoch.isBefore(own, at: max(offset, end), written, at: offset)
+            && isAfterOwn(written, at: offset)
+    }
+
+    private func isAfterOwn(_ epoch: Int64, at offset: Int64) -> Bool {
+        GroupEpoch.isBefore(own, at: end.map { max(offset, $0) } ?? 0, epoch, at: offset)
     }
 
     /// Whether the next row counts.
@@ -53,12 +58,12 @@ package struct EpochFold: Sendable {
     package enum Rival: Sendable, Equatable {
         /// The partition's next owner.
         case later
-        /// An owner of an earlier log of this name, whose epochs went further.
+        /// An earlier owner, whose epochs went further in another log of this name.
         case ofAnotherLog
     }
 
     package var rival: Rival? {
-        guard GroupEpoch.isBefore(own, at: max(toldAt, end), epoch, at: toldAt) else { return nil }
-        return toldAt < end && GroupEpoch.isOfAnotherLog(epoch, at: toldAt) ? .ofAnotherLog : .later
+        guard isAfterOwn(epoch, at: toldAt) else { return end == nil && epoch > own ? .ofAnotherLog : nil }
+        return toldAt < end ?? 0 && GroupEpoch.isOfAnotherLog(epoch, at: toldAt) ? .ofAnotherLog : .later
     }
 }

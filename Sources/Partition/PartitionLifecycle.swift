@@ -35,8 +35,9 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package private(set) var phase = Phase.restoring
     /// Where the changelog began when the partition came.
     package private(set) var changelogStart: Int64
-    /// And where it ended.
-    package private(set) var changelogEnd: Int64
+    /// And where it ended: what stands before it, no later owner wrote. nil: the changelog was recreated under the owner, which
+    /// has not come back to its jobs since.
+    package private(set) var changelogEnd: Int64?
     /// Jobs wait until the index holds every row before this changelog position.
     package private(set) var restoreEnd: Int64
     /// The index holds every row before this position. Its file may name an earlier one (`indexPosition`).
@@ -100,6 +101,7 @@ package struct PartitionLifecycle: Sendable, Equatable {
             return .fence(attempt: attempts)
         case .fenced:
             phase = .owned(isRepublishing: false)
+            changelogEnd = changelogEnd ?? restoreEnd
             return .own
         case .fencing, .owned, .leaving: return nil
         }
@@ -136,7 +138,7 @@ package struct PartitionLifecycle: Sendable, Equatable {
 
     /// The changelog is another one by now. It is read from its beginning.
     package mutating func replace(by changelog: Range<Int64>, publishesIndex: Bool) {
-        (changelogStart, changelogEnd) = (changelog.lowerBound, changelog.upperBound)
+        (changelogStart, changelogEnd) = (changelog.lowerBound, nil)
         (restoreEnd, folded, fencedKeys) = (changelog.upperBound, changelog.lowerBound, [:])
         self.publishesIndex = publishesIndex
         rebuilds += 1

@@ -135,8 +135,11 @@ struct EpochFoldTests {
             (epoch(3, 9), 2, epoch(900, 4), nil), (epoch(3, 9), 3, epoch(1, 4), nil),
             // By an index that was told of it in its own log, whose end has passed it.
             (epoch(27, 7), 27, epoch(2, 1_005), nil),
-        ] as [(Int64, Int64, Int64, EpochFold.Rival?)])
-    func rival(own: Int64, end: Int64, other: Int64, is rival: EpochFold.Rival?) {
+            // Where the changelog was recreated under the reader, whatever ends say.
+            (epoch(10, 3), nil, epoch(2, 5), .later), (epoch(10, 3), nil, epoch(0, 2), nil),
+            (epoch(10, 3), nil, epoch(20, 2), .ofAnotherLog),
+        ] as [(Int64, Int64?, Int64, EpochFold.Rival?)])
+    func rival(own: Int64, end: Int64?, other: Int64, is rival: EpochFold.Rival?) {
         var fold = EpochFold(after: 0, upTo: 0, own: own, since: end)
         _ = fold.counts(written: other, opened: other, at: 2)
         #expect(fold.rival == rival)
