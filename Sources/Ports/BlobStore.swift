@@ -86,8 +86,17 @@ package struct StoreSight: Sendable, Hashable {
     /// nil: it is fresh, from before identities, or not the store at all.
     package let identity: StoreIdentity?
     package let isEmpty: Bool
-    package init(place: String, identity: StoreIdentity?, isEmpty: Bool) {
-        (self.place, self.identity, self.isEmpty) = (place, identity, isEmpty)
+    /// A folder of its own that another store's, or none, stands in for; nil: it is whole.
+    package let foreignPart: Part?
+
+    package struct Part: Sendable, Hashable {
+        package let place: String
+        package let identity: StoreIdentity?
+        package init(place: String, identity: StoreIdentity?) { (self.place, self.identity) = (place, identity) }
+    }
+
+    package init(place: String, identity: StoreIdentity?, isEmpty: Bool, foreignPart: Part? = nil) {
+        (self.place, self.identity, self.isEmpty, self.foreignPart) = (place, identity, isEmpty, foreignPart)
     }
 }
 

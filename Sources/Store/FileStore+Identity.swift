@@ -16,9 +16,10 @@ extension FileStore {
                 let isEmpty = !names.contains { $0.utf8.count == 2 && $0 != ".." }
                 let (own, beside) = (try shown(in: variants), try shown(in: originals))
                 let hasGiven = names.contains(Self.givenFile)
-                return own != nil && hasGiven && beside != own
-                    ? StoreSight(place: originals.root, identity: beside, isEmpty: isEmpty)
-                    : StoreSight(place: root, identity: own, isEmpty: isEmpty)
+                let isWhole = own == nil || !hasGiven || beside == own
+                return StoreSight(
+                    place: root, identity: own, isEmpty: isEmpty,
+                    foreignPart: isWhole ? nil : StoreSight.Part(place: originals.root, identity: beside))
             } catch  where error.isMissing {
                 return StoreSight(place: root, identity: nil, isEmpty: true)
             } catch { throw Self.unreadable(root, error) }
@@ -38,7 +39,7 @@ extension FileStore {
                 }
             } catch { throw Self.unwritable(root, error) }
             do throws(SystemFailure) {
-                // Another's, which a person said is to be gone on with, or nobody's rows tell of.
+                // Another's, which a person said is to be gone on with.
                 if let other = try shown(in: originals), other != identity {
                     _ = try FileSystem.remove("\(originals.root)/\(Self.identityFile)")
                 }

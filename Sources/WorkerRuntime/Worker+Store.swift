@@ -17,11 +17,18 @@ extension Worker {
             let rows = owned.index.progress?.store
             let binding = StoreBinding(
                 rows: rows, hasRows: try !owned.index.isEmpty(), found: sight.identity, isEmpty: sight.isEmpty,
-                adopts: configuration.adoptsStore)
+                isWhole: sight.foreignPart == nil, adopts: configuration.adoptsStore)
             guard binding != .foreign else {
-                throw StoreFailure.foreign(path: sight.place, expected: rows, found: sight.identity)
+                let expected = rows ?? sight.identity
+                if let part = sight.foreignPart, expected == sight.identity {
+                    throw StoreFailure.foreign(path: part.place, expected: expected, found: part.identity)
+                }
+                throw StoreFailure.foreign(path: sight.place, expected: expected, found: sight.identity)
             }
             let store = try await ports.store.adopt()
+            if binding == .bound, store != rows {
+                throw StoreFailure.foreign(path: sight.place, expected: rows, found: store)
+            }
             owned.store = store
             if let rows, store != rows {
                 logger.notice(

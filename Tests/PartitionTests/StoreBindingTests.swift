@@ -28,9 +28,14 @@ struct StoreBindingTests {
         case: String, rows: StoreIdentity?, hasRows: Bool, found: StoreIdentity?, isEmpty: Bool,
         is binding: StoreBinding
     ) {
-        #expect(StoreBinding(rows: rows, hasRows: hasRows, found: found, isEmpty: isEmpty, adopts: false) == binding)
-        #expect(
-            StoreBinding(rows: rows, hasRows: hasRows, found: found, isEmpty: isEmpty, adopts: true)
-                == (binding == .bound ? .bound : .adopt))
+        func bound(isWhole: Bool = true, adopts: Bool) -> StoreBinding {
+            StoreBinding(
+                rows: rows, hasRows: hasRows, found: found, isEmpty: isEmpty, isWhole: isWhole, adopts: adopts)
+        }
+        #expect(bound(adopts: false) == binding)
+        #expect(bound(adopts: true) == (binding == .bound ? .bound : .adopt))
+        // With the originals of another, whatever rows there are.
+        #expect(bound(isWhole: false, adopts: false) == .foreign)
+        #expect(bound(isWhole: false, adopts: true) == .adopt)
     }
 }

@@ -1,7 +1,9 @@
 import EmbeddedLog
 import Foundation
 import ImageModel
+import Ports
 import Records
+import Store
 import TestPixels
 import TestSupport
 import Testing
@@ -52,6 +54,24 @@ struct WorkerStoreTests {
         try FileManager.default.moveItem(atPath: away, toPath: root)
         let back = try await work([])
         #expect(back.jobs == 1 && back.unchanged == 1 && back.fetches == 0)
+    }
+
+    /// Found by hand: the originals' identity was that of the rows, and the other store was taken for the one.
+    @Test("Another store that is whole, beside our originals, is not adopted by any partition, with rows or without")
+    func mounted() async throws {
+        #expect(try await work().stored == 1)
+        let foreign = try FileStore(root: bench.folder.file("foreign"), originals: bench.folder.file("theirs"))
+        let theirs = try await foreign.adopt()
+        try FileManager.default.moveItem(atPath: root, toPath: away)
+        try FileManager.default.moveItem(atPath: bench.folder.file("foreign"), toPath: root)
+        let held = try await work(["/b.png"], watching: heldThenStopped)
+        #expect(held.jobs == 0 && held.fetches == 0)
+        #expect(try await FileStore(root: root, originals: bench.folder.file("theirs")).sight().identity == theirs)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root).allSatisfy { $0.utf8.count != 2 })
+        try FileManager.default.removeItem(atPath: root)
+        try FileManager.default.moveItem(atPath: away, toPath: root)
+        let back = try await work([])
+        #expect(back.jobs == 1 && back.stored == 1 && back.failures.isEmpty)
     }
 
     @Test("With store.adopt what it lacks is made again, and later starts need no adopting")
