@@ -45,8 +45,9 @@ struct SimulationRun {
             let number = first.seed - seeds.lowerBound + 1
             print("\(count) of \(seeds.count) seeds, the first of them number \(number): \(rule.rawValue)")
         }
-        if !isJSON || isTraced {
-            for happening in Happening.allCases { print("\(happening) \(total.counts[happening])") }
+        for happening in Happening.allCases { print("\(happening) \(total.counts[happening])") }
+        if !isJSON {
+            print("never happened: \(total.counts.missing.map { "\($0)" }.joined(separator: ", "))")
             print("\(seeds.count) seeds, \(total.steps) events, \(Int(Double(seeds.count) / seconds)) seeds a second")
         }
         let numbers = failed.map { "\($0.seed)" }.joined(separator: ",")
