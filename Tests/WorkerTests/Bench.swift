@@ -64,6 +64,7 @@ final class Bench: Sendable {
         moving: MovingLog? = nil,
         fetcher: (any Fetcher) -> any Fetcher = { $0 },
         rendering: (any Renderer) -> any Renderer = { $0 },
+        originals: String? = nil,
         storing: (any BlobStore) -> any BlobStore = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
@@ -76,7 +77,7 @@ final class Bench: Sendable {
         let ports = WorkerPorts(
             log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: rendering(pool)) { count in self.orders.withLock { $0.append(count) } },
-            store: storing(try FileStore(root: folder.file("store"))),
+            store: storing(try FileStore(root: folder.file("store"), originals: originals)),
             indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))
         var configuration = WorkerConfiguration(
             partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
