@@ -67,15 +67,16 @@ struct Flight: Sendable {
     var results: [VariantSpec: VariantOutcome] = [:]
     /// What an earlier owner left to be made anew.
     var left: SourceChange?
-    /// What jobs wanted that were moved aside: they look for it later.
-    var aside: [VariantSpec] = []
+    /// Moved aside: what they want is made all the same, and they look for it later.
+    var aside: [PendingJob] = []
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
 
     /// What its pending jobs still lack, in the order asked.
     var missing: [VariantSpec] {
         var seen: Set<VariantSpec> = []
-        let wanted = pendingJobs.flatMap(\.job.variants) + aside + (isRemaking ? outdated : [])
+        let moved = aside.flatMap(\.job.variants).filter { !$0.isAuto }
+        let wanted = pendingJobs.flatMap(\.job.variants) + moved + (isRemaking ? outdated : [])
         return wanted.filter { results[$0] == nil && seen.insert($0).inserted }
     }
 

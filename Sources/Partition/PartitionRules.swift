@@ -22,6 +22,8 @@ package struct PartitionRules: Sendable {
         freshness.ceiling = own.ceiling ?? freshness.ceiling
         return freshness
     }
+    /// For how long the worker's own jobs are tried while their host is away, milliseconds.
+    var ownLife: Int64 { max(freshness.ifError, 24 * DelayTier.hour.wait) }
     /// A job that has run so long while later ones are done goes to a retry topic, milliseconds: a committable offset that
     /// stands still looks like a stall to those who watch lag.
     package var holdLimit: Int64

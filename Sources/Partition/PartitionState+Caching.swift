@@ -83,15 +83,18 @@ extension Flight {
     }
 
     /// What another owner is to do if this one dies after the batch is announced.
-    func debt(after batch: Batch?, at now: Int64) -> Debt? {
-        guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first,
+    ///
+    /// - Parameter life: for how long its origin may be away, milliseconds.
+    func debt(after batch: Batch?, at now: Int64, life: Int64) -> Debt? {
+        // The only job may have been moved aside: its next try finds what it asked for, and nothing of the change.
+        guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first ?? aside.first,
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })
         else { return nil }
         let job = Job(
             id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at)", url: url, source: source,
             variants: [left],
             lane: .slow,
-            expires: RecordLimits.time(now + 24 * DelayTier.hour.wait))
+            expires: RecordLimits.time(now + life))
         return Debt(
             job: job, notBefore: now, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,
             change: change)

@@ -102,7 +102,7 @@ extension PartitionState {
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
         // Without a field that workers of before do not know: one of them may take it up during an upgrade.
         (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, .ifStale, .stale, nil)
-        let until = RecordLimits.time(now.wall + max(rules.freshness.ifError, 24 * DelayTier.hour.wait))
+        let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
         owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, specs: specs)

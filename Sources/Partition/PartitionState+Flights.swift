@@ -167,7 +167,7 @@ extension PartitionState {
             batch: batch, fetched: fetched.map { ($0.row, $0.picture) }, renewed: renewed,
             replaced: flight.replaced(by: batch), standing: flight.snapshot.variants,
             change: flight.change(completedBy: batch),
-            debt: flight.debt(after: batch, at: now.wall), lane: flight.lane,
+            debt: flight.debt(after: batch, at: now.wall, life: rules.ownLife), lane: flight.lane,
             traceparent: flight.traceparent, origin: flight.host)
     }
 

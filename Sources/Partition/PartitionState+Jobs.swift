@@ -162,7 +162,7 @@ extension PartitionState {
             let attempts = pending.attempts + 1
             if attempts >= rules.retry.most { return }
             flights[id]?.pendingJobs.remove(at: index)
-            flights[id]?.aside += pending.job.variants.filter { !$0.isAuto }
+            flights[id]?.aside.append(pending)
             countJobs(of: flight.origin, -1)
             let note = FailureNote(RetryCause.slow(milliseconds: now.monotonic - course.began))
             let later = pending.putOff(

@@ -190,8 +190,43 @@ extension CachingTests {
         let ended = second.feed(.unfetched(id, Unfetched(FetchFailure.status(url: "http://o/a", 404))), at: 62_000)
         #expect(rules.kinds(ended) == [.failed] && told(ended) == ["old/\(small) new/\(small)"])
         // So does one whose time is over.
-        let late = second.feed(.arrived(try left(task, &second)[0]), at: 61_000 + 25 * 3_600_000)
+        let late = second.feed(.arrived(try left(task, &second)[0]), at: 61_000 + 8 * 24 * 3_600_000)
         #expect(rules.kinds(late) == [.expired] && told(late) == ["old/\(small) new/\(small)"])
+    }
+
+    @Test("A job that is left of a change waits for its host as long as a stale answer's does: days")
+    func hostAway() throws {
+        let before = try snapshot(of: 2)
+        var first = Driver()
+        first.stored = before
+        let (_, task) = try finding(&first, [small])
+        var second = Driver()
+        second.stored = SourceSnapshot(
+            source: task.fetched?.row, variants: made(task) + before.variants.filter { $0.spec == large })
+        let back = 61_000 + 6 * 24 * 3_600_000 as Int64
+        let id = try #require(rules.flight(second.feed(.arrived(try left(task, &second)[0]), at: back)))
+        _ = second.feed(.granted(.fetch, id), at: back)
+        _ = second.feed(.fetched(id, changed), at: back)
+        let rest = try #require(rules.renderTask(second.feed(.granted(.render, id), at: back)))
+        #expect(rest.batch?.orders.map(\.spec) == [large] && told(rest) == all(before))
+    }
+
+    @Test("A flight whose only job was moved aside leaves a job for its change, too")
+    func movedAside() throws {
+        let before = try snapshot(of: 2)
+        var driver = Driver(holdLimit: 1_000)
+        driver.stored = before
+        let id = try #require(rules.flight(driver.feed(.arrived(driver.pending("j", source, [small])), at: 61_000)))
+        _ = driver.feed(.granted(.fetch, id), at: 61_000)
+        // Something is finished behind it.
+        driver.stored = SourceSnapshot()
+        let next = driver.pending("k", SourceKey(SHA256.digest(of: [7])), [small])
+        _ = driver.feed(.arrived(next), at: 61_000)
+        _ = driver.feed(.acknowledged([next.place]), at: 61_000)
+        #expect(rules.putOff(driver.feed(.tick, at: 63_000)).count == 1)
+        _ = driver.feed(.fetched(id, changed), at: 63_000)
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 63_000)))
+        #expect(task.batch?.orders.map(\.spec) == [small] && task.debt?.change?.stored.count == 2)
     }
 
     @Test("Jobs that are left of a change name each variant, and together tell of all", arguments: [40, 150])
