@@ -50,6 +50,13 @@ final class GroupMember {
         try subscribe()
     }
 
+    /// As the coordinator knows it; nil before that has answered.
+    var id: String? {
+        guard let id = rd_kafka_memberid(client.handle) else { return nil }
+        defer { rd_kafka_mem_free(client.handle, id) }
+        return String(cString: id)
+    }
+
     func leave() {
         if let error = rd_kafka_consumer_close_queue(client.handle, client.events) { rd_kafka_error_destroy(error) }
     }

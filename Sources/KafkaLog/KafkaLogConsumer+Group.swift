@@ -48,6 +48,7 @@ extension KafkaLogConsumer {
             let list = rd_kafka_event_topic_partition_list(event.pointer)
         {
             member.isListAwaited = true
+            noteMember(member)
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
             guard partitions.allSatisfy({ $0 < log.partitionCount }) else { return outgrow() }

@@ -1,6 +1,6 @@
 internal import KafkaSetup
 package import Ports
-internal import Posix
+package import Posix
 package import Records
 internal import Synchronization
 
@@ -14,6 +14,10 @@ internal import Synchronization
 package actor KafkaLogConsumer: LogConsumer {
     nonisolated let log: KafkaLog
     nonisolated let thread = PollThread("kafka poll")
+    /// Names the last member of this place; nil: its workers know nothing of one another.
+    nonisolated let place: FileLock?
+    /// Set by the thread that waited for that member's end, taken up at the next turn.
+    nonisolated let mayJoin = Atomic(false)
     /// Made ready by a thread that asked, taken up at the next turn.
     nonisolated let prepared = Mutex<Result<Assignment, LogFailure>?>(nil)
     /// Which decision of the group counts: a thread that prepares an older one gives up.
@@ -59,11 +63,11 @@ package actor KafkaLogConsumer: LogConsumer {
     package nonisolated var executor: any SerialExecutor { thread }
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package init(_ log: KafkaLog) { self.log = log }
+    package init(_ log: KafkaLog, at place: FileLock? = nil) { (self.log, self.place) = (log, place) }
 
     package func start(_ listener: any LogListener) async throws(LogFailure) {
         let member = try GroupMember(log.configuration)
-        try member.subscribe()
+        try join(member)
         queues = Array(repeating: nil, count: Topic.owned.count * log.partitionCount)
         (self.listener, self.member) = (listener, member)
         let timing = log.configuration.timing
@@ -80,7 +84,8 @@ package actor KafkaLogConsumer: LogConsumer {
         thread.poll([member.wake.readable]) { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 
-    package nonisolated func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record] {
+    package nonisolated func drain(_ topic: Topic, _ partition: PartitionID, limit: Int) throws(LogFailure) -> [Record]
+    {
         try onExecutor { (consumer) throws(LogFailure) in
             try consumer.queue(KafkaPlace(topic, partition))?.drain(limit) ?? []
         }
@@ -157,6 +162,7 @@ package actor KafkaLogConsumer: LogConsumer {
             giveUpAfterStall()
             log.fence.reopen()
         }
+        joinIfDue(member)
         let slots = member.wake.take()
         serveEvents(of: member)
         switch prepared.withLock({ $0.take() }) {
@@ -205,12 +211,13 @@ package actor KafkaLogConsumer: LogConsumer {
     /// Often enough, too, that a thread with nothing to do is not taken for one that is stuck.
     private var nextDeadline: Int64 {
         let pulse = SystemTime.monotonicNanoseconds + log.configuration.timing.stall.nanoseconds / 4
-        let own: Int64 = switch phase {
-        case .revoking(_, _, let deadline), .committing(let deadline): deadline
-        // Nothing wakes us when librdkafka is done with leaving.
-        case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
-        case .idle, .preparing, .owning: .max
-        }
+        let own: Int64 =
+            switch phase {
+            case .revoking(_, _, let deadline), .committing(let deadline): deadline
+            // Nothing wakes us when librdkafka is done with leaving.
+            case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
+            case .idle, .preparing, .owning: .max
+            }
         return min(nextSweep, pulse, own, commitDue ?? .max, nextRecommit)
     }
 

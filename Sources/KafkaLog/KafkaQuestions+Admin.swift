@@ -7,6 +7,28 @@ internal import Posix
 extension KafkaQuestions {
     /// Who of the group holds which partition of the anchor, for people: `client@host`.
     func owners() throws(LogFailure) -> [Int32: String] {
+        let anchor = configuration.name(.anchor)
+        var owners: [Int32: String] = [:]
+        try describeMembers { member in
+            guard let assignment = rd_kafka_MemberDescription_assignment(member),
+                let partitions = rd_kafka_MemberAssignment_partitions(assignment)
+            else { return }
+            let name =
+                String(cString: rd_kafka_MemberDescription_client_id(member))
+                + "@" + String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }
+            for partition in PartitionList.partitions(partitions, of: anchor) { owners[partition] = name }
+        }
+        return owners
+    }
+
+    /// The ids of all whom the group counts on, those that died lately too.
+    func members() throws(LogFailure) -> [String] {
+        var ids: [String] = []
+        try describeMembers { ids.append(String(cString: rd_kafka_MemberDescription_consumer_id($0))) }
+        return ids
+    }
+
+    private func describeMembers(_ body: (OpaquePointer) -> Void) throws(LogFailure) {
         let group = try cString(configuration.group)
         defer { group.deallocate() }
         var groups: [UnsafePointer<CChar>?] = [UnsafePointer(group)]
@@ -15,22 +37,12 @@ extension KafkaQuestions {
             rd_kafka_DescribeConsumerGroups(client.handle, &groups, 1, options, queue)
         }
         var count = 0
-        let anchor = configuration.name(.anchor)
-        var owners: [Int32: String] = [:]
         guard let described = rd_kafka_DescribeConsumerGroups_result_groups(event.pointer, &count), count == 1,
             let group = described[0]
-        else { return owners }
+        else { return }
         for index in 0..<rd_kafka_ConsumerGroupDescription_member_count(group) {
-            guard let member = rd_kafka_ConsumerGroupDescription_member(group, index),
-                let assignment = rd_kafka_MemberDescription_assignment(member),
-                let partitions = rd_kafka_MemberAssignment_partitions(assignment)
-            else { continue }
-            let name =
-                String(cString: rd_kafka_MemberDescription_client_id(member))
-                + "@" + String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }
-            for partition in PartitionList.partitions(partitions, of: anchor) { owners[partition] = name }
+            if let member = rd_kafka_ConsumerGroupDescription_member(group, index) { body(member) }
         }
-        return owners
     }
 
     /// Makes topics; those that are there already stay as they are. Returns what could not be made, by name.

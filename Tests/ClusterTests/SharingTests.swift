@@ -99,6 +99,29 @@ extension ClusterTests {
             #expect(outcomes.count == urls.count && outcomes.allSatisfy { $0.kind == .stored })
         }
 
+        @Test("Whoever comes back after a kill waits for its place, and the others work meanwhile")
+        func successor() async throws {
+            let cluster = try await Cluster("kafka.timing.session=15s")
+            let urls = cluster.place.draw(30)
+            let (first, second) = (try cluster.worker(named: "first"), try cluster.worker(named: "second"))
+            try await cluster.owned(by: ["first", "second"])
+            second.signal(SIGKILL)
+            _ = try await second.ended()
+            let third = try cluster.worker(named: "third")
+            await third.says("joins when its session is over")
+            try cluster.place.publish(jobs(urls))
+            try await eventually { try await !cluster.place.outcomes().isEmpty }
+            // The session was not over by then.
+            try await cluster.owned(by: ["first", "second"])
+            try await cluster.done()
+            try await cluster.owned(by: ["first", "third"])
+            for worker in [first, third] {
+                worker.signal(SIGTERM)
+                #expect(try await worker.ended().status == 0)
+            }
+            #expect(try await Set(cluster.place.outcomes().map(\.job)).count == urls.count)
+        }
+
         @Test("More workers than partitions: the one that owns nothing ends when it may, and nothing hangs")
         func surplus() async throws {
             let cluster = try await Cluster("kafka.partitions=1")

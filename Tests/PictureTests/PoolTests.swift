@@ -41,6 +41,26 @@ struct PoolTests {
         await pool.stop()
     }
 
+    /// Seen to fail: a thread of libvips was gone before it was handed what it was made for, where that took 20 ms.
+    @Test("Renderers that start side by side all begin, however long each waits for a processor")
+    func crowd() async throws {
+        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        configuration.startMilliseconds = 60_000
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<24 {
+                group.addTask { [configuration] in
+                    let pool = RendererPool(configuration)
+                    do { try await pool.ready() } catch {
+                        await pool.stop()
+                        throw error
+                    }
+                    await pool.stop()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("A child that hangs is ended at the deadline, and its seat taken anew", .timeLimit(.minutes(1)))
     func hanging() async throws {
         var configuration = try fake("exec /bin/sleep 100")

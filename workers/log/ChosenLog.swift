@@ -2,7 +2,7 @@ internal import EmbeddedLog
 internal import KafkaLog
 internal import KafkaSetup
 package import Ports
-internal import Posix
+package import Posix
 package import Settings
 
 /// The log that the settings name, embedded in the data directory or on a Kafka cluster: the one place that chooses.
@@ -15,10 +15,10 @@ package struct ChosenLog: Sendable {
     package let isShared: Bool
     /// Whether the store may use what is left of the disk: where the log is on the same, some is kept for that.
     package let hasRoomForStore: @Sendable (_ root: String) -> Bool
-    private let makeConsumer: @Sendable () -> any LogConsumer
+    private let makeConsumer: @Sendable (_ place: FileLock?) -> any LogConsumer
 
-    /// The owning side, for a worker.
-    package func consumer() -> any LogConsumer { makeConsumer() }
+    /// The owning side, for a worker. `place` names the last one that ran here, where others may own partitions too.
+    package func consumer(at place: FileLock?) -> any LogConsumer { makeConsumer(place) }
 
     /// What is wrong with the log's settings beyond their form, by key: every program loads its settings with it, so that
     /// all refuse what `config check` would name.
@@ -39,7 +39,7 @@ package struct ChosenLog: Sendable {
         let log = try await KafkaLog.open(configuration, notice: notice, detail: detail)
         return ChosenLog(
             log: log, indexDirectory: "\(settings.indexDirectory)/kafka-\(log.clusterID)-\(configuration.prefix)",
-            isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log) })
+            isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log, at: $0) })
     }
 
     /// The same log for somebody who only looks: nothing is made, no group is joined.
@@ -60,7 +60,7 @@ package struct ChosenLog: Sendable {
         return ChosenLog(
             log: log, indexDirectory: settings.indexDirectory, isShared: false,
             hasRoomForStore: { root in log.keepsRoom || !FileSystem.isOneDisk(root, path) },
-            makeConsumer: { EmbeddedLogConsumer(log) })
+            makeConsumer: { _ in EmbeddedLogConsumer(log) })
     }
 }
 

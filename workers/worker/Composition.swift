@@ -55,7 +55,7 @@ struct Composition {
                 ["reason": .string(reason)])
         }
         let ports = WorkerPorts(
-            log: log, consumer: chosen.consumer(), fetcher: GuardedFetcher(settings.originConfiguration),
+            log: log, consumer: chosen.consumer(at: indexes.member), fetcher: GuardedFetcher(settings.originConfiguration),
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
         var configuration = WorkerConfiguration(
             partition: settings.partitionRules,
