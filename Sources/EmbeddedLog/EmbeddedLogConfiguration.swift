@@ -8,7 +8,7 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var tombstoneMilliseconds: Int64
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
-    /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`.
+    /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`, and more while records wait.
     package var reserve: Int
 
     package init(

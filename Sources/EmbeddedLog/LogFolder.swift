@@ -42,7 +42,10 @@ final class LogFolder: Sendable {
         self.reserve = reserve
         partitionCount = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
             do throws(SQLiteFailure) { return try LogSchema.create(file, partitions: partitions) } catch {
-                guard error.isFull || error.isInputOutput, reserve.giveUp() else { throw LogFailure(error) }
+                guard error.isFull || error.isInputOutput,
+                    // No more than opening takes.
+                    reserve.giveUp(EmbeddedLogConfiguration.startBytes)
+                else { throw LogFailure(error) }
             }
             return try logged(LogSchema.create(file, partitions: partitions))
         }

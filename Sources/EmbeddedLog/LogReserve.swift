@@ -1,7 +1,7 @@
 internal import Posix
 
-/// Room on the log's disk that nobody else can take: a file of nothing, given up when the disk is full and taken again when
-/// there is room.
+/// Room on the log's disk that nobody else can take: a file of nothing, given up piece by piece when the disk is full
+/// and taken again when there is room.
 ///
 /// What frees a full disk is written first: a committed offset, the deletion of what it has passed, the pages of a WAL that
 /// become the file's. Without this room a worker could neither start nor finish what it began.
@@ -22,20 +22,33 @@ struct LogReserve: Sendable {
         return true
     }
 
-    /// Lets the room go. True if there was some.
-    func giveUp() -> Bool {
+    /// Lets so much of the room go, or what there is: on a disk that others fill the rest stays the log's. True if there was
+    /// some.
+    func giveUp(_ bytes: Int) -> Bool {
+        let held = held
         guard held > 0 else { return false }
-        do throws(SystemFailure) { try FileSystem.reserve(0, at: path) } catch { return false }
+        do throws(SystemFailure) { try FileSystem.reserve(max(0, held - bytes), at: path) } catch { return false }
         return true
     }
 
-    /// Takes so much, or nothing where the disk has not as much, and half of it besides: what is taken must not be what
-    /// is missed a moment later.
-    func take(_ bytes: Int) {
+    /// Takes `least` and `more`, of `more` as much as the disk has, or nothing where it has not even `least`; and leaves half
+    /// of `least` besides, three times that for `more`: what is taken must not be what is missed a moment later.
+    func take(_ least: Int, and more: Int) {
         let held = held
-        guard held != bytes, held > bytes || free >= bytes - held + bytes / 2 else { return }
-        do throws(SystemFailure) { try FileSystem.reserve(bytes, at: path) } catch { _ = giveUp() }
+        guard held != least + more else { return }
+        var bytes = least + more
+        if held < bytes {
+            let free = free
+            guard held >= least || free >= least - held + least / 2 else { return }
+            let step = Self.step(of: least)
+            bytes = min(bytes, max(least, (held + free - least / 2 * 3) / step * step))
+            guard held < bytes else { return }
+        }
+        do throws(SystemFailure) { try FileSystem.reserve(bytes, at: path) } catch { _ = giveUp(held) }
     }
+
+    /// What is taken beside `least` comes and goes by so much.
+    static func step(of least: Int) -> Int { max(64 << 10, least / 4) }
 
     /// A part of what is to be reserved, or of half the disk where that is less: one that is smaller than what is to be
     /// reserved is worked on all the same.

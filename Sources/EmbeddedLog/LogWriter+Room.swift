@@ -1,6 +1,7 @@
 internal import Ports
 internal import Posix
 internal import SQLite
+internal import Synchronization
 
 /// How much room there is: what publishers may still take, and what the owner does where the disk is short of it.
 extension LogWriter {
@@ -15,14 +16,19 @@ extension LogWriter {
         let reserve = folder.reserve
         isTight = reserve.free < max(configuration.reserve, EmbeddedLogConfiguration.startBytes)
         guard isTight else { return }
-        try folder.withWriteLock { () throws(LogFailure) in _ = reserve.giveUp() }
+        try folder.withWriteLock { () throws(LogFailure) in
+            repeat {} while reserve.giveUp(piece) && reserve.free < EmbeddedLogConfiguration.startBytes
+        }
         guard reserve.free >= EmbeddedLogConfiguration.startBytes else { throw .full(path: folder.path) }
     }
 
     /// Whether the log has the room that is kept for it, so that others may use the disk.
     nonisolated var keepsRoom: Bool {
-        configuration.reserve == 0 || folder.reserve.held >= configuration.reserve
+        let keeps =
+            configuration.reserve == 0 || folder.reserve.held >= wanted.load(ordering: .relaxed)
             || folder.reserve.free >= folder.reserve.part(2, of: configuration.reserve)
+        if !keeps { isStoreRefused.store(true, ordering: .relaxed) }
+        return keeps
     }
 
     /// The owner's look at the disk: where it is short, or where most of a large file is spare, pages that hold nothing go
@@ -35,7 +41,10 @@ extension LogWriter {
         isTight = reserve.free < configuration.reserve || held + reserve.free < 2 * configuration.reserve
         // What fails here is tried again at the next look.
         let hasMore = try? writing { (log) throws(SQLiteFailure) in
-            defer { if held != configuration.reserve { reserve.take(configuration.reserve) } }
+            if configuration.reserve > 0 { try countUnfinished(in: log) }
+            wanted.store(configuration.reserve + answersRoom, ordering: .relaxed)
+            giveToOthers()
+            defer { reserve.take(configuration.reserve, and: answersRoom) }
             guard isTight else {
                 guard try log.isMostlySpare() else { return false }
                 return try log.giveBack(within: .max)
@@ -65,14 +74,14 @@ extension LogWriter {
             return
         }
         isTight = true
-        if folder.reserve.giveUp() { _ = log.checkpoint() }
+        if folder.reserve.giveUp(piece) { _ = log.checkpoint() }
     }
 
     /// Room for a commit that the disk refused: the reserve, and what of the WAL can be written over once it is moved. False
     /// if there is none. The file is opened again: counts made in the failed transaction are wrong.
     func findRoom() -> Bool {
         (open, isTight) = (nil, true)
-        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp() }
+        let isGivenUp = try? folder.withWriteLock { () throws(LogFailure) in folder.reserve.giveUp(piece) }
         let moved = try? writing { (log) throws(SQLiteFailure) in try log.connection.checkpoint(.truncate) }
         return isGivenUp == true || (moved.map { $0.pages == $0.moved } ?? false)
     }
@@ -95,8 +104,7 @@ extension LogWriter {
         }
         let floor =
             isOwner
-            ? folder.reserve.part(4, of: reserve)
-            : reserve == 0 ? 0 : reserve + (try unfinished(with: group, in: log)) * Self.answerBytes
+            ? folder.reserve.part(4, of: reserve) : reserve == 0 ? 0 : try publishersFloor(for: group, in: log)
         let most = isOwner ? nil : configuration.byteLimit.map { $0 - reserve }
         let bytes = group.batches.reduce(0) { $0 + $1.bytes }
         let room = try log.room(free: free, wal: wal, after: nil, floor: floor, most: most)
@@ -107,23 +115,59 @@ extension LogWriter {
             try log.room(free: folder.reserve.free, wal: wal, after: moved, floor: floor, most: most)
         }
         let exact = try measured()
-        guard isOwner, exact.shortage(for: bytes) != nil, folder.reserve.giveUp() else { return exact }
+        guard isOwner, exact.shortage(for: bytes) != nil, folder.reserve.giveUp(piece) else { return exact }
         return try measured()
     }
 
-    /// Records that wait for the owner, those of the group among them. Counted once a second: what other publishers add
-    /// meanwhile is little beside the reserve.
-    private func unfinished(with group: Inbox.Group, in log: OpenLog) throws(SQLiteFailure) -> Int {
-        let now = SystemTime.monotonicNanoseconds
-        if now >= unfinished.counted + Self.lookNanoseconds { unfinished = (try log.unfinished(), now) }
+    /// What publishers leave on the disk: what is kept for the owner, less what of it the file of nothing holds already.
+    private func publishersFloor(for group: Inbox.Group, in log: OpenLog) throws(SQLiteFailure) -> Int {
+        try countUnfinished(in: log)
         unfinished.records += group.batches.reduce(0) { $0 + $1.rows.count }
-        return unfinished.records
+        let held = max(0, folder.reserve.held - configuration.reserve)
+        return configuration.reserve + max(0, unfinished.records * Self.answerBytes - held)
     }
+
+    /// Records that wait for the owner. Counted once a second: what other publishers add meanwhile is little beside the
+    /// reserve.
+    func countUnfinished(in log: OpenLog) throws(SQLiteFailure) {
+        let now = SystemTime.monotonicNanoseconds
+        if now >= unfinished.counted + Self.lookNanoseconds { unfinished = (min(try log.unfinished(), 1 << 40), now) }
+    }
+
+    /// Room of the answers to all that waits: an answer takes more than its job leaves, until outcomes are too many.
+    var answersRoom: Int {
+        let step = LogReserve.step(of: configuration.reserve)
+        return configuration.reserve == 0 ? 0 : unfinished.records * Self.answerBytes / step * step
+    }
+
+    /// What publishers let in makes the file of nothing grow, so that others cannot take what it needs; the owner gives back
+    /// what is done.
+    func holdAnswersRoom() {
+        guard owner == nil, folder.reserve.held < configuration.reserve + answersRoom else { return }
+        folder.reserve.take(configuration.reserve, and: answersRoom)
+    }
+
+    /// Lets some of the file of nothing go for what cannot do so itself: the store where it was refused room, which leaves
+    /// half of it, and indexes where jobs wait and nothing is free.
+    private func giveToOthers() {
+        let reserve = folder.reserve
+        let isStoreShort =
+            isStoreRefused.exchange(false, ordering: .relaxed)
+            && reserve.free < reserve.part(2, of: configuration.reserve)
+        let isEmpty =
+            unfinished.records > 0
+            && reserve.free < min(EmbeddedLogConfiguration.startBytes, reserve.part(4, of: configuration.reserve))
+        if isStoreShort || isEmpty { _ = reserve.giveUp(piece) }
+    }
+
+    /// What of the file of nothing is given up at a time.
+    private var piece: Int { configuration.reserve == 0 ? .max : configuration.reserve }
 
     /// Why a batch may not come in; nil if it may. A tombstone makes room, so any process may append one.
     func refusal(of batch: Inbox.Batch, _ room: LogRoom?) -> LogFailure? {
         guard let shortage = room?.shortage(for: batch.bytes) else { return nil }
         if owner != nil { return .full(path: folder.path) }
+        if batch.isPublished { unfinished.records -= batch.rows.count }
         return batch.isPublished ? .reserved(path: folder.path, shortage) : nil
     }
 }

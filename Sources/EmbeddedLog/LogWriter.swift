@@ -2,6 +2,7 @@ internal import Ports
 internal import Posix
 internal import Records
 internal import SQLite
+internal import Synchronization
 
 /// The thread that writes the log: appends of many tasks are committed in groups, each with one sync of the disk.
 ///
@@ -21,6 +22,10 @@ actor LogWriter {
     var nextLook: Int64 = 0
     /// Records that wait for the owner, and when they were counted, monotonic nanoseconds.
     var unfinished: (records: Int, counted: Int64) = (0, .min / 2)
+    /// What the file `reserve` is to hold, as of the last look.
+    nonisolated let wanted: Atomic<Int>
+    /// Since the last look, by `keepsRoom`.
+    nonisolated let isStoreRefused = Atomic(false)
     /// The disk has less room than is kept for the owner: nothing waits to be deleted together.
     var isTight = false
 
@@ -29,6 +34,7 @@ actor LogWriter {
     init(_ folder: LogFolder, _ configuration: EmbeddedLogConfiguration) {
         (self.folder, self.configuration) = (folder, configuration)
         inbox = Inbox(reserve: configuration.reserve)
+        wanted = Atomic(configuration.reserve)
     }
 
     /// Begins to take turns; apart from `init` because the thread may only know the writer once it is whole.
@@ -85,6 +91,9 @@ actor LogWriter {
         try? writing { (log) throws(SQLiteFailure) in
             while try log.trimAlone(passed, outcomesKept: configuration.outcomesKept, isTight: isTight) {}
             try log.connection.checkpoint(.truncate)
+            unfinished.counted = .min / 2
+            try countUnfinished(in: log)
+            folder.reserve.take(configuration.reserve, and: answersRoom)
         }
         owner = nil
     }
@@ -185,6 +194,7 @@ actor LogWriter {
             // Of these two SQLite says for certain that the transaction is not in the file.
             return error.isFull || error.isBusy ? .refused(LogFailure(error)) : .unknown(LogFailure(error))
         }
+        holdAnswersRoom()
         return .committed(answers)
     }
 
@@ -204,7 +214,7 @@ actor LogWriter {
         let log = OpenLog(connection, partitions: folder.partitionCount)
         open = log
         // From the first job on, so that a worker finds it on a disk that others filled.
-        if folder.reserve.held == 0 { folder.reserve.take(configuration.reserve) }
+        if folder.reserve.held == 0 { folder.reserve.take(configuration.reserve, and: 0) }
         return log
     }
 }

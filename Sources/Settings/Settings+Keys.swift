@@ -25,7 +25,7 @@ extension Settings {
         ),
         SettingKey(
             "log.reserve", \.log.reserve, .size(0...64 << 30),
-            "Room that publishers leave to the worker for outcomes, rows, retries and dead letters, and 6 KiB more for each job that waits: with less free on the log's disk they are refused (log.full). As much again is held by the file reserve beside the log, which the worker gives up when the disk is full all the same, and takes again when there is room. 0B: none."
+            "Room that publishers leave to the worker for outcomes, rows, retries and dead letters, and 6 KiB more for each job that waits: with less free on the log's disk they are refused (log.full). As much again, and of the 6 KiB what the disk has room for, is held by the file reserve beside the log, which the worker gives up piece by piece when the disk is full all the same, and takes again when there is room. 0B: none."
         ),
     ]
 

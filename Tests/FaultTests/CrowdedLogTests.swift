@@ -129,6 +129,29 @@ struct CrowdedLogTests {
             "\(all): \(ended.errors.suffix(2000))")
     }
 
+    @Test(
+        "Before a stopped worker: small jobs are all worked off where others took the rest of the disk and left no WAL, also where every outcome is kept",
+        .enabled(if: Python.isHere, "\(Python.absent)"), arguments: [8, 100_000])
+    func smallAndChoked(outcomesKept: Int) async throws {
+        try write(jobs: 830, gated: false, padding: 0)
+        let shell = try shell(
+            12,
+            """
+            mezzotint publish --json --set log.reserve=2MiB - <jobs >said
+            /usr/bin/python3 -c 'import sqlite3; sqlite3.connect("data/log/log.sqlite").execute("PRAGMA wal_checkpoint(TRUNCATE)")'
+            choke
+            worker --until-idle
+            """, worker: "--set log.reserve=2MiB --set log.outcomesKept=\(outcomesKept)")
+        // A worker that waits for room says so, and would wait for ever.
+        let ended = try await shell.ended()
+        let summary = try Summary(ended)
+        #expect(try accepted() == 830)
+        #expect(try text("df").split(separator: "\n").last?.split(separator: " ").dropFirst(3).first == "0")
+        #expect(
+            ended.status == 0 && summary["jobs"] == 830 && summary["failed"] + summary["dead"] == 0,
+            "\(ended.errors.suffix(2000))")
+    }
+
     @Test("Before a stopped worker: jobs that are smaller than what answers them are all worked off")
     func small() async throws {
         try write(jobs: 2_000, gated: false, padding: 0)

@@ -59,7 +59,7 @@ package struct ChosenLog: Sendable {
         for text in log.notices { notice(text) }
         return ChosenLog(
             log: log, indexDirectory: settings.indexDirectory, isShared: false,
-            hasRoomForStore: { root in log.keepsRoom || !FileSystem.isOneDisk(root, path) },
+            hasRoomForStore: { root in !FileSystem.isOneDisk(root, path) || log.keepsRoom },
             makeConsumer: { _ in EmbeddedLogConsumer(log) })
     }
 }
