@@ -97,7 +97,10 @@ let package = Package(
         room("Telemetry", needs: ["JSONText"]),
         room("CommandLine", needs: ["JSONText"]),
         room(
-            "Settings", needs: ["Access", "VariantSpec", "Canonical", "CommandLine", "KafkaSetup", "Posix", "CYAML"]),
+            "Settings",
+            needs: [
+                "Access", "VariantSpec", "Canonical", "ImageModel", "CommandLine", "KafkaSetup", "Posix", "CYAML",
+            ]),
         room(
             "WorkerRuntime",
             needs: [

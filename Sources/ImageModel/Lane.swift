@@ -1,6 +1,6 @@
 /// The topic that a job came by: fast work is somebody waiting, slow work is nobody yet.
 ///
-/// What lanes differ in stands here: a new one is a case, a place and a rank.
+/// What lanes differ in stands here: a new one is a case, a place, a rank and a target.
 package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
     case fast, slow
 
@@ -22,6 +22,17 @@ package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
         case .slow: false
         }
     }
+
+    /// The age within which a job should be begun where `lanes.*.target` says nothing else.
+    package var target: Duration {
+        switch self {
+        case .fast: .seconds(5)
+        case .slow: .seconds(600)
+        }
+    }
+
+    /// `Fast`: for headings, and for names that end with it.
+    package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 
     /// Less is more urgent.
     package static func < (a: Self, b: Self) -> Bool { a.ordinal < b.ordinal }

@@ -154,7 +154,7 @@ extension Record {
         let text = try text(of: EventHeader.lane)
         guard let lane = Lane(rawValue: text) else {
             throw .header(
-                place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is neither fast nor slow")
+                place: placeText, name: EventHeader.lane, reason: "\"\(text.prefix(40))\" is no lane: \(Lane.names)")
         }
         return lane
     }

@@ -1,4 +1,5 @@
-internal import JSONText
+package import ImageModel
+package import JSONText
 
 /// What one worker tells of a host, what somebody wants of it, or where a slot of its ceiling stands: a row of `origins`,
 /// which keeps the newest of each.
@@ -20,8 +21,8 @@ package struct OriginRow: Sendable, Hashable {
     package var at: Int64
     package var limit = 0
     package var inFlight = 0
-    package var waitingFast = 0
-    package var waitingSlow = 0
+    /// Jobs that wait for it.
+    package var waiting = ByLane.none
     /// What holds back those that wait.
     package var heldBy: HostHold?
     /// Since the worker began: fetches of sources that were known, those of them that found nothing new, and jobs that were
@@ -67,12 +68,10 @@ package struct OriginRow: Sendable, Hashable {
         return Dictionary(
             uniqueKeysWithValues: owners.map { owner in
                 let own = owners.count == 1 ? Array(newest.values) : rows.filter { owner.hasPrefix("\($0.by)@") }
-                let held = own.filter { $0.heldBy != nil && $0.waiting > 0 }
-                return (owner, held.sorted { ($1.waiting, $0.host) < ($0.waiting, $1.host) })
+                let held = own.filter { $0.heldBy != nil && $0.waiting.sum > 0 }
+                return (owner, held.sorted { ($1.waiting.sum, $0.host) < ($0.waiting.sum, $1.host) })
             })
     }
-
-    fileprivate var waiting: Int { waitingFast + waitingSlow }
 
     package var isOperators: Bool { by == Self.operatorName }
 
@@ -88,8 +87,7 @@ package struct OriginRow: Sendable, Hashable {
         json.field("at", at)
         json.field("limit", limit)
         json.field("inFlight", inFlight)
-        json.field("waitingFast", waitingFast)
-        json.field("waitingSlow", waitingSlow)
+        json.waiting { waiting[$0] }
         if let heldBy { json.field("heldBy", heldBy.rawValue) }
         if checks > 0 { json.field("checks", checks) }
         if matches > 0 { json.field("matches", matches) }
@@ -125,8 +123,6 @@ package struct OriginRow: Sendable, Hashable {
                 case "at": row.at = try reader.time()
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
-                case "waitingFast": row.waitingFast = Int(try reader.integer(in: counts))
-                case "waitingSlow": row.waitingSlow = Int(try reader.integer(in: counts))
                 // Of a later version it may be another word.
                 case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
@@ -134,10 +130,31 @@ package struct OriginRow: Sendable, Hashable {
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
                 case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
                 case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
-                default: try reader.skip()
+                default:
+                    let name = key.text
+                    if let lane = Lane.allCases.first(where: { $0.waitingField == name }) {
+                        row.waiting[lane] = Int(try reader.integer(in: counts))
+                    } else {
+                        try reader.skip()
+                    }
                 }
             }
             return row
+        }
+    }
+}
+
+extension Lane {
+    /// How many of its jobs wait for a host: `waitingFast`.
+    fileprivate var waitingField: String { "waiting" + title }
+}
+
+extension JSONWriter {
+    /// A field for each lane; null where nobody knows.
+    package mutating func waiting(_ count: (Lane) -> Int?) {
+        for lane in Lane.allCases {
+            key(named: lane.waitingField)
+            if let count = count(lane) { integer(count) } else { null() }
         }
     }
 }
@@ -153,8 +170,7 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var isTold = false
     package private(set) var limit = 0
     package private(set) var inFlight = 0
-    package private(set) var waitingFast = 0
-    package private(set) var waitingSlow = 0
+    package private(set) var waiting = ByLane.none
     /// What holds most of them back.
     package private(set) var heldBy: HostHold?
     private var (checks, matches) = (0, 0)
@@ -182,9 +198,8 @@ package struct OriginSummary: Sendable, Hashable {
                 isTold = isTold || row.slot == nil
                 limit += row.limit
                 inFlight += row.inFlight
-                waitingFast += row.waitingFast
-                waitingSlow += row.waitingSlow
-                if let held = row.heldBy, row.waiting > mostHeld { (heldBy, mostHeld) = (held, row.waiting) }
+                waiting = waiting + row.waiting
+                if let held = row.heldBy, row.waiting.sum > mostHeld { (heldBy, mostHeld) = (held, row.waiting.sum) }
             }
             if !row.isOperators {
                 checks += row.checks

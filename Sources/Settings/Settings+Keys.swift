@@ -1,11 +1,12 @@
 internal import Access
 internal import Canonical
+internal import ImageModel
 internal import Posix
 internal import VariantSpec
 
 extension Settings {
     /// The one table of keys: it feeds the reader, the environment, `--set`, the reference page and the test of `config/*`.
-    package static let keys: [SettingKey] = placeKeys + kafkaKeys + workKeys + originKeys
+    package static let keys: [SettingKey] = placeKeys + kafkaKeys + jobKeys + laneKeys + workKeys + originKeys
 
     private static let placeKeys: [SettingKey] = [
         SettingKey(
@@ -31,7 +32,7 @@ extension Settings {
 
     private static let hosts = "names, *.example.com (every name below it) and address ranges"
 
-    private static let workKeys: [SettingKey] = [
+    private static let jobKeys: [SettingKey] = [
         SettingKey(
             "jobs.keys", \.jobs.keys, .jobKeys,
             "Keys that jobs are signed with. With them mezzotint publish signs, and workers take signed jobs alone: others are dead letters. Of several each is taken, so that one can follow another. A secret has 16 bytes at least, on one line."
@@ -39,23 +40,27 @@ extension Settings {
         SettingKey(
             "jobs.sign", \.jobs.sign, .text,
             "The id of the key that mezzotint publish signs with. Empty: the first of jobs.keys."),
+    ]
 
-        SettingKey(
-            "lanes.fast.target", \.lanes.fast.target, .duration(.milliseconds(100) ... .seconds(7 * 86_400)),
-            "The age within which a fast job should be begun. Nothing is done differently for it: lagwatch calls a lane late whose oldest job is older, and alerts go by it."
-        ),
-        SettingKey(
-            "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
-            "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."
-        ),
-        SettingKey(
-            "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
-            "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."
-        ),
-        SettingKey(
-            "lanes.slow.target", \.lanes.slow.target, .duration(.milliseconds(100) ... .seconds(7 * 86_400)),
-            "The same of slow jobs."),
+    private static let laneKeys: [SettingKey] =
+        Lane.allCases.map { lane in
+            SettingKey(
+                "lanes.\(lane.rawValue).target", \.lanes.targets[lane],
+                .duration(.milliseconds(100) ... .seconds(7 * 86_400)),
+                "The age within which a \(lane.rawValue) job should be begun. Nothing is done differently for it: lagwatch calls a lane late whose oldest job is older, and alerts go by it."
+            )
+        } + [
+            SettingKey(
+                "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
+                "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."
+            ),
+            SettingKey(
+                "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),
+                "A slow job that has waited this long is fetched and rendered even while fast ones wait, one such job after the other."
+            ),
+        ]
 
+    private static let workKeys: [SettingKey] = [
         SettingKey(
             "fetch.allow", \.fetch.allow, .list(of: "address ranges such as 10.0.0.0/8", { AddressRange($0) }),
             "Ranges that the address guard lets through although it would refuse them: loopback, private and other special ones, and this machine's own addresses."

@@ -1,5 +1,6 @@
 package import Access
 package import Canonical
+package import ImageModel
 package import KafkaSetup
 package import Posix
 package import VariantSpec
@@ -53,16 +54,12 @@ package struct Settings: Sendable, Equatable {
 
     /// How the slow lane shares with the fast one.
     package struct Lanes: Sendable, Equatable {
-        package var fast = Fast()
+        package var targets = ByLane(\.target)
         package var slow = Slow()
-        package struct Fast: Sendable, Equatable {
-            package var target = Duration.seconds(5)
-        }
         package struct Slow: Sendable, Equatable {
             /// 0: half of the render processes, at least one.
             package var concurrency = 0
             package var maxWait = Duration.seconds(60)
-            package var target = Duration.seconds(600)
         }
     }
 

@@ -43,7 +43,7 @@ extension Findings {
 
     var saturated: Diagnosis? {
         guard isLate else { return nil }
-        let late = report.lanes.filter { $0.isLate(at: now) }.map { Words.title($0.lane.rawValue) }
+        let late = report.lanes.filter { $0.isLate(at: now) }.map(\.lane.title)
         return Diagnosis(
             .saturated,
             "\(late.joined(separator: " and ")) \(late.count > 1 ? "have" : "has") more to do than is done.",

@@ -4,7 +4,7 @@ extension Findings {
     /// `Fast is late: the oldest waits 4 min 12 s (target 5 s), growing by 31/s.`
     var lanes: String {
         report.lanes.map { lane in
-            let name = Words.title(lane.lane.rawValue)
+            let name = lane.lane.title
             let unknown = lane.lag.unknown > 0 ? " (\(Words.counted(lane.lag.unknown, "partition")) left out)" : ""
             guard let records = lane.lag.records else { return "\(name) is not known\(unknown)." }
             let retried = lane.retriedText(at: now)

@@ -1,3 +1,4 @@
+internal import ImageModel
 internal import Records
 
 /// What workers tell of hosts, folded from `origins`: the newest row of each worker and host.
@@ -14,7 +15,7 @@ struct HostTable: Sendable {
         for row in new {
             let key = Key(host: row.host, by: row.by)
             // A worker that asks a host as usual, and has nothing for it, has nothing to say of it.
-            let isIdle = row.inFlight + row.waitingFast + row.waitingSlow == 0
+            let isIdle = row.inFlight + row.waiting.sum == 0
             if row.state == .open, isIdle, !row.isOperators {
                 rows[key] = nil
             } else if rows[key] != nil || rows.count < Self.limit {

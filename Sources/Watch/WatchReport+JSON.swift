@@ -124,8 +124,7 @@ extension JSONWriter {
         optional("until", time: host.until)
         optional("limit", host.isTold ? host.limit : nil)
         optional("inFlight", host.isTold ? host.inFlight : nil)
-        optional("waitingFast", host.isTold ? host.waitingFast : nil)
-        optional("waitingSlow", host.isTold ? host.waitingSlow : nil)
+        waiting { host.isTold ? host.waiting[$0] : nil }
     }
 
     fileprivate mutating func write(_ failure: WatchReport.FailureReport) {

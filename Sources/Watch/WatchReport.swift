@@ -144,7 +144,7 @@ extension WatchReport {
         let retries = state.lag(of: Topic.retries)
         lanes = Lane.allCases.map { lane in
             LaneReport(
-                lane: lane, lag: state.lag(of: lane, at: now), target: Int64(state.targets[lane]?.milliseconds ?? 0),
+                lane: lane, lag: state.lag(of: lane, at: now), target: Int64(state.targets[lane].milliseconds),
                 rates: state.lanes[lane.ordinal].rates, minutes: state.lanes[lane.ordinal].minutes,
                 retried: RetriedJobs(of: lane, waits, in: retries, sampled))
         }

@@ -8,7 +8,7 @@ internal import Records
 /// What nobody has told is nil.
 package struct WatchState: Sendable {
     package let partitionCount: Int
-    package let targets: [Lane: Duration]
+    package let targets: ByLane<Duration>
     /// Whether several workers can own partitions at once.
     package let isShared: Bool
     var places: [PlaceWatch]
@@ -42,7 +42,7 @@ package struct WatchState: Sendable {
     private static let sampleLimit = 100
     static let workerLimit = 1_000
 
-    package init(partitions count: Int, targets: [Lane: Duration], isShared: Bool) {
+    package init(partitions count: Int, targets: ByLane<Duration>, isShared: Bool) {
         (partitionCount, self.targets, self.isShared) = (count, targets, isShared)
         places = Array(repeating: PlaceWatch(), count: Topic.worked.count * count)
         partitions = Array(repeating: PartitionWatch(), count: count)

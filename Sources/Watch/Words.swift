@@ -42,8 +42,6 @@ package enum Words {
         count < 10 << 20 ? "\(Words.count(count >> 10)) KiB" : "\(Words.count(count >> 20)) MiB"
     }
 
-    static func title(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
-
     /// What somebody else wrote, on one line, in at most so many bytes and an ellipsis: one character may have any number.
     package static func cut(_ text: String, _ limit: Int = 240) -> String {
         // Text that is escaped grows, and a scalar has four bytes at most.

@@ -11,7 +11,7 @@ package struct LaneLines {
     /// Milliseconds.
     private static let interval: Int64 = 60_000
 
-    private let targets: [Lane: Duration]
+    private let targets: ByLane<Duration>
     private var next: Int64
     private var ends: [Place: Int64] = [:]
     private var came: [Lane: Int64] = [:]
@@ -26,7 +26,7 @@ package struct LaneLines {
         let partition: PartitionID
     }
 
-    package init(targets: [Lane: Duration], at now: Int64) { (self.targets, next) = (targets, now + Self.interval) }
+    package init(targets: ByLane<Duration>, at now: Int64) { (self.targets, next) = (targets, now + Self.interval) }
 
     package func isDue(at now: Int64) -> Bool { now >= next }
 
@@ -50,7 +50,8 @@ package struct LaneLines {
     /// of each second.
     package mutating func changes(_ lanes: [Lane: LaneStatus], at now: Int64) -> [Line] {
         Lane.allCases.compactMap { lane in
-            guard let status = lanes[lane], let target = targets[lane].map({ $0 / .seconds(1) }) else { return nil }
+            guard let status = lanes[lane] else { return nil }
+            let target = targets[lane] / .seconds(1)
             let age = Self.age(of: status, at: now) ?? 0
             let fields: Logger.Metadata = ["lane": .string(lane.rawValue), "oldestSeconds": .double(age)]
             let name = "The \(lane.rawValue) lane is"
@@ -78,7 +79,7 @@ package struct LaneLines {
             + "for a render: \(status.renders); jobs that are tried again: \(status.retries))"
     }
 
-    /// Of both lanes: only its record says which is a job's.
+    /// Of all lanes: only its record says which is a job's.
     private func retries(_ counters: Counters) -> [Line] {
         let putOff = counters.retries - last.retries
         guard retrying > 0 || putOff > 0 else { return [] }
@@ -101,7 +102,7 @@ package struct LaneLines {
             let came = came[lane] ?? 0
             guard came > 0 || done > 0 || failed > 0 || status.unfinished > 0 else { return nil }
             let age = Self.age(of: status, at: now)
-            let isLate = age.map { $0 > (targets[lane] ?? .zero) / .seconds(1) } ?? false
+            let isLate = age.map { $0 > targets[lane] / .seconds(1) } ?? false
             var text = "\(lane.rawValue)\(isLate ? " is late" : ""): "
             text += age.map { "the oldest job is \(Figure.text($0, digits: 1)) s old" } ?? "nothing new is unfinished"
             text += "; \(came) came, \(done) were done, \(failed) failed in the last minute"

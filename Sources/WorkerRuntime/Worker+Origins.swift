@@ -147,20 +147,22 @@ extension Worker {
     }
 
     func rowsToTell() -> [OriginRow] {
-        var waiting: [OriginHost: [Lane: Int]] = [:]
+        var waiting: [OriginHost: ByLane<Int>] = [:]
         for owned in partitions.values {
-            for (host, lanes) in owned.state.jobsAway { waiting[host, default: [:]].merge(lanes, uniquingKeysWith: +) }
+            for (host, lanes) in owned.state.jobsAway {
+                for (lane, count) in lanes { waiting[host, default: .none][lane] += count }
+            }
         }
         let away = Set(waiting.keys)
         var wanting: [OriginHost: PartitionID] = [:]
         for (flight, seat) in scheduler.seats where seat.waits == .fetch {
-            waiting[seat.host, default: [:]][seat.lane, default: 0] += 1
+            waiting[seat.host, default: .none][seat.lane] += 1
             wanting[seat.host] = min(wanting[seat.host] ?? flight.partition, flight.partition)
         }
         board.told = board.told.filter { scheduler.origins[$0.key] != nil }
         var rows: [(row: OriginRow, toldAt: Int64)] = []
         for (host, origin) in scheduler.origins {
-            var row = row(of: host, origin, waiting[host] ?? [:], isAway: away.contains(host))
+            var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
             if origin.slots == 0, !origin.isClosed(at: monotonic) { row.partition = wanting[host] }
             guard var told = board.told[host] else {
                 rows.append((row, .min))
@@ -177,7 +179,7 @@ extension Worker {
     }
 
     private func row(
-        of host: OriginHost, _ origin: OriginState, _ waiting: [Lane: Int], isAway: Bool
+        of host: OriginHost, _ origin: OriginState, _ waiting: ByLane<Int>, isAway: Bool
     ) -> OriginRow {
         var row = OriginRow(host: host.description, by: configuration.owner, at: now)
         let trouble: OriginState.Trouble?
@@ -191,9 +193,10 @@ extension Worker {
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
         (row.limit, row.inFlight) = (origin.share, origin.inUse.all)
-        (row.waitingFast, row.waitingSlow) = (waiting[.fast] ?? 0, waiting[.slow] ?? 0)
-        if row.waitingFast + row.waitingSlow > 0 {
-            row.heldBy = origin.holding(isSlow: row.waitingFast == 0, at: monotonic) ?? (isAway ? .readAhead : nil)
+        row.waiting = waiting
+        if waiting.sum > 0 {
+            let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }
+            row.heldBy = origin.holding(isSlow: isSlow, at: monotonic) ?? (isAway ? .readAhead : nil)
         }
         if let counts = counters.hosts[host] {
             (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)

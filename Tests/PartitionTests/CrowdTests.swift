@@ -13,7 +13,8 @@ import VariantSpec
 struct CrowdTests {
     private struct Flood: ~Copyable {
         var state: PartitionState
-        /// In the order taken up.
+        var permits = PermitScheduler(PermitRules(fetch: 2, render: 1))
+        /// In the order in which they are fetched.
         var flights: [FlightID] = []
         var rendered: [VariantSpec] = []
 
@@ -25,17 +26,20 @@ struct CrowdTests {
 
         /// What goes to a tier is acknowledged at once.
         mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) {
-            var effects: [PartitionEffect] = []
-            state.reduce(event, at: now, into: &effects)
-            for effect in effects {
-                switch effect {
-                case .lookUp(let pending): feed(.found(pending, SourceSnapshot()), at: now)
-                case .permit(.request(.fetch, let id, _, _, _)): flights.append(id)
-                case .work(.answer(let record, .retry)): feed(.acknowledged([RecordPlace(record)]), at: now)
-                case .work(.render(_, let task)): rendered += task.batch?.orders.map(\.spec) ?? []
+            var work: [PartitionWork] = []
+            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            for piece in work {
+                switch piece {
+                case .fetch(let id, _): flights.append(id)
+                case .answer(let record, .retry): feed(.acknowledged([RecordPlace(record)]), at: now)
+                case .render(_, let task): rendered += task.batch?.orders.map(\.spec) ?? []
                 default: break
                 }
             }
+        }
+
+        mutating func grant(at now: Int64 = 0) {
+            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight), at: now) }
         }
 
         mutating func publish(_ number: Int) {
@@ -55,7 +59,7 @@ struct CrowdTests {
         var flood = Flood()
         for number in 0..<40_000 {
             flood.publish(number)
-            if number == 1 { for id in flood.flights { flood.feed(.granted(.fetch, id)) } }
+            if number == 1 { flood.grant() }
             if number % 1_000 == 999 { flood.feed(.tick) }
         }
         return flood
@@ -69,7 +73,7 @@ struct CrowdTests {
         let inMemory = flood.state.hostJobs.values.reduce(0, +)
         #expect(held == 0 && span == 40_000 && inMemory <= 64)
         let note = FailureNote(code: "x", message: "", verdict: .deadLetter)
-        for id in flood.flights.prefix(2) { flood.feed(.failed(id, note)) }
+        for id in flood.flights { flood.feed(.failed(id, note)) }
         flood.feed(.acknowledged((0..<2).map { RecordPlace(.jobsFast, $0) }))
         let (next, left) = (flood.state.committable(.jobsFast), flood.state.reading(.jobsFast).span)
         #expect(next ?? 0 > 16_000 && left < TopicProgress.finishedLimit)
@@ -85,7 +89,7 @@ struct CrowdTests {
         let next = flood.state.committable(.jobsFast)
         #expect(next ?? 0 > 16_000)
         flood.feed(.fetched(flood.flights[0], FetchedPicture([1])), at: 5_000)
-        flood.feed(.granted(.render, flood.flights[0]), at: 5_000)
+        flood.grant(at: 5_000)
         #expect(flood.rendered == [VariantSpec(width: 64, height: 64, format: .webp)])
     }
 }

@@ -1,3 +1,4 @@
+import ImageModel
 import Records
 import Testing
 
@@ -9,7 +10,7 @@ struct OriginRowTests {
         _ by: String, _ state: OriginRow.State, age: Int64 = 1_000, until: Int64? = nil, waiting: Int = 0
     ) -> OriginRow {
         var row = OriginRow(host: "https://a.example", by: by, at: Self.now - age)
-        (row.state, row.code, row.limit, row.inFlight, row.waitingSlow) = (state, "x", 3, 1, waiting)
+        (row.state, row.code, row.limit, row.inFlight, row.waiting[.slow]) = (state, "x", 3, 1, waiting)
         row.since = Self.now - 5_000
         row.until = until.map { Self.now + $0 }
         return row
@@ -28,6 +29,7 @@ struct OriginRowTests {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
             (row.partition, row.heldBy) = (PartitionID(5), .rate)
+            row.waiting = ByLane { 7 + $0.ordinal }
             #expect(read(row.newRecord()) == row)
         }
         let slot = OriginRow(host: "https://a.example", slot: 3, at: PartitionID(7), at: Self.now)
@@ -57,7 +59,7 @@ struct OriginRowTests {
     func held() {
         func row(_ by: String, _ host: String, _ heldBy: HostHold?, _ waiting: Int, age: Int64 = 0) -> OriginRow {
             var row = OriginRow(host: host, by: by, at: Self.now - age)
-            (row.heldBy, row.waitingFast) = (heldBy, waiting)
+            (row.heldBy, row.waiting[.fast]) = (heldBy, waiting)
             return row
         }
         let rows = [
@@ -66,7 +68,7 @@ struct OriginRowTests {
         ]
         let two = OriginRow.held(rows, owners: ["one@10.0.0.1", "two@10.0.0.2"]).mapValues { $0.map(\.host) }
         #expect(two == ["one@10.0.0.1": ["b", "a"], "two@10.0.0.2": ["a"]])
-        let lone = OriginRow.held(rows, owners: ["pid 7"]).mapValues { $0.map { "\($0.host) \($0.waitingFast)" } }
+        let lone = OriginRow.held(rows, owners: ["pid 7"]).mapValues { $0.map { "\($0.host) \($0.waiting[.fast])" } }
         #expect(lone == ["pid 7": ["b 7", "a 1"]] && OriginRow.held(rows, owners: []).isEmpty)
     }
 
@@ -91,9 +93,9 @@ struct OriginRowTests {
         var gone = row("one", .blocked, age: 60_000, until: 9, waiting: 73)
         gone.heldBy = .breaker
         let both = try summary([gone, row("two", .blocked, until: 9, waiting: 38)])
-        #expect(both.isTold && both.waitingSlow == 38 && both.limit == 3 && both.heldBy == nil)
+        #expect(both.isTold && both.waiting[.slow] == 38 && both.limit == 3 && both.heldBy == nil)
         let alone = try summary([gone, row("operator", .blocked, until: 9)])
-        #expect(!alone.isTold && alone.waitingSlow == 0 && alone.state == .blocked)
+        #expect(!alone.isTold && alone.waiting == .none && alone.state == .blocked)
     }
 
     @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")

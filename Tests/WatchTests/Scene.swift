@@ -26,7 +26,8 @@ struct Scene {
 
     init(partitions count: Int = 4, isShared: Bool = true, owner: String? = "w1@10.0.0.1") {
         self.count = count
-        state = WatchState(partitions: count, targets: [.fast: .seconds(5), .slow: .seconds(3600)], isShared: isShared)
+        state = WatchState(
+            partitions: count, targets: ByLane { $0 == .fast ? .seconds(5) : .seconds(3600) }, isShared: isShared)
         let noughts = Dictionary(
             uniqueKeysWithValues: Topic.worked.map { ($0, Array(repeating: Int64(0), count: count)) })
         (ends, committed) = (noughts, noughts)

@@ -14,12 +14,13 @@ struct LaneLinesTests {
         PartitionOffsets(topic: topic, partition: PartitionID(partition), bounds: 0..<end, committed: nil)
     }
 
+    private static let targets = ByLane<Duration> { $0 == .fast ? .seconds(5) : .seconds(3600) }
     private static let busy = LaneStatus(oldest: start, unfinished: 12, retries: 2, fetches: 3, renders: 7)
     private static let idle = LaneStatus(oldest: nil, unfinished: 0, retries: 0, fetches: 0, renders: 0)
 
     @Test("It says how old the oldest job is, what came and went in the minute, and what the others wait for")
     func line() {
-        var lines = LaneLines(targets: [.fast: .seconds(5), .slow: .seconds(3600)], at: Self.start)
+        var lines = LaneLines(targets: Self.targets, at: Self.start)
         let owned: Set = [PartitionID(0)]
         lines.count([Self.offsets(100)], owned: owned)
         lines.count([Self.offsets(130), Self.offsets(999, .jobsFast, 7)], owned: owned)
@@ -36,7 +37,7 @@ struct LaneLinesTests {
 
     @Test("Jobs that stand in retry topics are told, though nothing of their lane's own topic is unfinished")
     func retries() {
-        var lines = LaneLines(targets: [:], at: Self.start)
+        var lines = LaneLines(targets: Self.targets, at: Self.start)
         let owned: Set = [PartitionID(0)]
         lines.count([Self.offsets(0)], owned: owned)
         lines.count([Self.offsets(60), Self.offsets(87, .retry1m), Self.offsets(9, .retry1m, 7)], owned: owned)
@@ -53,7 +54,7 @@ struct LaneLinesTests {
 
     @Test("One line says that a lane is late, and one that it is in time again, however long it is either")
     func changes() {
-        var lines = LaneLines(targets: [.fast: .seconds(5), .slow: .seconds(3600)], at: Self.start)
+        var lines = LaneLines(targets: Self.targets, at: Self.start)
         func told(_ status: LaneStatus, after seconds: Int64) -> [String] {
             lines.changes([.fast: status, .slow: status], at: Self.start + seconds * 1000).map(\.text)
         }
@@ -69,7 +70,7 @@ struct LaneLinesTests {
 
     @Test("A lane that has nothing to do says nothing, and a partition that comes brings no jobs that came")
     func quiet() {
-        var lines = LaneLines(targets: [:], at: Self.start)
+        var lines = LaneLines(targets: Self.targets, at: Self.start)
         lines.count([Self.offsets(500)], owned: [])
         lines.count([Self.offsets(500)], owned: [PartitionID(0)])
         #expect(lines.lines([.fast: Self.idle, .slow: Self.idle], Counters(), at: Self.start + 60_000).isEmpty)

@@ -102,7 +102,7 @@ struct Campaign {
     private func publish(_ input: Input, _ number: Int) async throws {
         var random = SeededRandom(seed: seed &+ UInt64(number) << 8 &+ UInt64(input.rawValue))
         let id = "\(input)-\(number)"
-        let lane = random.pick([Lane.fast, .slow])
+        let lane = random.pick(Lane.allCases)
         switch input {
         case .files:
             let variant = random.pick([

@@ -44,8 +44,7 @@ actor Observer {
 
     private static func state(_ settings: Settings, partitions: Int) -> WatchState {
         WatchState(
-            partitions: partitions, targets: [.fast: settings.lanes.fast.target, .slow: settings.lanes.slow.target],
-            isShared: settings.kafkaConfiguration != nil)
+            partitions: partitions, targets: settings.lanes.targets, isShared: settings.kafkaConfiguration != nil)
     }
 
     /// Of `origins`, whose rows all stand in one partition.

@@ -1,4 +1,5 @@
 import CommandLine
+import ImageModel
 import JSONText
 import Ports
 import Posix
@@ -56,8 +57,7 @@ enum LagCommand {
                 json.field("host", row.host)
                 json.field("heldBy", row.heldBy?.rawValue)
                 json.field("limit", row.limit)
-                json.field("waitingFast", row.waitingFast)
-                json.field("waitingSlow", row.waitingSlow)
+                json.waiting { row.waiting[$0] }
                 json.endObject()
             }
             json.endArray()
@@ -85,10 +85,11 @@ enum LagCommand {
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
         Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind))
         guard !hosts.isEmpty else { return }
-        let held = hosts.map {
-            [$0.host, $0.heldBy?.rawValue ?? "", "\($0.limit)", "\($0.waitingFast)", "\($0.waitingSlow)"]
+        let held = hosts.map { host in
+            [host.host, host.heldBy?.rawValue ?? "", "\(host.limit)"] + Lane.allCases.map { "\(host.waiting[$0])" }
         }
-        Console.write("\n" + TextTable.text(["HOST", "HELD BY", "LIMIT", "FAST", "SLOW"], held))
+        Console.write(
+            "\n" + TextTable.text(["HOST", "HELD BY", "LIMIT"] + Lane.allCases.map { $0.title.uppercased() }, held))
     }
 
     private static func age(_ seconds: Double) -> String {

@@ -1,5 +1,6 @@
 import Canonical
 import CommandLine
+import ImageModel
 import JSONText
 import LogChoice
 import Ports
@@ -107,8 +108,7 @@ enum OriginsCommand {
                 time("until", host.until, &json)
                 json.field("limit", host.limit)
                 json.field("inFlight", host.inFlight)
-                json.field("waitingFast", host.waitingFast)
-                json.field("waitingSlow", host.waitingSlow)
+                json.waiting { host.waiting[$0] }
                 json.key("matchRate")
                 if let rate = host.matchRate { json.number(rate) } else { json.null() }
                 json.field("staleAnswers", host.staleAnswers)
@@ -121,16 +121,16 @@ enum OriginsCommand {
                 host.host, host.state.rawValue,
                 host.since.map { Output.age(of: $0, at: now) } ?? "-",
                 host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", told(host.limit),
-                told(host.inFlight), told(host.waitingFast), told(host.waitingSlow),
+                told(host.inFlight),
+            ] + Lane.allCases.map { told(host.waiting[$0]) } + [
                 host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
             ]
         }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
         Console.write(
             TextTable.text(
-                [
-                    "HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT", "FAST", "SLOW", "SAME", "STALE",
-                ], rows))
+                ["HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT"]
+                    + Lane.allCases.map { $0.title.uppercased() } + ["SAME", "STALE"], rows))
     }
 
     private static func time(_ name: StaticString, _ time: Int64?, _ json: inout JSONWriter) {

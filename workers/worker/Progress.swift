@@ -12,9 +12,9 @@ struct Progress {
     private let log: any Log
     private let logger: Logger
     private let line: ProgressLine
-    private let targets: [Lane: Duration]
+    private let targets: ByLane<Duration>
 
-    init(_ worker: Worker, log: any Log, targets: [Lane: Duration], logger: Logger) {
+    init(_ worker: Worker, log: any Log, targets: ByLane<Duration>, logger: Logger) {
         (self.worker, self.log, self.targets, self.logger) = (worker, log, targets, logger)
         line = ProgressLine(to: logger)
     }

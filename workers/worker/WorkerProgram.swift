@@ -112,8 +112,7 @@ struct WorkerProgram {
             }
             group.addTask {
                 await Progress(
-                    worker, log: composition.log,
-                    targets: [.fast: settings.lanes.fast.target, .slow: settings.lanes.slow.target], logger: logger
+                    worker, log: composition.log, targets: settings.lanes.targets, logger: logger
                 ).show()
                 return CancellationError()
             }

@@ -38,7 +38,7 @@ extension HTML {
         raw("<h2>Lanes</h2><div class=lanes>")
         for lane in report.lanes {
             raw("<section><h3>")
-            put(Words.title(lane.lane.rawValue))
+            put(lane.lane.title)
             raw("</h3>")
             chart(lane, at: report.at, marks: report.marks)
             note("Its oldest new job over the last hour, \(lane.atMost); the dashed line is the target.")
@@ -117,15 +117,15 @@ extension HTML {
         }
         guard !troubled.isEmpty else { return }
         let shown = troubled.sorted {
-            ($0.state == .blocked ? 1 : 0, $0.waiting, $1.host) > ($1.state == .blocked ? 1 : 0, $1.waiting, $0.host)
+            ($0.state == .blocked ? 1 : 0, $0.waiting.sum, $1.host)
+                > ($1.state == .blocked ? 1 : 0, $1.waiting.sum, $0.host)
         }
         raw("<h3>Hosts that workers spare</h3>")
         table(
             "Hosts that workers spare",
             [
                 ("Host", .word), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
-                ("Fast", .number), ("Slow", .number),
-            ]
+            ] + Lane.allCases.map { ($0.title, .number) }
         ) { html in
             for host in shown.prefix(Self.rows) {
                 html.raw("<tr>")
@@ -134,12 +134,13 @@ extension HTML {
                 html.cell(host.until.map(Words.clock) ?? "")
                 html.cell(Words.cut(host.code ?? "", 60))
                 html.cell(host.isTold ? "\(host.inFlight) of \(host.limit)" : "unknown", .number)
-                html.cell(host.isTold ? Words.count(host.waitingFast) : "unknown", .number)
-                html.cell(host.isTold ? Words.count(host.waitingSlow) : "unknown", .number)
+                for lane in Lane.allCases {
+                    html.cell(host.isTold ? Words.count(host.waiting[lane]) : "unknown", .number)
+                }
                 html.raw("</tr>")
             }
         }
-        rest(shown.count, shown.dropFirst(Self.rows).reduce(0) { $0 + $1.waiting }, "jobs")
+        rest(shown.count, shown.dropFirst(Self.rows).reduce(0) { $0 + $1.waiting.sum }, "jobs")
     }
 
     fileprivate mutating func failures(_ report: WatchReport) {
@@ -192,10 +193,8 @@ extension HTML {
         table(
             "Partitions",
             [
-                ("Partition", .number), ("State", .word), ("Owner", .word), ("Epoch", .number), ("Fast", .number),
-                ("Slow", .number),
-                ("Retry", .number), ("Held by", .word),
-            ]
+                ("Partition", .number), ("State", .word), ("Owner", .word), ("Epoch", .number),
+            ] + Lane.allCases.map { ($0.title, .number) } + [("Retry", .number), ("Held by", .word)]
         ) { html in
             for partition in shown.prefix(Self.rows) {
                 html.raw("<tr>")
@@ -285,10 +284,6 @@ extension HTML {
         put(Words.cut(failure.url, 120))
         if failure.source != nil { raw("</a>") }
     }
-}
-
-extension OriginSummary {
-    fileprivate var waiting: Int { waitingFast + waitingSlow }
 }
 
 extension WatchReport.PartitionReport.State {
