@@ -150,7 +150,9 @@ extension SourceSnapshot {
     /// Of this version, what shows all that is wanted and is nearest in size: enough pixels before too few.
     func nearest(to spec: VariantSpec, of source: SourceRow) -> VariantRow? {
         func ratio(_ row: VariantRow) -> Double? {
-            guard row.version == source.version, row.spec.extras == spec.extras || !row.spec.extras.isBurnedIn,
+            let (stored, wanted) = (row.spec.extras, spec.extras)
+            // What is to lie over a picture, or be hidden in it, is not left out; nor shown where nobody asked for it.
+            guard row.version == source.version, stored == wanted || !(stored.isBurnedIn || wanted.isBurnedIn),
                 row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
                 DonorRule.keepsFrames(row, for: spec)
             else { return nil }

@@ -101,6 +101,31 @@ extension CachingTests {
         #expect(end.variants.last?.spec == wanted && end.variants.last?.row?.spec == PartitionStateTests.large)
     }
 
+    /// `200x200-wmlogo.png` was once answered by `200x200.png`: a picture without its mark.
+    @Test(
+        "What is burned into a picture stands in for the same alone",
+        arguments: [
+            ("200x200-wmlogo.png", "200x200.png", false), ("200x200.png", "200x200-wmlogo.png", false),
+            ("200x200-wmlogo.png", "400x400-wmlogo.png", true), ("200x200-wmlogo.png", "400x400-wmother.png", false),
+            ("200x200-blur5.png", "200x200.png", false), ("200x200-blur5.png", "200x200-blur9.png", false),
+            ("200x200-bgff0000.png", "200x200.png", false), ("200x200-trim.png", "200x200.png", false),
+            ("200x200-profile.png", "200x200.png", false), ("200x200.png", "400x400.png", true),
+            ("200x200-upto9000.webp", "400x400.png", true),
+        ])
+    func burnedIn(_ wanted: String, _ stored: String, answers: Bool) throws {
+        let (wanted, kept) = (try VariantSpec(wanted), try VariantSpec(stored))
+        var driver = PartitionStateTests.Driver()
+        let first = driver.pending("first", source, [kept])
+        let id = try #require(rules.flight(driver.feed(.arrived(first))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, picture([1], [("cache-control", "max-age=60")])))
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id))))
+        driver = PartitionStateTests.Driver()
+        driver.stored = SourceSnapshot(source: task.fetched?.row, variants: rules.rows(task))
+        let effects = try failing(job(&driver, "j", [wanted], .degraded), &driver, at: 61_000)
+        #expect(outcome(effects)?.outcome.kind == (answers ? .degraded : nil))
+    }
+
     @Test("A debt is recorded once for a source, costs no attempts, and is paid when the origin is back")
     func debt() throws {
         var driver = PartitionStateTests.Driver()
