@@ -79,15 +79,16 @@ extension PartitionState {
         because cause: FailureNote = FailureNote(RetryCause.deferred)
     ) {
         let pending = pending.told(deaths: suspects.deaths(of: pending.place))
+        let rest = pending.due - now.wall
+        // Of jobs of ours the wait is spread, and is not to end with a tier's.
+        let limit = pending.job.isOwn ? rest : timeLeft(of: pending, at: now.wall)
         effects.append(
             .work(
                 .answer(
                     pending.record,
                     .retry(
                         pending,
-                        DelayTier(
-                            within: pending.due - now.wall, pending.lane(at: now.wall, rules.retry),
-                            atMost: timeLeft(of: pending, at: now.wall)), cause))))
+                        DelayTier(within: rest, pending.lane(at: now.wall, rules.retry), atMost: limit), cause))))
     }
 }
 

@@ -1,4 +1,5 @@
 import Canonical
+import Digest
 import Failures
 import ImageModel
 import Partition
@@ -210,7 +211,7 @@ extension CachingTests {
         let (answer, debt) = try #require(outcome(effects))
         #expect(answer.kind == .unchanged && answer.failure == nil && rules.flight(effects) == nil)
         let refresh = try #require(debt)
-        #expect((70_000...90_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isOwed)
+        #expect((130_000...190_000).contains(refresh.notBefore) && refresh.job.isOwn && !refresh.job.isOwed)
         let second = try #require(outcome(driver.feed(.arrived(driver.pending("2", source, specs)), at: 70_001)))
         #expect(second.outcome.kind == .unchanged && second.debt == nil)
         let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
@@ -218,6 +219,50 @@ extension CachingTests {
         #expect(rules.flight(driver.feed(.arrived(asking), at: 71_000)) != nil)
         let late = driver.pending("3", SourceKey(source.digest), specs)
         #expect(outcome(driver.feed(.arrived(late), at: 91_000)) == nil)
+    }
+
+    /// All were once asked within a moment: a tier is as long for each of them.
+    @Test("What was answered in a burst is asked for again through a minute, after its tier", arguments: [false, true])
+    func spread(isDown: Bool) throws {
+        var driver = PartitionStateTests.Driver(shortWaits: 8)
+        driver.stored = try stored([("cache-control", "max-age=60, stale-while-revalidate=600")])
+        /// Records of tiers, and when they are read.
+        var records: [(pending: PendingJob, at: Int64)] = []
+        func append(_ pending: PendingJob, _ tier: DelayTier, at now: Int64) {
+            let template = driver.pending("r", source, [], lane: .slow, topic: tier.topic)
+            let job = PendingJob(job: pending.job, record: template.record, notBefore: pending.notBefore)
+            records.append((job, now + tier.wait))
+        }
+        let start: Int64 = isDown ? 700_000 : 70_000
+        for number in 0..<40 {
+            let key = SourceKey(SHA256.digest(of: [UInt8(number)]))
+            let asking = driver.pending("\(number)", key, [PartitionStateTests.small])
+            let effects =
+                isDown
+                ? try failing(asking, &driver, at: start) : driver.feed(.arrived(asking), at: start)
+            let debt = try #require(outcome(effects)?.debt)
+            let owed = PendingJob(job: debt.job, record: asking.record, notBefore: debt.notBefore)
+            append(owed, DelayTier(within: debt.notBefore - start, debt.job.lane), at: start)
+        }
+        var (begun, appends): ([Int64], Int) = ([], 0)
+        for now in stride(from: start, to: start + 300_000, by: 1_000) {
+            let due = records.filter { $0.at <= now }
+            records.removeAll { $0.at <= now }
+            for event in due.map({ PartitionEvent.arrived($0.pending) }) + [.tick] {
+                let effects = driver.feed(event, at: now)
+                for case .permit(.request) in effects { begun.append(now - start) }
+                for case .retry(let later, let tier, _) in rules.settled(effects) {
+                    appends += 1
+                    append(later, tier, at: now)
+                }
+            }
+        }
+        #expect(begun.count == 40 && records.isEmpty)
+        #expect(begun.allSatisfy { (60_000...131_000).contains($0) })
+        let most = Dictionary(grouping: begun) { $0 / 10_000 }.values.map(\.count).max() ?? 40
+        #expect(most <= 15, "\(begun)")
+        // Four at most beside its first, of ten seconds each; and what found no room in memory, one more.
+        #expect(appends <= 40 * 6)
     }
 
     @Test("A job that wants what is stored alone takes what is stale, where it lets that answer")
