@@ -8,6 +8,9 @@ package struct CachePolicy: Sendable, Hashable {
     /// An HTTP date, as it came.
     package private(set) var lastModified: String?
     package var selection: Selection?
+    /// It was chosen by other headers than are sent now: of its validators an entity tag alone tells whether the answer to
+    /// these would be the same, and until then nothing may use it (RFC 9111, 4.1). Of a request: no row has it.
+    package var isOfOtherHeaders = false
     /// Where the validators came from, if a redirect led there: they say nothing of another URL.
     package var location: String?
 
@@ -44,6 +47,8 @@ package struct CachePolicy: Sendable, Hashable {
     package func updated(by fields: AnswerFields, sent: [(name: String, value: String)], now: Int64) -> CachePolicy {
         let newer = CachePolicy(fields, sent: sent, now: now)
         var updated = self
+        updated.isOfOtherHeaders = false
+        updated.selection = selection?.chosen(by: sent)
         if !fields.values("cache-control").isEmpty { updated.control = newer.control }
         if newer.expires != nil { updated.expires = newer.expires }
         if !fields.values("vary").isEmpty { updated.selection = newer.selection }
@@ -55,7 +60,8 @@ package struct CachePolicy: Sendable, Hashable {
 
     /// The headers that ask whether it still holds; none where its origin gave nothing to ask by.
     package var conditions: [(name: String, value: String)] {
-        [("If-None-Match", etag), ("If-Modified-Since", lastModified)].compactMap { name, value in
+        [("If-None-Match", etag), ("If-Modified-Since", isOfOtherHeaders ? nil : lastModified)].compactMap {
+            name, value in
             value.map { (name: name, value: $0) }
         }
     }
@@ -67,7 +73,9 @@ package struct CachePolicy: Sendable, Hashable {
     }
 
     /// Whether its body may be used again without asking, while it is fresh.
-    package var isReusable: Bool { !control.noStore && !control.noCache && !(selection?.isUnknown ?? false) }
+    package var isReusable: Bool {
+        !control.noStore && !control.noCache && !isOfOtherHeaders && !(selection?.isUnknown ?? false)
+    }
     /// Whether it may be used where it is not fresh and its origin cannot be asked.
     package var allowsStale: Bool { isReusable && !control.mustRevalidate }
 

@@ -25,6 +25,11 @@ package struct Selection: Sendable, Hashable {
         !isUnknown && word == Self.word(names, sent)
     }
 
+    /// The same for what was confirmed to a request with these headers.
+    func chosen(by sent: [(name: String, value: String)]) -> Selection {
+        isUnknown ? self : Selection(names: names, word: Self.word(names, sent))
+    }
+
     /// FNV-1a. Lines of a header are one list, and blanks beside its commas mean nothing.
     private static func word(_ names: [String], _ sent: [(name: String, value: String)]) -> UInt64 {
         var word: UInt64 = 0xcbf2_9ce4_8422_2325

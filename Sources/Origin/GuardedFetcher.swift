@@ -46,7 +46,8 @@ package final class GuardedFetcher: Fetcher {
             deadlines.whole -= response.elapsed
             deadlines.waits? -= response.waited
             switch response.head.status {
-            case 200: return .source(try source(intake, head(response, of: url, deadlines, hop == 0 ? nil : url), request))
+            case 200:
+                return .source(try source(intake, head(response, of: url, deadlines, hop == 0 ? nil : url), request))
             case 304 where !conditions.isEmpty:
                 let head = head(response, of: url, deadlines, known?.location)
                 if known?.isConfirmed(by: head.fields) == true { return .notModified(head) }
@@ -91,11 +92,11 @@ package final class GuardedFetcher: Fetcher {
         into intake: BodyIntake,
         for request: FetchRequest, hop: Int
     ) async throws(FetchFailure) -> HTTPResponse {
-        var get = HTTPRequest(url, userAgent: configuration.userAgent) { [rules, own] address in
+        var get = HTTPRequest(url, userAgent: configuration.sent.userAgent) { [rules, own] address in
             address.map { rules.accepts($0, for: host, isOwn: own.contains) } ?? false
         }
         get.deadlines = deadlines
-        get.headers = (headers(for: url) + conditions).map { "\($0.name): \($0.value)" }
+        get.headers = (configuration.sent.own(for: url) + conditions).map { "\($0.name): \($0.value)" }
         do {
             return try await client.execute(get, into: intake)
         } catch {
@@ -103,23 +104,12 @@ package final class GuardedFetcher: Fetcher {
         }
     }
 
-    /// Beside `User-Agent` and `Accept-Encoding: identity`, which the client sends. A group's take the place of ours.
-    private func headers(for url: String) -> [(name: String, value: String)] {
-        var own: [(name: String, value: String)] = []
-        if !configuration.headers.isEmpty {
-            let origin = OriginHost(of: url)
-            own = configuration.headers.first { $0.group.has(origin.name) }?.headers ?? []
-        }
-        return own.contains { $0.name.lowercased() == "accept" } ? own : [("Accept", "*/*")] + own
-    }
-
     private func head(
         _ response: HTTPResponse, of url: String, _ left: HTTPDeadlines, _ location: String?
     ) -> AnswerHead {
         var head = AnswerHead()
         head.fields = AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
-        head.sent =
-            [("User-Agent", configuration.userAgent), ("Accept-Encoding", "identity")] + headers(for: url)
+        head.sent = configuration.sent.all(for: url)
         head.elapsed = Int64((configuration.deadlines.whole - left.whole).milliseconds)
         head.location = location
         return head

@@ -1,6 +1,6 @@
 package import Access
-package import Canonical
 package import HTTP
+package import Ports
 
 /// How sources are fetched.
 package struct OriginConfiguration: Sendable {
@@ -12,9 +12,7 @@ package struct OriginConfiguration: Sendable {
     package var redirects = 5
     package var deadlines = HTTPDeadlines()
     package var connectionsPerHost = 16
-    package var userAgent = "mezzotint/0.1"
-    /// Hosts that are asked with headers of their own. A redirect's target is asked with its own.
-    package var headers: [(group: OriginGroup, headers: [(name: String, value: String)])] = []
+    package var sent = SentHeaders()
 
     package init() {}
 }

@@ -30,10 +30,11 @@ package enum DelayTier: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is for urgent lanes.
-    package init(within wait: Int64, _ lane: Lane) {
-        let least = lane.isUrgent ? Self.tenSeconds : .minute
-        self = Self.allCases.last { $0.wait <= max(wait, least.wait) } ?? least
+    /// The longest that is not above a wait; the lane's shortest where all are. The shortest of all is for urgent lanes, and
+    /// for what must not wait longer than `limit`.
+    package init(within wait: Int64, _ lane: Lane, atMost limit: Int64 = .max) {
+        let least = lane.isUrgent || limit < Self.minute.wait ? Self.tenSeconds : .minute
+        self = Self.allCases.last { $0.wait <= max(min(wait, limit), least.wait) } ?? least
     }
 
     /// Waits below this are kept in memory where there is room, milliseconds.

@@ -1,6 +1,7 @@
 internal import Canonical
 package import HTTPCache
 package import Planning
+package import Ports
 package import VariantSpec
 
 /// What a partition's decisions depend on.
@@ -35,6 +36,9 @@ package struct PartitionRules: Sendable {
     /// Jobs that one host holds in memory, for each partition: more go to a tier, so that those behind them are read.
     package var hostShare = Int.max
     package var origins = OriginRules.unbounded
+    /// What origins are asked with: what was stored of other headers' answers is asked for again, where their `Vary` names
+    /// one that changed. nil: always the same.
+    package var sent: SentHeaders?
     /// Of `auto`, once its format is chosen.
     package var qualities: DefaultQualities
 

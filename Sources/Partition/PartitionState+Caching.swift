@@ -9,6 +9,19 @@ package import VariantSpec
 
 /// What HTTP caching adds to a flight: it asks whether what is stored still holds, and what it does with a yes.
 extension PartitionState {
+    /// What is stored, as a request may use it that is sent now: where `Vary` says that its answer was for other headers, it
+    /// is fresh no longer, and stands in for nothing. All that a job's flight knows goes through here.
+    func usable(_ snapshot: SourceSnapshot, _ url: SourceURL) -> SourceSnapshot {
+        guard let sent = rules.sent, let policy = snapshot.source?.policy, let selection = policy.selection,
+            !selection.isUnknown, !selection.fits(sent.all(for: policy.location ?? url.fetched))
+        else { return snapshot }
+        var snapshot = snapshot
+        snapshot.source?.policy.isOfOtherHeaders = true
+        snapshot.source?.expires = 0
+        for place in snapshot.variants.indices { snapshot.variants[place].expires = 0 }
+        return snapshot
+    }
+
     /// What the origin is asked to confirm: only where a yes is enough, since it brings no body.
     func known(of flight: Flight, _ now: Moment) -> CachePolicy? {
         guard flight.fetched == nil, flight.left == nil, let source = flight.snapshot.source,

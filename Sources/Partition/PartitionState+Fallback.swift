@@ -58,8 +58,7 @@ extension PartitionState {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
         effects.append(.work(.stoodIn(rules.origins.groups.origin(of: pending.job.url.fetched))))
-        let wait = rules.retry.delay(heldFor: DelayTier.minute.wait, jitter: jitter())
-        owe(pending, outcome, Job.owedPrefix, after: wait, failure, now, &effects)
+        owe(pending, outcome, Job.owedPrefix, failure, now, &effects)
     }
 
     /// The job is answered with what its origin lets stand in while it is asked for again.
@@ -75,16 +74,14 @@ extension PartitionState {
         guard plan.isUnchanged else { return false }
         let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
         let outcome = pending.outcome(.unchanged, variants: variants, at: now.wall)
-        // Sources that expire together are not asked for together.
-        let wait = Int64(jitter() * Double(min(until - now.wall, DelayTier.minute.wait)))
-        owe(pending, outcome, Job.refreshPrefix, after: wait, FailureNote(RetryCause.deferred), now, &effects)
+        owe(pending, outcome, Job.refreshPrefix, FailureNote(RetryCause.deferred), now, &effects)
         return true
     }
 
     /// Once for each variant of a source: many jobs may be answered by it. An owner that does not know what another one owes
     /// owes it again; whichever is done first leaves nothing to do for the other, and both tell of it by one id.
     private mutating func owe(
-        _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, after wait: Int64, _ cause: FailureNote,
+        _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, _ cause: FailureNote,
         _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         var job = pending.job
@@ -106,6 +103,9 @@ extension PartitionState {
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
         owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, specs: specs)
+        // What was answered together is not asked for together: after the tier, which is as long for all of it, comes as much
+        // again by chance.
+        let wait = DelayTier.minute.wait + Int64(jitter() * Double(DelayTier.minute.wait))
         let debt = Debt(job: job, notBefore: now.wall + wait, cause: cause, after: pending.record)
         effects.append(.work(.answer(pending.record, .owing(outcome, debt))))
     }
@@ -150,7 +150,9 @@ extension SourceSnapshot {
     /// Of this version, what shows all that is wanted and is nearest in size: enough pixels before too few.
     func nearest(to spec: VariantSpec, of source: SourceRow) -> VariantRow? {
         func ratio(_ row: VariantRow) -> Double? {
-            guard row.version == source.version, row.spec.extras == spec.extras || !row.spec.extras.isBurnedIn,
+            let (stored, wanted) = (row.spec.extras, spec.extras)
+            // What is to lie over a picture, or be hidden in it, is not left out; nor shown where nobody asked for it.
+            guard row.version == source.version, stored == wanted || !(stored.isBurnedIn || wanted.isBurnedIn),
                 row.spec.format == spec.format || [.jpeg, .png].contains(row.spec.format),
                 DonorRule.keepsFrames(row, for: spec)
             else { return nil }

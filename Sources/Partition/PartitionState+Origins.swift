@@ -36,11 +36,34 @@ extension PartitionState {
                 let variants = flight.outcomes(of: pending, failing: end)
                 effects.setAside(pending, variants: variants, end, attempts: pending.attempts, at: now)
             } else {
-                let failing = pending.failingSince ?? now.wall
-                passOn(pending, failingSince: failing, for: hold.wait, cause, now, &effects)
+                passOn(held: pending, for: hold.wait, cause, now, &effects)
             }
         }
         for pending in flight.late { effects.append(.lookUp(pending)) }
+    }
+
+    /// No tier is as short as what some jobs have left: these wait in memory, where there is room.
+    private mutating func passOn(
+        held pending: PendingJob, for wait: Int64, _ cause: FailureNote, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        let failing = pending.failingSince ?? now.wall
+        let later = pending.putOff(
+            until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failing)
+        let left = timeLeft(of: later, at: now.wall)
+        if left < DelayTier.shortest {
+            // A host that was away for no time yet is not looked at with each tick.
+            let until = now.wall + min(max(wait, 1_000), left)
+            if keep(later.putOff(until: until, attempts: later.attempts, heldSince: later.heldSince), now) { return }
+        }
+        passOn(later, failingSince: failing, for: wait, cause, now, &effects)
+    }
+
+    /// Until the job is given up, or its own time is over.
+    func timeLeft(of pending: PendingJob, at now: Int64) -> Int64 {
+        let isGivenUp = pending.failingSince != nil && !pending.job.isOwn
+        let patience = isGivenUp ? (pending.job.giveUp ?? rules.retry.giveUp) - pending.failing(at: now) : .max
+        return min(patience, pending.job.expires.map { $0 > now ? $0 - now : 0 } ?? .max)
     }
 
     /// Whether its host has been at fault for too long. Nobody waits for jobs of our own, so nobody gives them up.
@@ -57,7 +80,8 @@ extension PartitionState {
     ) {
         let later = pending.putOff(
             until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failingSince)
-        let tier = DelayTier(within: wait, later.lane(at: now.wall, rules.retry))
+        let tier = DelayTier(
+            within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
         countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, 1)
         effects.append(
             .work(.answer(pending.record, .retry(later.told(deaths: suspects.deaths(of: pending.place)), tier, cause))))

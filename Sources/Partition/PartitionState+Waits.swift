@@ -32,12 +32,18 @@ extension PartitionState {
         _ pending: PendingJob, _ cause: FailureNote, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         effects.append(.work(.putOff(pending, cause)))
+        if !keep(pending, now) { goOn(pending, now, &effects, because: cause) }
+    }
+
+    /// It waits in memory, if that is for a short time and there is room.
+    mutating func keep(_ pending: PendingJob, _ now: Moment) -> Bool {
         // A record of a log that was replaced does not come again.
         guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
             tried.count < rules.shortWaits || tried[pending.place] != nil
-        else { return goOn(pending, now, &effects, because: cause) }
+        else { return false }
         tried[pending.place] = pending
         waits.add(pending, at: now)
+        return true
     }
 
     /// The machine's fault, not the job's: it costs no attempt.
@@ -73,13 +79,16 @@ extension PartitionState {
         because cause: FailureNote = FailureNote(RetryCause.deferred)
     ) {
         let pending = pending.told(deaths: suspects.deaths(of: pending.place))
+        let rest = pending.due - now.wall
+        // Of jobs of ours the wait is spread, and is not to end with a tier's.
+        let limit = pending.job.isOwn ? rest : timeLeft(of: pending, at: now.wall)
         effects.append(
             .work(
                 .answer(
                     pending.record,
                     .retry(
                         pending,
-                        DelayTier(within: pending.due - now.wall, pending.lane(at: now.wall, rules.retry)), cause))))
+                        DelayTier(within: rest, pending.lane(at: now.wall, rules.retry), atMost: limit), cause))))
     }
 }
 

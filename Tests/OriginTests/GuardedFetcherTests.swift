@@ -64,7 +64,7 @@ struct GuardedFetcherTests {
                     "HTTP/1.1 302 Found\r\nLocation: http://localhost:\(end.port)/\r\nContent-Length: 0\r\n\r\n")
             })
         var configuration = OriginConfiguration.loopback
-        configuration.headers = [
+        configuration.sent.groups = [
             (
                 try OriginGroup(name: "cdn", hosts: ["127.0.0.1"], hasHeaders: true),
                 [("Authorization", "Bearer hush"), ("X-A", "b")]

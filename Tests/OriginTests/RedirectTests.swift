@@ -109,13 +109,14 @@ struct RedirectTests {
         #expect(inside.connectionCount == 0)
     }
 
-    @Test("A circle ends at the limit")
-    func circle() async throws {
-        origin.serve("/start", .redirect("/start"))
-        await #expect(throws: FetchFailure.redirects(url: SourceURL(origin.url("/start")), limit: 5)) {
-            try await fetch(origin.url("/start"))
-        }
-        #expect(origin.requestCount == 6)
+    @Test("A circle ends at the limit, through one host or two", arguments: [false, true])
+    func circle(isOfTwo: Bool) async throws {
+        let other = try LocalOrigin()
+        let start = origin.url("/start")
+        origin.serve("/start", .redirect(isOfTwo ? "http://localhost:\(other.port)/back" : "/start"))
+        other.serve("/back", .redirect(start))
+        await #expect(throws: FetchFailure.redirects(url: SourceURL(start), limit: 5)) { try await fetch(start) }
+        #expect(origin.requestCount == (isOfTwo ? 3 : 6) && other.requestCount == (isOfTwo ? 3 : 0))
     }
 
     @Test("All hops share one deadline")

@@ -75,6 +75,57 @@ extension CachingTests {
         #expect(goesOn == !kind.isDead)
     }
 
+    /// A host asked for an hour of quiet: jobs with less time than a tier waits once ended by the tier.
+    @Test(
+        "A job whose time is over before its host is asked again ends then, and not with a tier",
+        arguments: [
+            (Lane.fast, 3_000, nil, 256, nil), (.fast, nil, 3_000, 256, nil), (.slow, 3_000, nil, 256, nil),
+            (.slow, nil, 9_999, 256, nil), (.fast, 3_000, nil, 0, .tenSeconds), (.slow, 3_000, nil, 0, .tenSeconds),
+            (.slow, 30_000, nil, 256, .tenSeconds), (.slow, 90_000, nil, 256, .minute),
+            (.slow, nil, 59_000, 256, .tenSeconds), (.fast, 700_000, 650_000, 256, .tenMinutes),
+            (.slow, nil, nil, 256, .hour),
+        ] as [(Lane, Int64?, Int64?, Int, DelayTier?)])
+    func timeIsOver(_ lane: Lane, giveUp: Int64?, expires: Int64?, shortWaits: Int, tier: DelayTier?) throws {
+        var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0), shortWaits: shortWaits)
+        let template = driver.pending("j", source, [PartitionStateTests.small], lane: lane, expires: expires)
+        var own = template.job
+        own.giveUp = giveUp
+        let pending = PendingJob(job: own, record: template.record)
+        let hour = PermitScheduler.Hold(host: Self.hold.host, wait: DelayTier.hour.wait, code: "fetch.server-error")
+        let id = try #require(rules.flight(driver.feed(.arrived(pending), at: 0)))
+        let effects = driver.feed(.held(id, hour), at: 0)
+        if let tier {
+            guard case .retry(let later, let found, _)? = rules.settled(effects).first else {
+                Issue.record("\(effects)")
+                return
+            }
+            #expect(found == tier && later.attempts == 0 && later.notBefore == 0)
+            return
+        }
+        let end = try #require(giveUp ?? expires)
+        #expect(rules.settled(effects).isEmpty && rules.putOff(effects).isEmpty)
+        let early = driver.feed(.tick, at: end - 1)
+        #expect(rules.flight(early) == nil && rules.settled(early).isEmpty)
+        let due = driver.feed(.tick, at: end)
+        guard expires == nil else { return #expect(rules.kinds(due) == [.expired]) }
+        // It has one more chance: its host may be asked now.
+        let again = try #require(rules.flight(due))
+        #expect(rules.kinds(driver.feed(.held(again, hour), at: end)) == [.dead])
+    }
+
+    @Test("The last try of a job whose origin fails is when its time is over", arguments: [Lane.fast, .slow])
+    func lastTry(lane: Lane) throws {
+        var driver = PartitionStateTests.Driver(retry: RetryPolicy(attempts: 0, base: 60_000, cap: 600_000))
+        let template = driver.pending("j", source, [PartitionStateTests.small], lane: lane)
+        var own = template.job
+        own.giveUp = 5_000
+        let effects = try failing(PendingJob(job: own, record: template.record), &driver, at: 0)
+        #expect(rules.putOff(effects).map(\.pending.notBefore) == [5_000] && rules.settled(effects).isEmpty)
+        let id = try #require(rules.flight(driver.feed(.tick, at: 5_000)))
+        _ = driver.feed(.granted(.fetch, id), at: 5_000)
+        #expect(rules.kinds(driver.feed(.failed(id, Self.down), at: 5_000)) == [.dead])
+    }
+
     @Test("What is owed ends with its own time, and is owed again after that")
     func overdue() throws {
         var driver = PartitionStateTests.Driver()

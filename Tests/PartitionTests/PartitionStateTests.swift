@@ -25,11 +25,13 @@ struct PartitionStateTests {
 
         init(
             retry: RetryPolicy = RetryPolicy(attempts: 3, base: 100, cap: 1_000), holdLimit: Int64 = 30_000,
-            shortWaits: Int = 256, limits: OriginRules.GroupLimits = OriginRules.GroupLimits()
+            shortWaits: Int = 256, limits: OriginRules.GroupLimits = OriginRules.GroupLimits(),
+            sent: SentHeaders? = nil
         ) {
             var rules = PartitionRules(
                 reuse: ReuseRules(), retry: retry, holdLimit: holdLimit, shortWaits: shortWaits)
             rules.origins.limits["http://o"] = limits
+            rules.sent = sent
             state = PartitionState(PartitionID(0), rules: rules, seed: 1)
         }
 

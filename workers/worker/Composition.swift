@@ -127,6 +127,7 @@ extension Settings {
             reuse: ReuseRules(
                 isEnabled: reuse.enabled, lossBudget: reuse.lossBudget, allowsStale: reuse.allowStale),
             retry: policy, maxAge: Int64(store.maxAge.milliseconds), qualities: canonicalRules.defaultQualities)
+        rules.sent = sentHeaders
         rules.freshness.floor = Int64(origins.freshness.floor.milliseconds)
         rules.freshness.ceiling = Int64(origins.freshness.ceiling.milliseconds)
         rules.freshness.ifError = Int64(origins.staleIfError.milliseconds)
@@ -166,10 +167,16 @@ extension Settings {
         origin.deadlines.whole = fetch.deadlines.whole
         origin.deadlines.flowFloor = fetch.slowest
         origin.connectionsPerHost = fetch.connectionsPerHost
-        origin.userAgent = fetch.userAgent
-        for (group, own) in zip(originGroups, origins.groups) where group.hasHeaders {
-            origin.headers.append((group, own.headers.compactMap(\.revealed)))
-        }
+        origin.sent = sentHeaders
         return origin
+    }
+
+    private var sentHeaders: SentHeaders {
+        var sent = SentHeaders()
+        sent.userAgent = fetch.userAgent
+        for (group, own) in zip(originGroups, origins.groups) where group.hasHeaders {
+            sent.groups.append((group, own.headers.compactMap(\.revealed)))
+        }
+        return sent
     }
 }
