@@ -133,9 +133,11 @@ extension Worker {
             }
             return
         }
-        guard row.by != configuration.owner else { return }
+        // What is there before the first reading was told by a worker of the same name, which ended.
+        let isOwn = row.by == configuration.owner
+        guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
-        if !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
+        if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
         if row.state == .open, row.isOperators {
             scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
             if row.at <= now { tell(host) }
