@@ -65,6 +65,17 @@ struct RetryTests {
         #expect(place.origin.requestCount == 2)
     }
 
+    @Test("A retry that waits in memory for longer than the worker's patience does not keep it")
+    func impatient() async throws {
+        let place = try Workplace("retry.base=5s", "retry.cap=5s")
+        place.origin.serve("/a.png", .status(500))
+        try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .fast)])
+        let ended = try await place.worker([], patience: "0s").ended()
+        let summary = try Summary(ended)
+        #expect(ended.status == 0 && summary["jobs"] == 0 && summary["waiting"] == 1, "\(ended.errors)")
+        #expect(place.origin.requestCount == 1)
+    }
+
     @Test("A job whose time is over is answered as expired, without a fetch")
     func expired() async throws {
         let place = try Workplace()
