@@ -20,7 +20,7 @@ struct RetryTests {
         place.origin.serve("/a.png", .status(503), .status(503), picture)
         try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .slow)])
         let summary = try await place.work()
-        #expect(summary["jobs"] == 1 && summary["stored"] == 1 && summary["fetches"] == 3)
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1 && summary["fetches"] == 1 && summary["requests"] == 3)
         let outcome = try #require(try await place.outcomes().first)
         #expect(outcome.kind == .stored && outcome.attempts == 2 && outcome.lane == .slow && outcome.job == "job-0")
     }
