@@ -178,6 +178,15 @@ extension Worker {
         return rows.prefix(OriginBoard.rows).map(\.row)
     }
 
+    /// A worker that ends leaves what it knows of hosts, and asks none of them any more.
+    func lastRowsToTell() -> [OriginRow] {
+        scheduler.origins.map { host, origin in
+            var row = row(of: host, origin, [:], isAway: false)
+            (row.limit, row.inFlight) = (0, 0)
+            return row
+        }
+    }
+
     private func row(
         of host: OriginHost, _ origin: OriginState, _ waiting: [Lane: Int], isAway: Bool
     ) -> OriginRow {

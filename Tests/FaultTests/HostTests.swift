@@ -221,6 +221,9 @@ extension HostTests {
         }
         worker.signal(SIGTERM)
         #expect(try await worker.ended().status == 0)
+        // Of one that ended nothing is left to be added to what others ask.
+        let last = try await place.records(.origins).compactMap { OriginRow($0) }.last
+        #expect(last?.by != OriginRow.operatorName && last?.limit == 0)
         #expect(try place.run("origins", "block").status == 2)
         #expect(try place.run("origins", "block", host, "--for", "soon").status == 2)
     }
