@@ -51,6 +51,10 @@ package actor EmbeddedLogConsumer: LogConsumer {
         }
     }
 
+    package nonisolated func position(_ topic: Topic, _ partition: PartitionID) -> Int64? {
+        assumeIsolated { $0.positions[TablePlace(topic: topic, partition: partition)] }
+    }
+
     package nonisolated func rewind(
         _ topic: Topic, _ partition: PartitionID, to offset: Int64
     ) throws(LogFailure) {

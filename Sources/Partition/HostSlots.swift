@@ -13,7 +13,8 @@ package import Records
 /// slot. Where a worker has none of a host, because its range is short or the ceiling small, it says for which partition it
 /// wants one (`OriginRow.partition`), and the slot's owner passes that: it stops using it, and writes where it stands now,
 /// as owner of the partition where it stood. Rows of `origins` have one order for all, so the last one holds. A worker that
-/// has just got partitions uses no slot before it has read them, unless it owns all partitions.
+/// has just got partitions uses no slot before it has read them, unless it owns all partitions. Then it need not know where
+/// slots stand, but it waits for its first reading: that says, too, which hosts are to be left alone.
 ///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
 /// ceiling may be exceeded during an upgrade.
@@ -49,6 +50,8 @@ package struct HostSlots: Sendable {
     private var owned: Set<PartitionID> = []
     /// Whether it was read where slots stand since the last partition came.
     private(set) var isKnown = false
+    /// Whether the rows were ever read.
+    private var wasKnown = false
     /// Slots that are not at home.
     private var away: [Slot: Place] = [:]
     /// Slots that are to stand elsewhere, and are of no use here any more.
@@ -68,7 +71,7 @@ package struct HostSlots: Sendable {
     }
 
     /// All that was written of slots before the last partition came was heard.
-    package mutating func know() { isKnown = true }
+    package mutating func know() { (isKnown, wasKnown) = (true, true) }
 
     /// Whether there is nothing to do for want of wishes.
     var isAtHome: Bool { away.isEmpty && passing.isEmpty }
@@ -79,6 +82,7 @@ package struct HostSlots: Sendable {
     /// Fetches of the host at once that this worker may have.
     package func count(of host: OriginHost) -> Int {
         let ceiling = rules.ceiling(of: host)
+        guard wasKnown else { return 0 }
         if owned.count >= partitions || ceiling > Self.most { return ceiling }
         guard isKnown, !owned.isEmpty else { return 0 }
         return (0..<ceiling).count {

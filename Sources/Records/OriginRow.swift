@@ -62,7 +62,7 @@ package struct OriginRow: Sendable, Hashable {
     /// - Parameter owners: as the log names them: a cluster's members by what they tell of hosts by, and their address; the
     ///   one of an embedded log otherwise. What is told newest of a host is a lone owner's.
     package static func held(_ rows: [OriginRow], owners: Set<String>) -> [String: [OriginRow]] {
-        let newest = Dictionary(rows.filter { $0.slot == nil && !$0.isOperators }.map { ($0.host, $0) }) {
+        let newest = Dictionary(rows.filter(\.isWorkers).map { ($0.host, $0) }) {
             $0.at < $1.at ? $1 : $0
         }
         return Dictionary(
@@ -72,6 +72,17 @@ package struct OriginRow: Sendable, Hashable {
                 return (owner, held.sorted { ($1.waiting.sum, $0.host) < ($0.waiting.sum, $1.host) })
             })
     }
+
+    /// Who of those that tell of hosts lives, if these are the owners of partitions: of an embedded log's, whose name is
+    /// another, the newest row is.
+    fileprivate static func tellers(_ rows: [OriginRow], owners: Set<String>) -> Set<String> {
+        let rows = rows.lazy.filter(\.isWorkers)
+        let named = Set(rows.map(\.by)).filter { by in owners.contains { $0.hasPrefix("\(by)@") } }
+        guard named.isEmpty, owners.count == 1 else { return named }
+        return Set(rows.max { $0.at < $1.at }.map { [$0.by] } ?? [])
+    }
+
+    fileprivate var isWorkers: Bool { slot == nil && !isOperators }
 
     package var isOperators: Bool { by == Self.operatorName }
 
@@ -183,20 +194,27 @@ package struct OriginSummary: Sendable, Hashable {
     package static let freshness: Int64 = 30_000
 
     /// By host, in their order. Rows may come in any order.
-    package static func all(of rows: [OriginRow], at now: Int64) -> [OriginSummary] {
-        Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, at: now) }.sorted { $0.host < $1.host }
+    ///
+    /// - Parameter owners: as the log names them (`OriginRow.held`): what they told of a host that is idle since still holds.
+    ///   nil: that is not known, and who told anything lately counts.
+    package static func all(of rows: [OriginRow], owners: Set<String>? = nil, at now: Int64) -> [OriginSummary] {
+        let living = owners.map { OriginRow.tellers(rows, owners: $0) }
+        return Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, living: living, at: now) }
+            .sorted { $0.host < $1.host }
     }
 
-    private init(_ host: String, rows: [OriginRow], at now: Int64) {
+    private init(_ host: String, rows: [OriginRow], living: Set<String>?, at now: Int64) {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
         var mostHeld = 0
         // Of blocks a person's is told: workers repeat it, and each has its own reasons besides.
         for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let isFresh = row.at > now - Self.freshness
-            if isFresh, !row.isOperators {
-                isTold = isTold || row.slot == nil
+            if living?.contains(row.by) ?? isFresh, row.isWorkers {
+                isTold = true
                 limit += row.limit
+            }
+            if isFresh, living?.contains(row.by) ?? true, row.isWorkers {
                 inFlight += row.inFlight
                 waiting = waiting + row.waiting
                 if let held = row.heldBy, row.waiting.sum > mostHeld { (heldBy, mostHeld) = (held, row.waiting.sum) }

@@ -17,8 +17,10 @@ package struct Counters: Sendable, Equatable {
     package var stored = 0
     package var reused = 0
     package var unchanged = 0
-    /// Requests that were begun.
-    package var fetches = 0
+    /// Fetches that were begun, each with its redirects.
+    package var requests = 0
+    /// Bodies that came whole: pictures, and what was none.
+    package private(set) var fetches = 0
     /// What fetches found.
     package private(set) var checks: [SourceCheck: Int] = [:]
     package var notModified: Int { checks[.notModified] ?? 0 }
@@ -30,7 +32,7 @@ package struct Counters: Sendable, Equatable {
         /// Jobs that were answered by what is stored since it could not be asked.
         package var stale = 0
     }
-    package var fetchedBytes = 0
+    package private(set) var fetchedBytes = 0
     package var renders = 0
     /// Of variants and originals.
     package var storedBytes = 0
@@ -110,6 +112,8 @@ package struct Counters: Sendable, Equatable {
         renders += variants
         if isReuse { reused += variants } else { stored += variants - same }
     }
+
+    mutating func countBody(of bytes: Int) { (fetches, fetchedBytes) = (fetches + 1, fetchedBytes + bytes) }
 
     /// An origin was asked for a source.
     mutating func count(_ check: SourceCheck, of host: OriginHost) {

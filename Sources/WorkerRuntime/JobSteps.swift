@@ -26,7 +26,7 @@ extension Worker {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
             underWay += 1
-            counters.fetches += 1
+            counters.requests += 1
             noteRefusals(of: flight, owned, at: now)
             watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
@@ -67,9 +67,11 @@ extension Worker {
     private nonisolated func fetch(_ flight: FlightID, _ request: FetchRequest) async {
         let begun = monotonicNanoseconds
         let event: PartitionEvent
+        var bytes: Int?
         do {
             switch try await ports.fetcher.fetch(request) {
             case .source(let source):
+                bytes = source.bytes
                 event = .fetched(
                     flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
             case .notModified(let head): event = .notModified(flight, head)
@@ -78,7 +80,7 @@ extension Worker {
             event = .unfetched(
                 flight, (error as? any StageFailure).map { Unfetched($0) } ?? Unfetched(note(of: error), .unasked))
         }
-        await fetched(event, Step(.fetch, begin: begun, end: monotonicNanoseconds), flight, request.lane)
+        await fetched(event, Step(.fetch, begin: begun, end: monotonicNanoseconds), flight, request.lane, bytes)
     }
 
     /// 4 to 6. One decode gives all that the flight's jobs lack; it is stored, then announced.
@@ -218,9 +220,9 @@ extension Worker {
         fetches[flight] = nil
     }
 
-    private func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane) {
+    private func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?) {
         note(step, of: flight, lane)
-        if case .fetched(_, let picture) = event { counters.fetchedBytes += picture.source.bytes }
+        if let bytes { counters.countBody(of: bytes) }
         done(event)
     }
 

@@ -133,9 +133,11 @@ extension Worker {
             }
             return
         }
-        guard row.by != configuration.owner else { return }
+        // What is there before the first reading was told by a worker of the same name, which ended.
+        let isOwn = row.by == configuration.owner
+        guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
-        if !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
+        if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
         if row.state == .open, row.isOperators {
             scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
             if row.at <= now { tell(host) }
@@ -176,6 +178,15 @@ extension Worker {
         // Of more than go at once those first of which nothing was told for longest.
         if rows.count > OriginBoard.rows { rows.sort { $0.toldAt < $1.toldAt } }
         return rows.prefix(OriginBoard.rows).map(\.row)
+    }
+
+    /// A worker that ends leaves what it knows of hosts, and asks none of them any more.
+    func lastRowsToTell() -> [OriginRow] {
+        scheduler.origins.map { host, origin in
+            var row = row(of: host, origin, [:], isAway: false)
+            (row.limit, row.inFlight) = (0, 0)
+            return row
+        }
     }
 
     private func row(

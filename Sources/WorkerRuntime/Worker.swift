@@ -229,7 +229,7 @@ package actor Worker {
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }
         // The next worker reads them before it asks any host.
-        let hosts = configuration.tellsOrigins && board.next != nil ? rowsToTell().map { $0.newRecord() } : []
+        let hosts = configuration.tellsOrigins && board.next != nil ? lastRowsToTell().map { $0.newRecord() } : []
         tasks.yield { [ports] in
             // What is refused here costs the next owner work, and nothing else.
             if !hosts.isEmpty { _ = await ports.log.append(hosts) }

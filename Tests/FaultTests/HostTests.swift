@@ -62,7 +62,8 @@ struct HostTests {
     func patience() async throws {
         let place = try place()
         place.origin.serve("/0.png", .status(503, headers: [("Retry-After", "3600")], body: []), picture)
-        for number in 1..<5 { place.origin.serve("/\(number).png", picture) }
+        let paths = (1...40).map { "/\($0).png" }
+        for path in paths { place.origin.serve(path, picture) }
         let other = try LocalOrigin()
         other.serve("/a.png", picture)
         try place.publish([(place.origin.url("/0.png"), ["24x24-q80.webp"], .fast)], id: "first")
@@ -71,13 +72,15 @@ struct HostTests {
         #expect(ended.status == 0 && place.origin.requestCount == 1, "\(ended.errors)")
         let summary = try Summary(ended)
         #expect(summary["jobs"] == 0 && summary["waiting"] == 1 && summary["requests"] == 1)
-        try place.publish([(other.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "other")
-        // Another worker reads that the host is left alone.
+        let urls = paths.map { place.origin.url($0) } + [other.url("/a.png")]
+        try place.publish(urls.map { ($0, ["24x24-q80.webp"], .fast) }, id: "more")
+        // Another worker reads that the host is left alone, before it asks for anything.
         let second = try Summary(try await place.worker([], patience: "10s").ended())
-        #expect(second["jobs"] == 1 && second["waiting"] == 1 && second["requests"] == 1)
+        #expect(second["jobs"] == 1 && second["waiting"] == 41 && second["requests"] == 1)
+        #expect(place.origin.requestCount == 1)
         #expect(try place.run("origins", "unblock", place.origin.url("")).status == 0)
         let last = try await place.work()
-        #expect(last["jobs"] == 1 && last["stored"] == 1 && last["waiting"] == 0)
+        #expect(last["jobs"] == 41 && last["stored"] == 41 && last["waiting"] == 0)
         let usage = try Built.run("mezzotint-worker", ["--patience", "1s"])
         #expect(usage.status == 2)
     }
@@ -218,6 +221,9 @@ extension HostTests {
         }
         worker.signal(SIGTERM)
         #expect(try await worker.ended().status == 0)
+        // Of one that ended nothing is left to be added to what others ask.
+        let last = try await place.records(.origins).compactMap { OriginRow($0) }.last
+        #expect(last?.by != OriginRow.operatorName && last?.limit == 0)
         #expect(try place.run("origins", "block").status == 2)
         #expect(try place.run("origins", "block", host, "--for", "soon").status == 2)
     }

@@ -20,7 +20,7 @@ struct RetryTests {
         place.origin.serve("/a.png", .status(503), .status(503), picture)
         try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .slow)])
         let summary = try await place.work()
-        #expect(summary["jobs"] == 1 && summary["stored"] == 1 && summary["fetches"] == 3)
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1 && summary["fetches"] == 1 && summary["requests"] == 3)
         let outcome = try #require(try await place.outcomes().first)
         #expect(outcome.kind == .stored && outcome.attempts == 2 && outcome.lane == .slow && outcome.job == "job-0")
     }
@@ -63,6 +63,17 @@ struct RetryTests {
         let summary = try await place.work()
         #expect(summary["jobs"] == 1 && summary["stored"] == 1)
         #expect(place.origin.requestCount == 2)
+    }
+
+    @Test("A retry that waits in memory for longer than the worker's patience does not keep it")
+    func impatient() async throws {
+        let place = try Workplace("retry.base=5s", "retry.cap=5s")
+        place.origin.serve("/a.png", .status(500))
+        try place.publish([(place.origin.url("/a.png"), ["32x32-q80.webp"], .fast)])
+        let ended = try await place.worker([], patience: "0s").ended()
+        let summary = try Summary(ended)
+        #expect(ended.status == 0 && summary["jobs"] == 0 && summary["waiting"] == 1, "\(ended.errors)")
+        #expect(place.origin.requestCount == 1)
     }
 
     @Test("A job whose time is over is answered as expired, without a fetch")

@@ -33,7 +33,7 @@ struct SummaryTests {
                 "jobs", "stored", "reused", "unchanged", "failed", "expired", "cancelled", "dead", "fetches", "renders",
                 "requests", "waiting",
             ]
-            .map { first[$0] } == [4, 2, 0, 0, 1, 1, 0, 1, 2, 2, 2, 0])
+            .map { first[$0] } == [4, 2, 0, 0, 1, 1, 0, 1, 1, 2, 2, 0])
         #expect(first["fetchedBytes"] == picture.count)
         // Two renderers and a worker; neither is so small, nor so large.
         let plausible = 4 << 20...1 << 30

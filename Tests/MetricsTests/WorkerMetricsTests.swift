@@ -92,7 +92,7 @@ struct WorkerMetricsTests {
         let summary = try Summary(try await worker.ended())
         for (name, counted) in [
             ("jobs", try metrics.sum("mezzotint_jobs_total")),
-            ("fetches", try metrics.value("mezzotint_fetches_total")),
+            ("requests", try metrics.value("mezzotint_fetches_total")),
             ("fetchedBytes", try metrics.value("mezzotint_fetched_bytes_total")),
             ("renders", try metrics.value("mezzotint_renders_total")),
             ("stored", try metrics.value("mezzotint_variants_total", "result=\"stored\"")),

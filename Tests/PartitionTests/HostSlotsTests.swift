@@ -57,8 +57,15 @@ struct HostSlotsTests {
         }
     }
 
-    @Test("A worker that has just got partitions uses no slot before it has heard where they stand, unless it has all")
+    @Test(
+        "A worker that has just got partitions uses no slot before it has heard where they stand, unless it has all and has heard of hosts before"
+    )
     func unheard() {
+        var alone = HostSlots(partitions: 4, OriginRules(concurrency: 6))
+        alone.own(Self.partitions(0..<4))
+        #expect(alone.count(of: Self.host) == 0)
+        alone.know()
+        #expect(alone.count(of: Self.host) == 6)
         var slots = HostSlots(partitions: 4, OriginRules(concurrency: 6))
         slots.own(Self.partitions(0..<2))
         #expect(slots.count(of: Self.host) == 0)

@@ -98,6 +98,24 @@ struct OriginRowTests {
         #expect(!alone.isTold && alone.waiting == .none && alone.state == .blocked)
     }
 
+    @Test(
+        "A worker that lives has its limit though its host is idle; one that ended has none, though it told of it just now"
+    )
+    func living() throws {
+        func limit(_ rows: [OriginRow], _ owners: Set<String>?) throws -> Int {
+            try #require(OriginSummary.all(of: rows, owners: owners, at: Self.now).first).limit
+        }
+        let rows = [row("one", .open, age: 600_000), row("two", .open), row("operator", .open, age: 0)]
+        let limits = [
+            try limit(rows, ["one@10.0.0.1"]), try limit(rows, ["one@10.0.0.1", "three@10.0.0.1"]),
+            try limit(rows, ["one@10.0.0.1", "two@10.0.0.1"]),
+            // The one of an embedded log tells newest.
+            try limit(rows, ["pid 7"]), try limit(rows, []), try limit(rows, nil),
+            try limit([row("one", .open, age: 600_000)], ["pid 7"]),
+        ]
+        #expect(limits == [3, 3, 6, 3, 0, 3, 3])
+    }
+
     @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")
     func summary() throws {
         let cases: [([OriginRow], OriginRow.State, inFlight: Int)] = [

@@ -45,7 +45,7 @@ struct ForeignIndexTests {
         try Self.move(theirs, ours)
         let counters = try await Self.work(ours, paths)
         #expect((counters.failures["index.foreign"] ?? 0) >= 1)
-        #expect(counters.jobs == 20 && counters.unchanged == 20 && counters.fetches == 0)
+        #expect(counters.jobs == 20 && counters.unchanged == 20 && counters.requests == 0)
         // The next start finds nothing to complain of.
         let again = try await Self.work(ours, paths)
         #expect(again.failures["index.foreign"] == nil && again.unchanged == 20 && again.restoredRows == 0)
@@ -65,13 +65,13 @@ struct ForeignIndexTests {
         try bringBack()
         let older = try await Self.work(bench, paths)
         // The rows of six sources, but those of their partitions' anchors.
-        #expect(older.unchanged == 12 && older.fetches == 0 && older.failures["index.foreign"] == nil)
+        #expect(older.unchanged == 12 && older.requests == 0 && older.failures["index.foreign"] == nil)
         #expect(older.restoredRows == 12, "two rows a source, six of them new")
         // Every row is renewed.
         try await renew(bench, paths)
         try bringBack()
         let renewed = try await Self.work(bench, paths)
-        #expect(renewed.unchanged == 12 && renewed.fetches == 0 && renewed.failures["index.foreign"] == nil)
+        #expect(renewed.unchanged == 12 && renewed.requests == 0 && renewed.failures["index.foreign"] == nil)
         #expect(renewed.restoredRows == 24)
     }
 

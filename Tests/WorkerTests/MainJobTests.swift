@@ -34,7 +34,7 @@ struct MainJobTests {
         let again = try bench.log
         try await bench.publish([(bench.url("/a.png"), ["320x320-q80.webp", "64y64-q80.jpg"], .slow)], to: again)
         let second = try await bench.work(log: again)
-        #expect(second.jobs == 1 && second.unchanged == 2 && second.fetches == 0 && second.renders == 0)
+        #expect(second.jobs == 1 && second.unchanged == 2 && second.requests == 0 && second.renders == 0)
         #expect(bench.origin.requestCount == 1)
     }
 

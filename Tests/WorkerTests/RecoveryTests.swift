@@ -47,7 +47,7 @@ struct RecoveryTests {
         // The next one, and one after it that has the row alone to go by.
         for _ in 0..<2 {
             let counters = try await bench.work()
-            #expect(counters.fetches == 0 && counters.jobs == 0)
+            #expect(counters.requests == 0 && counters.jobs == 0)
         }
         let outcomes = try await bench.outcomes()
         #expect(outcomes.count == count && Set(outcomes.map(\.job)).count == count)

@@ -154,7 +154,7 @@ extension RenewalTests {
         let kinds = try await bench.outcomes().filter { !$0.job.hasPrefix("mezzotint.") }.map(\.kind)
         #expect(kinds.count == asked.before.count + 1 && kinds.last == .unchanged)
         let third = try await ask(specs)
-        #expect(third.unchanged == 3 && third.fetches == 0)
+        #expect(third.unchanged == 3 && third.requests == 0)
     }
 
     @Test("An origin that fails: what is stored answers, says so, and is asked for again later")

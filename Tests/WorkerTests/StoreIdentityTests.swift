@@ -49,11 +49,11 @@ struct WorkerStoreTests {
             try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: URL(filePath: "\(root)/.identity"))
         }
         let held = try await work(watching: heldThenStopped)
-        #expect(held.jobs == 0 && held.fetches == 0)
+        #expect(held.jobs == 0 && held.requests == 0)
         try FileManager.default.removeItem(atPath: root)
         try FileManager.default.moveItem(atPath: away, toPath: root)
         let back = try await work([])
-        #expect(back.jobs == 1 && back.unchanged == 1 && back.fetches == 0)
+        #expect(back.jobs == 1 && back.unchanged == 1 && back.requests == 0)
     }
 
     /// Found by hand: the originals' identity was that of the rows, and the other store was taken for the one.

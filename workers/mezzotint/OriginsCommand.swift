@@ -87,11 +87,17 @@ enum OriginsCommand {
         try await log.latest(.origins, OriginRow.partition, keyPrefix: []).compactMap { OriginRow($0) }
     }
 
+    private static func owners(of log: any Log) async throws -> Set<String> {
+        var owners: Set<String> = []
+        for partition in log.partitions { if let owner = try await log.owner(of: partition) { owners.insert(owner) } }
+        return owners
+    }
+
     private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
         try await LogAccess.reading(arguments) { log in
             while true {
                 let now = SystemTime.wallMilliseconds
-                let hosts = OriginSummary.all(of: try await rows(of: log), at: now)
+                let hosts = OriginSummary.all(of: try await rows(of: log), owners: try? await owners(of: log), at: now)
                 show(hosts, at: now, json: arguments.flag("json"), onOneScreen: arguments.flag("watch"))
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))

@@ -137,7 +137,7 @@ final class MetricsSource: Sendable {
         case .variants:
             return [("stored", counters.stored), ("reused", counters.reused), ("unchanged", counters.unchanged)]
                 .map { Sample($0.1, $0.0) }
-        case .fetches: return [Sample(counters.fetches)]
+        case .fetches: return [Sample(counters.requests)]
         case .sourceChecks: return SourceCheck.allCases.map { Sample(counters.checks[$0] ?? 0, $0.rawValue) }
         case .originChecks:
             return counters.hosts.flatMap { host, counts in

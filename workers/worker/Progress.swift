@@ -33,7 +33,8 @@ struct Progress {
             let seconds = (ContinuousClock.now - started) / .seconds(1)
             let variants = counters.renders + counters.unchanged
             // What never came to be fetched saved nothing.
-            let saved = max(0, counters.jobs - counters.dead - counters.expired - counters.cancelled - counters.fetches)
+            let saved = max(
+                0, counters.jobs - counters.dead - counters.expired - counters.cancelled - counters.requests)
             line.update(
                 Self.text(counters.jobs, variants, saved, left, seconds),
                 [

@@ -14,7 +14,7 @@ struct Summary {
             ("unchanged", "\(counters.unchanged)"), ("failed", "\(counters.failed)"),
             ("expired", "\(counters.expired)"),
             ("cancelled", "\(counters.cancelled)"), ("dead", "\(counters.dead)"),
-            ("fetches", "\(counters.fetches - counters.notModified)"), ("requests", "\(counters.fetches)"),
+            ("fetches", "\(counters.fetches)"), ("requests", "\(counters.requests)"),
             ("notModified", "\(counters.notModified)"), ("stale", "\(counters.stale)"),
             ("degraded", "\(counters.degraded)"), ("fetchedBytes", "\(counters.fetchedBytes)"),
             ("renders", "\(counters.renders)"), ("waiting", "\(status.waiting)"),
