@@ -183,7 +183,7 @@ extension Worker {
     /// A worker that ends leaves what it knows of hosts, and asks none of them any more.
     func lastRowsToTell() -> [OriginRow] {
         scheduler.origins.map { host, origin in
-            var row = row(of: host, origin, [:], isAway: false)
+            var row = row(of: host, origin, .none, isAway: false)
             (row.limit, row.inFlight) = (0, 0)
             return row
         }
