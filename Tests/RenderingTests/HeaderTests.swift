@@ -125,7 +125,7 @@ struct HeaderTests {
         let picture = try PictureInspector().inspect(Samples.file(bytes))
         #expect(picture.facts.size == PixelSize(width: 20, height: 30))
         #expect(picture.facts.orientation == 8)
-        #expect(try Samples.chunks(Samples.kept(picture, of: bytes)) == ["IHDR", "iCCP", "gAMA", "IDAT", "IEND"])
+        #expect(Samples.chunks(Samples.kept(picture, of: bytes)) == ["IHDR", "iCCP", "gAMA", "IDAT", "IEND"])
         let hostile = Samples.png(width: 30, height: 20, before: Pixels.chunk("iCCP", bomb))
         #expect(
             try Samples.chunks(Samples.kept(PictureInspector().inspect(Samples.file(hostile)), of: hostile)) == [
