@@ -22,13 +22,12 @@ struct LogReserve: Sendable {
         return true
     }
 
-    /// Lets so much of the room go, or what there is: on a disk that others fill the rest stays the log's. True if there was
-    /// some.
+    /// Lets so much of the room go, or what there is: on a disk that others fill the rest stays the log's. True if some went.
     func giveUp(_ bytes: Int) -> Bool {
         let held = held
         guard held > 0 else { return false }
         do throws(SystemFailure) { try FileSystem.reserve(max(0, held - bytes), at: path) } catch { return false }
-        return true
+        return self.held < held
     }
 
     /// Takes `least` and `more`, of `more` as much as the disk has, or nothing where it has not even `least`; and leaves half
@@ -44,7 +43,10 @@ struct LogReserve: Sendable {
             bytes = min(bytes, max(least, (held + free - least / 2 * 3) / step * step))
             guard held < bytes else { return }
         }
-        do throws(SystemFailure) { try FileSystem.reserve(bytes, at: path) } catch { _ = giveUp(held) }
+        do throws(SystemFailure) { try FileSystem.reserve(bytes, at: path) } catch {
+            // Not all that the disk says is free is there for everyone, as where there are quotas.
+            if held < least { try? FileSystem.reserve(least, at: path) }
+        }
     }
 
     /// What is taken beside `least` comes and goes by so much.
@@ -57,5 +59,5 @@ struct LogReserve: Sendable {
     }
 
     /// Of the disk, for everyone.
-    var free: Int { FileSystem.freeBytes(of: path) ?? .max }
+    var free: Int { min(FileSystem.freeBytes(of: path) ?? .max, 1 << 60) }
 }

@@ -7,14 +7,19 @@ package struct Selection: Sendable, Hashable {
     package let names: [String]
     package let word: UInt64
 
-    package init(names: [String], word: UInt64) { (self.names, self.word) = (names, word) }
+    /// Of more names than any honest origin has it is as of `*`: each job of the source would be compared by all of them.
+    package init(names: [String], word: UInt64) {
+        (self.names, self.word) = (names.count > Self.most ? ["*"] : names, word)
+    }
+
+    private static let most = 16
 
     /// nil where the answer depends on no header.
     package init?(vary lines: [String], sent: [(name: String, value: String)]) {
         let named = Set(
             lines.flatMap { $0.lowercased().split(separator: ",") }.map(Self.trimmed).filter { !$0.isEmpty })
         guard !named.isEmpty else { return nil }
-        let names = named.contains("*") ? ["*"] : named.sorted()
+        let names = named.contains("*") || named.count > Self.most ? ["*"] : named.sorted()
         self.init(names: names, word: Self.word(names, sent))
     }
 

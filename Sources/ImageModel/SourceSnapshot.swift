@@ -12,6 +12,9 @@ package struct SourceSnapshot: Sendable, Hashable {
         init(_ source: SourceRow?, _ variants: [VariantRow]) { (self.source, self.variants) = (source, variants) }
     }
 
+    /// When rows expire that are taken for expired here, whatever the index says: no row of it has this time.
+    package static let takenForExpired: Int64 = -1
+
     package init(source: SourceRow? = nil, variants: [VariantRow] = []) { kept = Kept(source, variants) }
 
     package var source: SourceRow? {

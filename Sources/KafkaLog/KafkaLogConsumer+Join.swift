@@ -20,8 +20,8 @@ extension KafkaLogConsumer {
             var isTold = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == 0,
                 SystemTime.monotonicNanoseconds < limit,
-                // Where it cannot be asked, it is as it would be without the question.
-                let members = try? log.questions.members(), former.holdsUp(members)
+                // Where it cannot be asked, it is as it was when it last answered.
+                (try? log.questions.members()).map(former.holdsUp) ?? isTold
             {
                 if !isTold {
                     log.notice(
@@ -31,8 +31,10 @@ extension KafkaLogConsumer {
                 isTold = true
                 usleep(Self.lookMicroseconds)
             }
-            self?.mayJoin.store(true, ordering: .releasing)
-            self?.thread.wake()
+            // It may have joined meanwhile, as after a stall.
+            guard let consumer = self, consumer.decision.load(ordering: .relaxed) == 0 else { return }
+            consumer.mayJoin.store(true, ordering: .releasing)
+            consumer.thread.wake()
         }
     }
 

@@ -17,8 +17,8 @@ extension PartitionState {
         else { return snapshot }
         var snapshot = snapshot
         snapshot.source?.policy.isOfOtherHeaders = true
-        snapshot.source?.expires = 0
-        for place in snapshot.variants.indices { snapshot.variants[place].expires = 0 }
+        snapshot.source?.expires = SourceSnapshot.takenForExpired
+        for place in snapshot.variants.indices { snapshot.variants[place].expires = SourceSnapshot.takenForExpired }
         return snapshot
     }
 

@@ -118,14 +118,13 @@ extension PartitionState {
         case .retry where !isOver:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
             let heldSince = isEndless ? pending.heldSince : nil
-            let later = pending.putOff(
-                until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince)
+            func later(_ wait: Int64) -> PendingJob {
+                pending.putOff(
+                    until: now.wall + wait, attempts: attempts, heldSince: heldSince, failingSince: failingSince)
+            }
             // Its last try is when its time is over, and not a whole wait later.
-            let left = isOrigins ? timeLeft(of: later, at: now.wall) : wait
             putOff(
-                left >= wait
-                    ? later : later.putOff(until: now.wall + left, attempts: attempts, heldSince: heldSince),
-                failure, now, &effects)
+                later(isOrigins ? min(wait, timeLeft(of: later(wait), at: now.wall)) : wait), failure, now, &effects)
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:

@@ -65,6 +65,7 @@ extension PartitionState {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
         }
+        let snapshot = usable(snapshot, job.url)
         // The owner that wrote it may be at work, and its rows on their way; so may another job that makes the rest.
         if job.isChange, let id = bySource[job.source] {
             return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)

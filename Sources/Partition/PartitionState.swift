@@ -155,7 +155,7 @@ package struct PartitionState: ~Copyable, Sendable {
         case .answered(let record, let disposition):
             if receive(record, &effects) { effects.append(.work(.answer(record, disposition))) }
         case .resumed(let pending): effects.append(.lookUp(pending))
-        case .found(let pending, let snapshot): begin(pending, usable(snapshot, pending.job.url), now, &effects)
+        case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id, let hold):
             if let hold, let held = flights[id]?.pendingJobs.map({ $0.held(by: hold) }) {
                 flights[id]?.pendingJobs = held

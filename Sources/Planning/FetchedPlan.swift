@@ -18,10 +18,12 @@ package struct FetchedPlan: Sendable, Hashable {
         let standing = snapshot.variants.filter { $0.version == fetched.version }.map { row in row.renewed(by: fetched)
         }
         unchanged = wanted.compactMap { spec in standing.first { $0.spec == spec } }
-        // Of those that are not fresh either way there is nothing to say.
+        // Of those that are not fresh either way there is nothing to say. What rows say is not known of those that are only here
+        // taken for expired.
         renewed = snapshot.variants.filter {
             $0.version == fetched.version
-                && max($0.expires, fetched.fetchedAt) != max(fetched.expires, fetched.fetchedAt)
+                && ($0.expires == SourceSnapshot.takenForExpired
+                    || max($0.expires, fetched.fetchedAt) != max(fetched.expires, fetched.fetchedAt))
         }.map { row in row.renewed(by: fetched) }
         let missing = wanted.filter { spec in !standing.contains { $0.spec == spec } }
         batch = missing.isEmpty ? nil : Batch(RenderSource(fetched: fetched), missing)

@@ -70,14 +70,16 @@ package enum FileSystem {
         return false
     }
 
-    /// Makes a file of so many bytes of nothing, which the disk keeps for it; 0 lets them go.
+    /// Makes a file of so many bytes of nothing, which the disk keeps for it; 0 lets them go. Where it does not grow it keeps
+    /// what it has.
     package static func reserve(_ bytes: Int, at path: String) throws(SystemFailure) {
         let (fd, _) = try openRegular(path, O_WRONLY | O_CREAT)
         defer { close(fd) }
+        let before = max(0, lseek(fd, 0, SEEK_END))
         guard ftruncate(fd, off_t(bytes)) == 0 else { throw SystemFailure("truncate", on: path, code: errno) }
         guard bytes == 0 || mz_allocate(fd, Int64(bytes)) == 0 else {
             let code = errno
-            ftruncate(fd, 0)
+            ftruncate(fd, min(before, off_t(bytes)))
             throw SystemFailure("allocate", on: path, code: code)
         }
     }

@@ -82,6 +82,12 @@ package struct OriginRow: Sendable, Hashable {
         return Set(rows.max { $0.at < $1.at }.map { [$0.by] } ?? [])
     }
 
+    /// Of each writer and host the last: what a compacted topic still has besides holds no more.
+    package static func newest(_ rows: [OriginRow]) -> [OriginRow] {
+        var seen: Set<String> = []
+        return rows.reversed().filter { seen.insert("\($0.by) \($0.host)").inserted }.reversed()
+    }
+
     fileprivate var isWorkers: Bool { slot == nil && !isOperators }
 
     package var isOperators: Bool { by == Self.operatorName }

@@ -14,9 +14,9 @@ extension FileStore {
                 // Beside the blobs' folders a disk may have some of its own, such as lost+found.
                 let names = try FileSystem.names(in: root)
                 let isEmpty = !names.contains { $0.utf8.count == 2 && $0 != ".." }
-                let (own, beside) = (try shown(in: variants), try shown(in: originals))
-                let hasGiven = names.contains(Self.givenFile)
-                let isWhole = own == nil || !hasGiven || beside == own
+                // In this order: whoever adopts it meanwhile gives the originals theirs last.
+                let (beside, own) = (try shown(in: originals), try shown(in: variants))
+                let isWhole = beside == own || beside == nil && !(own != nil && names.contains(Self.givenFile))
                 return StoreSight(
                     place: root, identity: own, isEmpty: isEmpty,
                     foreignPart: isWhole ? nil : StoreSight.Part(place: originals.root, identity: beside))

@@ -108,7 +108,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .variants: "Variants that are stored (from a fetch), reused (made from what was stored) or unchanged."
         case .donorRefusals:
             "Stored variants that did not stand in for a source that was fetched, by the first rule that refused them; once for each variant that was wanted."
-        case .fetches: "Fetches of sources that were begun."
+        case .fetches: "Fetches of sources that were begun: `requests` of a run's last line."
         case .sourceChecks:
             "Sources that were fetched, by what was found: new ones, those that their origins confirmed (notModified), the same bytes, changed ones."
         case .originChecks:

@@ -15,7 +15,7 @@ struct OriginBoard: Sendable {
     var told: [OriginHost: OriginRow] = [:]
 
     /// When a partition last came, monotonic milliseconds.
-    var assignedAt: Int64 = 0
+    var assignedAt: Int64 = .max
     /// Rows of slots are on their way: their partitions stay until they are there.
     var isPassing = false
     /// Workers that want a slot of a host, and when that was first and last heard, monotonic milliseconds.
@@ -66,11 +66,13 @@ extension Worker {
         // Or places that are read before the first partition comes would be lost.
         if isFirst { ownSlots() }
         if let rows = try? await newRows() {
-            for row in rows { apply(row, isOld: isFirst) }
+            for row in isFirst ? OriginRow.newest(rows) : rows { apply(row, isOld: isFirst) }
             if assigned == assignments { scheduler.knowSlots() }
         } else if monotonic - board.assignedAt >= OriginBoard.patience {
             scheduler.knowSlots()
         }
+        // What a worker that ends has to tell, it tells last.
+        guard !phase.isEnded else { return }
         let rows = rowsToTell()
         if !rows.isEmpty {
             let results = await ports.log.append(rows.map { $0.newRecord() })

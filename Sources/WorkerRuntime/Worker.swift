@@ -232,8 +232,8 @@ package actor Worker {
         let hosts = configuration.tellsOrigins && board.next != nil ? lastRowsToTell().map { $0.newRecord() } : []
         tasks.yield { [ports] in
             // What is refused here costs the next owner work, and nothing else.
-            if !hosts.isEmpty { _ = await ports.log.append(hosts) }
             for last in last where !last.rows.isEmpty { _ = await ports.log.append(last.rows, as: last.owner) }
+            if !hosts.isEmpty { _ = await ports.log.append(hosts) }
             self.tasks.finish()
         }
     }

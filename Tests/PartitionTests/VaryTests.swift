@@ -78,6 +78,21 @@ extension CachingTests {
         #expect(rules.kinds(later.feed(.arrived(again), at: 3_000)) == [.unchanged])
     }
 
+    @Test("A yes that is fresh for no time is told of every row: rows say that they are fresh")
+    func confirmedForNoTime() throws {
+        var driver = PartitionStateTests.Driver(sent: try Self.sent("other/2"))
+        driver.stored = try stored("max-age=3600", vary: "User-Agent", to: try Self.sent("one/1"))
+        let id = try #require(
+            rules.flight(driver.feed(.arrived(driver.pending("j", source, [PartitionStateTests.small])), at: 1_000)))
+        _ = driver.feed(.granted(.fetch, id), at: 1_000)
+        var yes = AnswerHead()
+        yes.sent = try Self.sent("other/2").all(for: Self.url)
+        yes.fields = AnswerFields([("cache-control", "no-cache")])
+        _ = driver.feed(.notModified(id, yes), at: 2_000)
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: 2_000)))
+        #expect(task.renewed.count == 2 && task.renewed.allSatisfy { $0.expires <= 2_000 })
+    }
+
     @Test("It stands in for nothing: neither while it is asked for again nor while its origin is down, nor for `auto`")
     func noStandIn() throws {
         let now = try Self.sent("other/2")

@@ -118,7 +118,9 @@ struct WorkerStoreTests {
         #expect(try await work().stored == 1)
         // As 454fb1b leaves them: no identity in the folder, and none in any row.
         func strip() async throws {
-            try? FileManager.default.removeItem(atPath: "\(root)/.identity")
+            for name in [".identity", ".identity.originals", ".originals/.identity"] {
+                try? FileManager.default.removeItem(atPath: "\(root)/\(name)")
+            }
             let log = try bench.log
             try await bench.append(
                 (0..<4).map { ProgressRow(partition: PartitionID($0), topics: [:], at: 1).newRecord() }, to: log)

@@ -27,7 +27,7 @@ struct Progress {
             let status = await worker.status
             let counters = status.counters
             let offsets = (try? await log.partitionOffsets(Topic.worked, log.partitions)) ?? []
-            // Records that are not finished, over both lanes and the retries.
+            // Records that are not finished, over all lanes and the retries.
             let left = offsets.reduce(0) { $0 + $1.unfinished }
             lanes.count(offsets, owned: Set(status.owned))
             let seconds = (ContinuousClock.now - started) / .seconds(1)
