@@ -67,7 +67,7 @@ struct AnimationTests {
 
     @Test("What has too many pixels or lasts too long comes out still only", arguments: [true, false])
     func caps(byPixels: Bool) async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         if byPixels { configuration.limits.animationPixels = 4 * 60 * 40 - 1 } else { configuration.limits.animationDuration = 1549 }
         let pool = RendererPool(configuration)
         await #expect {

@@ -41,7 +41,7 @@ struct BombTests {
     /// alpha costs as much as decoding the seven passes.
     @Test("An interlaced picture just inside the pixel limit is rendered, within the child's limits", arguments: [3, 4])
     func interlaced(channels: Int) async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.deadlineMilliseconds = 20_000
         let pool = RendererPool(configuration)
         let file = try Workshop.file(
@@ -65,7 +65,7 @@ struct BombTests {
 
     @Test("What needs more heap than a child may have ends as a failure of its own, not of the pool")
     func heap() async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.dataBytes = 160 << 20
         let pool = RendererPool(configuration)
         let large = try Workshop.file(
@@ -80,7 +80,7 @@ struct BombTests {
 
     /// Rendered, in a fraction of the CPU time that it would cost.
     private func expectQuick(_ bytes: [UInt8], _ size: PixelSize) async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.isolation = .none
         let pool = RendererPool(configuration)
         try await pool.ready()

@@ -203,7 +203,7 @@ struct ColourTests {
     func drawn(format: ImageFormat) async throws {
         let folder = try TemporaryFolder()
         try Data(Sources.flat([240, 20, 20, 255]).png).write(to: folder.url.appending(path: "logo.png"))
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.watermarks = folder.path
         let pool = RendererPool(configuration)
         let file = try Workshop.file(

@@ -16,7 +16,7 @@ struct EffectTests {
         let folder = try TemporaryFolder()
         try Data(Sources.flat([250, 0, 0, 255], width: 40, height: 20).png).write(
             to: folder.url.appending(path: "logo.png"))
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.watermarks = folder.path
         let pool = RendererPool(configuration)
         let file = try Workshop.file(Sources.flat([0, 0, 250], width: 200, height: 100).png)
@@ -134,7 +134,7 @@ struct EffectTests {
         #expect(kept.content.length <= poor.length && kept.rendition.quality < 40)
         let other = try await Workshop.make("full-q95.webp", of: poor)
         #expect(other.content.length > poor.length && other.rendition.quality == 95)
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.keepsBelowSource = false
         let pool = RendererPool(configuration)
         let free = try await Workshop.make("full-q95.jpg", of: try Workshop.file(source), in: pool)

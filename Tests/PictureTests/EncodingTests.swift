@@ -22,7 +22,7 @@ struct EncodingTests {
     @Test("JPEGs have one scan or several as the settings say, and the same pixels either way", arguments: sources)
     func scans(source: ImageFormat) async throws {
         let file = try await Self.source(source)
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.isProgressive = true
         let pool = RendererPool(configuration)
         let one = try await Workshop.make("80x80.jpg", of: file).content.bytes()
@@ -69,7 +69,7 @@ struct EncodingTests {
     private static let likeFast = pool(RenderEffort(webpSlow: 0, avifSlow: 0))
 
     private static func pool(_ effort: RenderEffort) -> RendererPool {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.effort = effort
         return RendererPool(configuration)
     }

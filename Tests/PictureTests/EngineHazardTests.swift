@@ -16,7 +16,7 @@ struct EngineHazardTests {
         "An encoder that nothing can stop is ended with its process, and the next picture is rendered",
         arguments: [ImageFormat.webp, .avif, .gif])
     func encoder(format: ImageFormat) async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.deadlineMilliseconds = 1_000
         let pool = RendererPool(configuration)
         try await pool.ready()
@@ -37,7 +37,7 @@ struct EngineHazardTests {
     /// Seen to fail where `Raster` kept its reference. libvips's cache of operations, which is off, would cost 10 MB.
     @Test("A child's memory does not grow with the pictures that it has rendered")
     func growth() async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         (configuration.recycleBytes, configuration.isolation) = (1 << 40, .none)
         let pool = RendererPool(configuration)
         var memory: [Int] = []
@@ -55,7 +55,7 @@ struct EngineHazardTests {
     /// Seen to fail without `trimHeap`: 145 MB stayed, in small pieces.
     @Test("What a large picture took is given back when it is done")
     func givenBack() async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.isolation = .none
         let pool = RendererPool(configuration)
         // Of 16 bits and interlaced, it is held whole: 230 MB.

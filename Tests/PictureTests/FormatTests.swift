@@ -80,7 +80,7 @@ struct FormatTests {
         "A format that the settings do not name is refused before anything decodes it, and its loader is shut",
         arguments: [ImageFormat.gif, .avif, .tiff, .svg, .jpeg, .webp])
     func unnamed(format: ImageFormat) async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.limits.formats = [.png]
         let pool = RendererPool(configuration)
         let pixels = Sources.flat([255, 0, 0])

@@ -141,7 +141,7 @@ struct HazardTests {
     /// Seen to fail without `forgetErrors`: the PNG was said to have a corrupt JPEG's marker.
     @Test("One picture's warnings are not another's reason")
     func reasons() async throws {
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        let pool = RendererPool(Workshop.configuration(count: 1))
         let made = try await Workshop.render(try Workshop.file(Pixels.map(width: 60, height: 40).png), in: pool) {
             [Workshop.order(60, 40, .jpeg, of: $0.size)]
         }

@@ -14,7 +14,7 @@ struct IsolationTests {
     private let source = Pixels.photograph(width: 64, height: 48, seed: 4).png
 
     private func pool(_ isolation: RenderIsolation) -> RendererPool {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.isolation = isolation
         return RendererPool(configuration)
     }

@@ -27,7 +27,7 @@ struct MemoryTests {
     }
 
     private static func pool(mebibytes: Int, _ engine: EngineChoice = .direct) -> RendererPool {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         // What is measured is what one process has left.
         (configuration.engine, configuration.isolation) = (engine, .none)
         configuration.dataBytes = mebibytes << 20
@@ -159,7 +159,7 @@ struct MemoryTests {
     /// fail with the decoder kept.
     @Test("A progressive JPEG's coefficients are given back before the encoder needs as many")
     func coefficients() async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         configuration.isProgressive = true
         let pool = RendererPool(configuration)
         let made = try await Workshop.make(

@@ -19,7 +19,7 @@ struct OutcomeTests {
         "Each ends as the golden file says, and no renderer ends",
         .enabled(if: folders.allSatisfy { Shared.has("images/\($0)") }, Comment(rawValue: Shared.absent)))
     func outcomes() async throws {
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+        let pool = RendererPool(Workshop.configuration(count: 2))
         let lines = try await withThrowingTaskGroup(of: String.self) { group in
             for folder in Self.folders {
                 for url in Shared.pictures(folder) {

@@ -15,7 +15,7 @@ struct PoolFuzzTests {
     @Test("Mutated files of every format through the pool: an outcome each, and a pool that still renders")
     func mutations() async throws {
         let count = Effort.count("MEZZOTINT_MUTATIONS", landing: 300, all: 300)
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+        let pool = RendererPool(Workshop.configuration(count: 2))
         let seeds = try await Self.seeds(pool)
         var outcomes: [String: Int] = [:]
         try await withThrowingTaskGroup(of: String.self) { group in

@@ -44,11 +44,10 @@ struct PoolTests {
     /// Seen to fail: a thread of libvips was gone before it was handed what it was made for, where that took 20 ms.
     @Test("Renderers that start side by side all begin, however long each waits for a processor")
     func crowd() async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
-        configuration.startMilliseconds = 60_000
+        let configuration = Workshop.configuration(count: 1)
         try await withThrowingTaskGroup { group in
             for _ in 0..<24 {
-                group.addTask { [configuration] in
+                group.addTask {
                     let pool = RendererPool(configuration)
                     do { try await pool.ready() } catch {
                         await pool.stop()
@@ -162,7 +161,7 @@ struct PoolTests {
 
     @Test("A signal in the middle of a render costs that one, and is told; those that wait are rendered", arguments: [SIGKILL, SIGSEGV, SIGABRT])
     func killed(signal: Int32) async throws {
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        let pool = RendererPool(Workshop.configuration(count: 1))
         try await pool.ready()
         let process = try #require(pool.processes.first)
         let idle = try #require(process.cpuNanoseconds)
@@ -189,7 +188,7 @@ struct PoolTests {
 
     @Test("Children make way for fresh ones after so many jobs, and nothing is lost by it")
     func recycled() async throws {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = Workshop.configuration(count: 1)
         (configuration.isolation, configuration.recycleRenders) = (.none, 2)
         let pool = RendererPool(configuration)
         var pids: [Int32] = []
@@ -206,7 +205,7 @@ struct PoolTests {
 
     @Test("Stopping ends every child; what comes after is refused")
     func stopped() async throws {
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+        let pool = RendererPool(Workshop.configuration(count: 2))
         try await pool.ready()
         let processes = pool.processes
         await pool.stop()
@@ -217,7 +216,9 @@ struct PoolTests {
 
     @Test("A child has no environment of ours, no open file but its own, and its limits")
     func confined() async throws {
-        let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1))
+        var configuration = Workshop.configuration(count: 1)
+        configuration.deadlineMilliseconds = 10_000
+        let pool = RendererPool(configuration)
         try await pool.ready()
         let process = "/proc/\(try #require(pool.processes.first).pid)"
         // Before its first render, whose files a child closes only after it has answered.

@@ -10,12 +10,19 @@ internal import VariantSpec
 
 /// Pools of real renderers for the tests of this target, and short ways to ask it for pictures.
 struct Workshop {
-    static let pool = RendererPool(RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 2))
+    static let pool = RendererPool(configuration(count: 2))
     /// One child each, that reads all formats: the direct path where it can, and libvips alone.
     static let (everything, libvips) = (ofAllFormats(.direct), ofAllFormats(.libvips))
 
+    /// With time for a machine that other tests keep busy: those of a deadline set it.
+    static func configuration(count: Int) -> RendererConfiguration {
+        RendererConfiguration(
+            program: Built.program("mezzotint-renderer").path, count: count, deadlineMilliseconds: 60_000,
+            startMilliseconds: 60_000)
+    }
+
     private static func ofAllFormats(_ engine: EngineChoice) -> RendererPool {
-        var configuration = RendererConfiguration(program: Built.program("mezzotint-renderer").path, count: 1)
+        var configuration = configuration(count: 1)
         (configuration.limits.formats, configuration.engine) = (Set(ImageFormat.allCases), engine)
         return RendererPool(configuration)
     }
