@@ -28,6 +28,8 @@ package struct StartingPoint: Sendable, Equatable {
         case skip(Int64)
         /// Retention removed so many offsets that were not finished.
         case expired(Int64)
+        /// The group has an offset no more, from the one that the progress row recorded as committed.
+        case forgotten(from: Int64)
     }
 
     /// - Parameters:
@@ -54,6 +56,7 @@ package struct StartingPoint: Sendable, Equatable {
         var position = max(committed ?? known.next, known.next)
         var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
+        if committed == nil, let durable = progress?.committed { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)

@@ -139,7 +139,9 @@ extension Worker {
         let isOwn = row.by == configuration.owner
         guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
-        if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
+        if !isOwn, !isOld || ports.time.wallMilliseconds - row.at < OriginSummary.freshness {
+            board.hear(row, of: host, at: monotonic)
+        }
         if row.state == .open, row.isOperators {
             scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
             if row.at <= now { tell(host) }
@@ -194,7 +196,8 @@ extension Worker {
     private func row(
         of host: OriginHost, _ origin: OriginState, _ waiting: ByLane<Int>, isAway: Bool
     ) -> OriginRow {
-        var row = OriginRow(host: host.description, by: configuration.owner, at: now)
+        // Readers see by its time who lives.
+        var row = OriginRow(host: host.description, by: configuration.owner, at: ports.time.wallMilliseconds)
         let trouble: OriginState.Trouble?
         switch origin.phase {
         case .open: (row.state, trouble) = (origin.slowed == nil ? .open : .slowed, origin.slowed?.trouble)

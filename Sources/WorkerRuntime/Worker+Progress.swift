@@ -106,6 +106,10 @@ extension Worker {
             logger.warning(
                 "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(start.position), over \(count) records that were not finished: they are not read. To do those jobs, set it back.",
                 ["partition": .string("\(owned.id)")])
+        case .forgotten(let from):
+            logger.warning(
+                "The group's offset of \(topic.rawValue), partition \(owned.id), was \(from) and is there no more: it expired, or somebody deleted it. Work goes on at \(start.position), as the worker has noted itself, and nothing is lost. Have the brokers keep offsets for longer than workers may be away (offsets.retention.minutes).",
+                ["partition": .string("\(owned.id)")])
         case .reset(let from):
             logger.warning(
                 "The committed offset of \(topic.rawValue), partition \(owned.id), was set back from \(from) to \(start.position): its jobs are done again.",
@@ -230,7 +234,8 @@ extension Worker {
         let isAlone = scheduler.solitude.flight?.partition == owned.id
         // One that was told to stop or to leave may end before it has, and no job is to blame.
         (row.store, row.isClean) = (owned.store, isLast || owned.isLeaving || !phase.isRunning)
-        row.at = now
+        // Readers see by it who lives.
+        row.at = ports.time.wallMilliseconds
         (row.deaths, row.suspects) = (suspects.deaths, suspects.rows(naming: places, isAlone: isAlone))
         return row
     }

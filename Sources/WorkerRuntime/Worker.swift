@@ -43,6 +43,9 @@ package actor Worker {
     var waiting = 0
     package internal(set) var timings = Timings()
     var watch = StandstillWatch()
+    private nonisolated let clock = Mutex(TrustedClock())
+    /// Whether it was said that the wall's clock is not believed.
+    private var isClockDoubted = false
     /// Told to who asks whether it lives, and must not have to wait for it.
     private nonisolated let hanging = Mutex<Standstill?>(nil)
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
@@ -141,8 +144,12 @@ package actor Worker {
     }
     private static let storingLimit = 128
 
-    nonisolated var now: Int64 { ports.time.wallMilliseconds }
-    nonisolated var moment: Moment { Moment(wall: now, monotonic: monotonic) }
+    /// By the clock that decisions go by, milliseconds since 1970.
+    nonisolated var now: Int64 { moment.wall }
+    nonisolated var moment: Moment {
+        let (wall, monotonic) = (ports.time.wallMilliseconds, monotonic)
+        return clock.withLock { $0.moment(wall: wall, monotonic: monotonic) }
+    }
     nonisolated var monotonicNanoseconds: Int64 { ports.time.monotonicNanoseconds }
     /// Milliseconds, for durations.
     nonisolated var monotonic: Int64 { monotonicNanoseconds / 1_000_000 }
@@ -207,6 +214,7 @@ package actor Worker {
         tickOrigins()
         awaitStore()
         lookForStandstill()
+        doubtClock()
         settle()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
@@ -236,6 +244,15 @@ package actor Worker {
             if !hosts.isEmpty { _ = await ports.log.append(hosts) }
             self.tasks.finish()
         }
+    }
+
+    private func doubtClock() {
+        let ahead = ports.time.wallMilliseconds - now
+        defer { isClockDoubted = ahead > 0 }
+        guard ahead > 0, !isClockDoubted else { return }
+        logger.warning(
+            "The clock of this machine was set forward: it is believed in a minute, if it stays so. Until then jobs and sources expire by the old time.",
+            ["seconds": .int(ahead / 1_000)])
     }
 
     private func lookForStandstill() {

@@ -196,7 +196,9 @@ struct LostPositionTests {
             #expect(try await worker.ended().status == 0)
         }
         for place in [kept, lost] {
-            #expect(try await place.work()["jobs"] == 0)
+            let ended = try await place.worker().ended()
+            #expect(try Summary(ended)["jobs"] == 0, "\(ended.errors)")
+            #expect(ended.errors.contains("is there no more") == (place === lost), "\(ended.errors)")
             #expect(try await answered(place).count == 6 && place.origin.requestCount == 6)
         }
     }

@@ -25,7 +25,9 @@ struct StartingPointTests {
         Case("nothing is known: from the beginning", bounds: 3..<50, position: 3),
         Case("a new, empty topic", bounds: 0..<0, anchored: nil, position: 0),
         Case("only the group's offset is known", committed: 7, position: 7),
-        Case("the group's offset expired: the row counts", row, position: 10, finished: [12, 13, 20]),
+        Case(
+            "the group's offset expired: the row counts", row, position: 10, finished: [12, 13, 20],
+            finding: .forgotten(from: 9)),
         Case("no offset, and no anchor to know the log by", TopicProgress(next: 10), position: 0),
         Case(
             "the last commit did not come through: the row counts", row, committed: 9, position: 10,
@@ -48,7 +50,7 @@ struct StartingPointTests {
             committed: 9, bounds: 9..<50, anchored: nil, position: 9),
         Case(
             "another cluster's row, longer than retention reaches back here", row, bounds: 9..<50, anchored: nil,
-            position: 9),
+            position: 9, finding: .forgotten(from: 9)),
         Case(
             "a row without an anchor, further than the group's offset", TopicProgress(next: 10, finished: [12]),
             committed: 7, position: 7),
