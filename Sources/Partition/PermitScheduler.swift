@@ -73,7 +73,7 @@ package struct PermitScheduler: Sendable {
     /// Hosts with late fetches, while no more may be late.
     var lateHosts: Set<OriginHost> = []
     /// Hosts that wait until there are fewer late fetches, in the order they came.
-    var yielding: [OriginHost] = []
+    package internal(set) var yielding: [OriginHost] = []
     /// Hosts that were asked, or are waited for.
     package internal(set) var origins: [OriginHost: OriginState] = [:]
     /// Of hosts' ceilings, which are the cluster's, what this worker has; nil: all of it.

@@ -4,7 +4,7 @@
 /// late by a minute costs less. A clock set back ends nothing, and is believed at once, as are small corrections.
 package struct TrustedClock: Sendable {
     /// What the wall's clock is ahead of the monotonic one, as it is believed, milliseconds.
-    private var lead: Int64?
+    private var lead: Int64
     /// The first sight of a clock that is further ahead, by the monotonic one.
     private var forwardSince: Int64?
 
@@ -13,11 +13,12 @@ package struct TrustedClock: Sendable {
     /// How long one that was set forward is doubted, milliseconds.
     package static let doubt: Int64 = 60_000
 
-    package init() {}
+    /// Both as they are now: that is believed.
+    package init(wall: Int64, monotonic: Int64) { lead = wall - monotonic }
 
     /// This moment, as decisions go by it.
     package mutating func moment(wall: Int64, monotonic: Int64) -> Moment {
-        if let lead, wall - monotonic - lead > Self.step {
+        if wall - monotonic - lead > Self.step {
             let since = forwardSince ?? monotonic
             forwardSince = since
             if monotonic - since < Self.doubt { return Moment(wall: monotonic + lead, monotonic: monotonic) }

@@ -43,7 +43,7 @@ package actor Worker {
     var waiting = 0
     package internal(set) var timings = Timings()
     var watch = StandstillWatch()
-    private nonisolated let clock = Mutex(TrustedClock())
+    private nonisolated let clock: Mutex<TrustedClock>
     /// Whether it was said that the wall's clock is not believed.
     private var isClockDoubted = false
     /// Told to who asks whether it lives, and must not have to wait for it.
@@ -80,7 +80,9 @@ package actor Worker {
     package init(_ ports: WorkerPorts, _ configuration: WorkerConfiguration, logger: Logger) {
         (self.ports, self.configuration, self.logger) = (ports, configuration, logger)
         intake = Intake(rules: configuration.canonical)
-        ticked = Atomic(ports.time.monotonicNanoseconds)
+        let monotonic = ports.time.monotonicNanoseconds
+        ticked = Atomic(monotonic)
+        clock = Mutex(TrustedClock(wall: ports.time.wallMilliseconds, monotonic: monotonic / 1_000_000))
         executor = ports.consumer.executor
         scheduler = PermitScheduler(configuration.permits)
         (work, tasks) = AsyncStream.makeStream()

@@ -39,7 +39,7 @@ struct TrustedClockTests {
                 ]),
         ])
     func believed(_ example: Case) {
-        var clock = TrustedClock()
+        var clock = TrustedClock(wall: example.readings[0].wall, monotonic: example.readings[0].monotonic)
         for reading in example.readings {
             let moment = clock.moment(wall: reading.wall, monotonic: reading.monotonic)
             #expect(moment == Moment(wall: reading.believed, monotonic: reading.monotonic))

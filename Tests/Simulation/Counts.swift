@@ -19,16 +19,16 @@ package struct Counts: Sendable {
 package enum Happening: Int, Sendable, CaseIterable {
     // Faults of processes and the group.
     case killed, terminated, zombie, paused, sessionExpired, rebalance, commitLost, commitRefused, revokedLate
-    case leftEarly, diskLost, diskOlder, diskForeign, clockForward, clockBack
+    case leftEarly, diskLost, diskOlder, diskForeign, clockForward, clockBack, clockWrong
     // Of the log.
     case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused
     case progressRefused, lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
     case changelogRecreated
     case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
     // Of the store and the index.
-    case storeFull, storeFailing, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped
+    case storeFull, storeFailing, storeForeign, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped
     // Of origins and renderers.
-    case originFailed, originStalled, originGone, originChanged, originConfirmed, hostilePicture
+    case originFailed, originStalled, originAsked, originGone, originChanged, originConfirmed, hostilePicture
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
@@ -41,8 +41,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // What they do beside answers while origins fail and change.
     case stale, degraded, owed, revalidating, refreshed, changeTold
-    // What they pass to one another.
-    case slotPassed
+    // What they tell one another.
+    case slotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
     // Jobs whose origins never answer well.

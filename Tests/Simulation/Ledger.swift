@@ -15,6 +15,8 @@ final class Ledger {
     private var valid: [[UInt8]: [UInt8]] = [:]
     private var late: Set<[UInt8]> = []
     private var kept: [PartitionID: Kept] = [:]
+    /// What was told last of a host, by the row's key.
+    private var hosts: [[UInt8]: OriginRow.State] = [:]
     private(set) var unanswered = 0
     /// By partition: when something was last answered there, microseconds.
     var answeredAt = [Int64](repeating: 0, count: Cluster.partitionCount)
@@ -58,8 +60,7 @@ final class Ledger {
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
         case .dead: world.count(.deadLetter)
         case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
-        case .origins: if new.key.starts(with: Array("slot-".utf8)) { world.count(.slotPassed) }
-        case .variants, .control: break
+        case .variants, .origins, .control: break
         }
         let time = World.begin + world.now / 1_000
         let offset = log.append(new, owner: owner, at: time, gap: gap, attempt: attempt)
@@ -68,9 +69,24 @@ final class Ledger {
         switch log.topic {
         case .jobs, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
         case .variants: announced(new, log, offset, owner, epoch ?? 0)
+        case .origins: if let entry = log.entry(at: offset) { told(entry.record) }
         default: break
         }
         return offset
+    }
+
+    /// What a worker tells of a host.
+    private func told(_ record: Record) {
+        guard let row = OriginRow(record) else { return }
+        guard row.slot == nil else { return world.count(.slotPassed) }
+        let state = hosts.updateValue(row.state, forKey: record.key) ?? .open
+        guard row.state != state else { return }
+        switch row.state {
+        case .open: world.count(.hostOpened)
+        case .slowed: world.count(.hostSlowed)
+        case .blocked: world.count(.hostBlocked)
+        case .probing: world.count(.hostProbed)
+        }
     }
 
     /// Whether somebody else owns the partition by now.

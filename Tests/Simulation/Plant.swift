@@ -24,6 +24,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetAttempts = "forget-attempts"
     /// An owner does not read what the last one had begun.
     case trustNoMarker = "trust-no-marker"
+    /// A host that asks to be left alone does not say for how long.
+    case forgetWait = "forget-wait"
     /// Every slow flight is taken for one that has waited too long.
     case slowFirst = "slow-first"
     /// None ever is.

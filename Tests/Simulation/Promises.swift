@@ -14,6 +14,9 @@ final class Promises {
     private unowned(unsafe) let world: World
     /// When jobs came, microseconds.
     private var published: [String: Int64] = [:]
+    /// Jobs that could expire, though never here, and jobs that want what is stored alone: nothing is owed to them.
+    private var hasTime: Set<String> = []
+    private var wantsStored: Set<String> = []
     private var debts: [SourceKey: [Debt]] = [:]
     /// When it was last told that a variant is fresh again, by source and spec, microseconds.
     private var refreshed: [String: Int64] = [:]
@@ -23,7 +26,15 @@ final class Promises {
     /// Ids of one change: of its flight, of the job that sees to the rest, and of one that was left to a third owner.
     private static let tellings = 3
 
+    /// Of jobs that expire after every simulation's end, milliseconds.
+    static let longLife: Int64 = 3_000_000
+
     init(_ world: World) { self.world = world }
+
+    func publish(_ id: String, hasTime: Bool, _ freshness: JobFreshness) {
+        if hasTime { self.hasTime.insert(id) }
+        if freshness == .cacheOnly { wantsStored.insert(id) }
+    }
 
     /// A job's first record is in a log.
     func accept(_ id: String) {
@@ -63,8 +74,11 @@ final class Promises {
     }
 
     func answered(_ id: String, _ report: OutcomeReport, isOld: Bool) {
+        if report.kind == .expired, hasTime.contains(id) {
+            world.fail(.promises, "\(id) is expired long before its time")
+        }
         if id.hasPrefix(Job.owedPrefix) { return paid(id, report) }
-        guard report.kind == .stale || report.kind == .degraded, report.failure?.code != "cache.not-stored", !isOld,
+        guard report.kind == .stale || report.kind == .degraded, !wantsStored.contains(id), !isOld,
             let source = report.source
         else { return }
         let since = published[id] ?? 0

@@ -26,6 +26,8 @@ final class Origins {
     /// By host: answers 503, or nothing at all, until then.
     var failsUntil = [Int64](repeating: 0, count: hostCount)
     var stallsUntil = [Int64](repeating: 0, count: hostCount)
+    /// By host: answers 429 until then, and says so.
+    var asksUntil = [Int64](repeating: 0, count: hostCount)
 
     init(_ catalogue: Catalogue, _ chance: inout Chance) {
         sources = catalogue.sources.enumerated().map { number, source in
@@ -60,16 +62,24 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
 
     init(_ process: SimulatedProcess) { self.process = process }
 
+    /// As long as `Naming.limit`.
+    private static let named: Int64 = 1_000_000
+
     func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
         let flight = world.flights.begin(number, .fetch, request.lane, process)
         defer { flight.map { world.flights.end($0) } }
-        return try await process.ask(
+        let host = number % Origins.hostCount
+        let answer = await process.ask(
             or: Result<FetchAnswer, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
         ) { done in
-            let host = number % Origins.hostCount
             let source = world.origins.sources[number]
+            let asked = process.askedToWait[host]
+            // What was granted before may have waited for its name in a row.
+            if asked.at + Self.named < world.now, world.now < asked.until {
+                world.fail(.politeness, "host \(host) by worker \(process.number)")
+            }
             world.killers.meet(number, .fetch, process)
             world.hopeless.meet(number)
             world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1)
@@ -81,6 +91,13 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                 if world.origins.failsUntil[host] > world.now || Hopeless.number(of: number) != nil {
                     world.count(.originFailed)
                     return done(.failure(.status(url: source.url, 503)))
+                }
+                if world.origins.asksUntil[host] > world.now {
+                    world.count(.originAsked)
+                    let wait = (world.origins.asksUntil[host] - world.now) / 1_000_000 + 1
+                    return done(
+                        .failure(
+                            .status(url: source.url, 429, retryAfter: world.plants(.forgetWait) ? nil : wait * 1_000)))
                 }
                 if source.isGone {
                     world.count(.originGone)
@@ -96,7 +113,11 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                 let source = FetchedSource(body: file(of: bytes), digest: SHA256.digest(of: bytes), head: head)
                 done(.success(.source(source)))
             }
-        }.get()
+        }
+        if case .failure(.status(_, 429, _)) = answer {
+            process.askedToWait[host] = (world.now, world.origins.asksUntil[host])
+        }
+        return try answer.get()
     }
 }
 

@@ -19,6 +19,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var began: Set<Began> = []
     /// The oldest of the slow flights that wait for their aged turn, and since when it was seen so, microseconds.
     var eldest: (waiting: Began, since: Int64)?
+    /// By host: when it was asked to leave it alone, and until when, microseconds.
+    var askedToWait = [(at: Int64, until: Int64)](repeating: (0, 0), count: Origins.hostCount)
     private(set) var isDead = false
     private(set) var isPaused = false
     /// It was told to stop.
@@ -145,6 +147,8 @@ final class Machine {
     private let (base, drift): (Int64, Int64)
     /// How far the wall clock is off, milliseconds.
     var offset: Int64
+    /// It is an hour ahead, which is put right within a minute.
+    var isClockWrong = false
     var process: SimulatedProcess?
 
     init(_ number: Int, _ chance: inout Chance) {
@@ -157,5 +161,7 @@ final class Machine {
     /// Microseconds.
     func monotonic(at now: Int64) -> Int64 { base + now + now / 1_000_000 * drift }
     /// Milliseconds since 1970.
-    func wall(at now: Int64) -> Int64 { World.begin + now / 1_000 + now / 1_000_000 * drift / 1_000 + offset }
+    func wall(at now: Int64) -> Int64 {
+        World.begin + now / 1_000 + now / 1_000_000 * drift / 1_000 + offset + (isClockWrong ? 3_600_000 : 0)
+    }
 }

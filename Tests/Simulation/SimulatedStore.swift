@@ -13,6 +13,9 @@ final class Shelf {
     var fullUntil: Int64 = 0
     var failsUntil: Int64 = 0
     var slowUntil: Int64 = 0
+    /// Another store stands in its place, or nothing.
+    var foreignUntil: Int64 = 0
+    var isAway = false
 }
 
 /// The store port of one process.
@@ -30,19 +33,35 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
                 if shelf.failsUntil > world.now { return done(.failure(failure)) }
                 done(
                     .success(
-                        StoreSight(place: "simulated", identity: Self.identity, isEmpty: shelf.blobs.isEmpty)))
+                        StoreSight(
+                            place: "simulated", identity: seen,
+                            isEmpty: absence == nil ? shelf.blobs.isEmpty : shelf.isAway)))
             }
         }.get()
     }
 
-    func adopt() async throws(StoreFailure) -> StoreIdentity { Self.identity }
+    func adopt() async throws(StoreFailure) -> StoreIdentity {
+        // What is bound to the other one would wait for it for ever.
+        if let absence { throw absence }
+        return Self.identity
+    }
 
-    var absence: StoreFailure? { nil }
+    var absence: StoreFailure? {
+        shelf.foreignUntil > world.now
+            ? .foreign(path: "simulated", expected: Self.identity, found: seen) : nil
+    }
 
-    private static let identity: StoreIdentity = {
-        var chance = Chance(seed: 1)
+    private var seen: StoreIdentity? {
+        guard shelf.foreignUntil > world.now else { return Self.identity }
+        return shelf.isAway ? nil : Self.other
+    }
+
+    private static let (identity, other) = (drawn(1), drawn(2))
+
+    private static func drawn(_ seed: UInt64) -> StoreIdentity {
+        var chance = Chance(seed: seed)
         return StoreIdentity(drawnFrom: &chance)
-    }()
+    }
 
     func put(_ blobs: [NewBlob]) async throws(StoreFailure) -> [StoredBlob] {
         let gone = Result<[StoredBlob], StoreFailure>.failure(.unwritable(path: "simulated", reason: "killed"))
@@ -51,6 +70,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
             world.after(time) { [self] in
                 // Each whole or not at all: a kill comes between two.
                 let count = process.isDead ? world.chance.below(put.count + 1) : put.count
+                if let absence { return done(.failure(absence)) }
                 if shelf.fullUntil > world.now {
                     world.count(.storeFull)
                     return done(.failure(.full(path: "simulated")))
@@ -88,6 +108,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     ) async throws(StoreFailure) -> OpenFile? {
         try await process.ask(or: Result<OpenFile?, StoreFailure>.success(nil)) { done in
             world.after(time) { [self] in
+                if let absence { return done(.failure(absence)) }
                 if shelf.failsUntil > world.now {
                     world.count(.storeFailing)
                     return done(.failure(.unreadable(path: location, reason: "input/output error")))
@@ -102,12 +123,14 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     }
 
     func isGone(_ location: String, bytes: Int) -> Bool {
+        if absence != nil { return true }
         if !process.isDead, let found = shelf.blobs[location], found.count != bytes { shelf.blobs[location] = nil }
         return shelf.blobs[location] == nil
     }
 
     func remove(_ location: String) async throws(StoreFailure) {
         if process.isDead { return }
+        if let absence { throw absence }
         if shelf.blobs.removeValue(forKey: location) != nil { shelf.destroyed.insert(location) }
     }
 }

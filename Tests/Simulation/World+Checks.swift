@@ -79,7 +79,7 @@ extension World {
         if disturbedUntil[Int(id.partition.number)] + Self.aftermath > now { return false }
         guard kind == .fetch, let origin = scheduler.origins[fast.host] else { return true }
         return origin.phase == .open && origin.inUse.all + 1 < origin.limit
-            && scheduler.hasRoom(fast.host, isSlow: false)
+            && scheduler.hasRoom(fast.host, isSlow: false) && !scheduler.yielding.contains(fast.host)
     }
 
     /// The oldest slow flight that has waited too long goes before all fast ones, as soon as its host bears it.

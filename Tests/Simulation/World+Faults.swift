@@ -7,8 +7,8 @@ internal import Records
 enum Fault: Int, CaseIterable {
     case kill, terminate, pause, rebalance, loseDisk, oldDisk, otherDisk, clock
     case cut, full, away, slow, failReads, compact, truncate, recreate, recreateChangelog, retain, expireOffsets, reset
-    case fillStore, failStore, slowStore, removeBlob, tearBlob, index
-    case failOrigin, stallOrigin, changeOrigin, renderer
+    case fillStore, failStore, swapStore, slowStore, removeBlob, tearBlob, index
+    case failOrigin, stallOrigin, askToWait, changeOrigin, renderer
 
     static func some(by chance: inout Chance) -> [Fault] {
         // From a calm world to one where all fails.
@@ -70,12 +70,16 @@ extension World {
         case .reset: prepareReset(running)
         case .fillStore: shelf.fullUntil = until
         case .failStore: shelf.failsUntil = until
+        case .swapStore:
+            count(.storeForeign)
+            (shelf.foreignUntil, shelf.isAway) = (until, choices.isOne(in: 2))
         case .slowStore:
             count(.storeSlow)
             shelf.slowUntil = until
         case .removeBlob, .tearBlob: for _ in 0...chance.below(6) { damageBlob(fault) }
         case .index: indexFailsUntil = until
         case .failOrigin: origins.failsUntil[chance.below(Origins.hostCount)] = until
+        case .askToWait: origins.asksUntil[chance.below(Origins.hostCount)] = until
         case .stallOrigin: origins.stallsUntil[chance.below(Origins.hostCount)] = until
         case .changeOrigin:
             count(.originChanged)
@@ -129,6 +133,12 @@ extension World {
     }
 
     private func jump(_ machine: Machine) {
+        if choices.isOne(in: 3), !machine.isClockWrong {
+            count(.clockWrong)
+            machine.isClockWrong = true
+            after(choices.within(1_000_000...40_000_000)) { machine.isClockWrong = false }
+            return
+        }
         let step = chance.within(-4_000...20_000)
         count(step < 0 ? .clockBack : .clockForward)
         machine.offset += step

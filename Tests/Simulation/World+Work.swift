@@ -33,11 +33,15 @@ extension World {
         published += 1
         let source = catalogue.sources[number]
         let isLate = chance.isOne(in: 12)
+        let hasTime = !isLate && choices.isOne(in: 8)
+        let freshness: JobFreshness = choices.isOne(in: 12) ? .force : choices.isOne(in: 12) ? .cacheOnly : .ifStale
+        promises.publish("job-\(published)", hasTime: hasTime, freshness)
+        let life = isLate ? chance.within(0...6_000) : hasTime ? Promises.longLife : nil
         let job = Job(
             id: "job-\(published)", url: source.url, source: source.key, variants: chance.pick(catalogue.wishes),
             lane: lane,
-            expires: isLate ? World.begin + now / 1_000 + chance.within(0...6_000) : nil,
-            freshness: choices.isOne(in: 12) ? .force : choices.isOne(in: 12) ? .cacheOnly : .ifStale,
+            expires: life.map { World.begin + now / 1_000 + $0 },
+            freshness: freshness,
             fallback: choices.isOne(in: 4) ? .degraded : choices.isOne(in: 6) ? .none : .stale)
         if job.freshness == .force { count(.publishedForced) }
         if job.freshness == .cacheOnly { count(.publishedCacheOnly) }

@@ -156,6 +156,8 @@ final class World: @unchecked Sendable {
         if resetWaits, machines.allSatisfy({ $0.process == nil }) { reset() }
         // The offsets are set while nobody is there.
         if resetWaits { return after(1_000_000) { [self] in restart(machine) } }
+        // What a clock says at the start is believed.
+        machine.isClockWrong = false
         if !isOver { start(machine) }
     }
 
