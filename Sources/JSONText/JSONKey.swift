@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The name of an object's member, borrowed from the text that is read: compare it, never keep it.
 package struct JSONKey {
     let bytes: UnsafeBufferPointer<UInt8>
@@ -12,7 +14,15 @@ package struct JSONKey {
 
     @usableFromInline
     package func isNamed(_ name: StaticString) -> Bool {
-        bytes.count == name.utf8CodeUnitCount
-            && UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount).elementsEqual(bytes)
+        bytes.count == name.utf8CodeUnitCount && isSpelt(at: name.utf8Start)
+    }
+
+    /// Whether a text has these bytes at this place, as far as it is as long.
+    func isSpelt(at place: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.baseAddress.map { isSpelt(at: $0 + place) } ?? true
+    }
+
+    private func isSpelt(at start: UnsafePointer<UInt8>) -> Bool {
+        bytes.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? true
     }
 }

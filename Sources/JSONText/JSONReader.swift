@@ -108,7 +108,7 @@ package struct JSONReader: ~Copyable {
     private mutating func remember(_ key: JSONKey) throws(JSONFailure) {
         field = key.offset..<key.offset + key.bytes.count
         for i in outerMembers[depth]..<memberCount where Int(members[i].length) == key.bytes.count {
-            guard !slice(Int(members[i].start), Int(members[i].start) + key.bytes.count).elementsEqual(key.bytes) else {
+            guard !key.isSpelt(at: Int(members[i].start), in: bytes) else {
                 throw .duplicateField(key.text, at: key.offset)
             }
         }

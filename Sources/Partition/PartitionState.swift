@@ -76,6 +76,7 @@ package struct PartitionState: ~Copyable, Sendable {
 
     /// Of jobs that wait in memory or were there, what their records do not tell, by offset.
     private func waits(_ topic: Topic, from next: Int64) -> [TopicProgress.Wait] {
+        if tried.isEmpty, inherited.isEmpty { return [] }
         let incarnation = incarnation(topic)
         let own = tried.lazy.filter { $0.key.topic == topic && $0.key.incarnation == incarnation }.map {
             TopicProgress.Wait(

@@ -161,6 +161,7 @@ struct PermitQueue: Sendable {
 
     /// What was set aside for this comes back.
     mutating func lift(_ bar: Bar) {
+        if aside.isEmpty { return }
         for group in aside.removeValue(forKey: bar) ?? [] {
             barred.remove(group)
             if let first = first(of: group) { enter(first) }

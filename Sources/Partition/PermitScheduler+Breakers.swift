@@ -97,7 +97,7 @@ extension PermitScheduler {
     mutating func machineProbes(at now: Moment) -> [Grant] {
         let granted = grants(for: machine.probes)
         guard machine.mayProbe(at: now.monotonic) else { return granted }
-        for queue in Queue.all where free[queue.kind, default: 0] > 0 {
+        for queue in Queue.all where free[queue.kind] > 0 {
             guard let flight = first(queue)?.flight else { continue }
             machine.probe(flight, next: now.monotonic + rules.probeEvery)
             return granted + [grant(queue.kind, flight)]
@@ -113,7 +113,7 @@ extension PermitScheduler {
         for (partition, breaker) in logs.sorted(by: { $0.key < $1.key }) {
             granted += grants(for: breaker.probes)
             guard breaker.mayProbe(at: now.monotonic), tails[partition, default: 0] < rules.announcing else { continue }
-            for queue in Queue.all where free[queue.kind, default: 0] > 0 {
+            for queue in Queue.all where free[queue.kind] > 0 {
                 guard let flight = oldest(queue, of: partition)?.flight else { continue }
                 logs[partition]?.probe(flight, next: now.monotonic + rules.probeEvery)
                 granted.append(grant(queue.kind, flight))
@@ -127,7 +127,7 @@ extension PermitScheduler {
     mutating func grants(for probes: [FlightID]) -> [Grant] {
         var granted: [Grant] = []
         for flight in probes {
-            guard let seat = seats[flight], let kind = seat.waits, free[kind, default: 0] > 0 else { continue }
+            guard let seat = seats[flight], let kind = seat.waits, free[kind] > 0 else { continue }
             if kind == .render || hasRoom(seat.host, seat.rank) { granted.append(grant(kind, flight)) }
         }
         return granted
@@ -136,11 +136,11 @@ extension PermitScheduler {
     /// The oldest flight of the partition that its host lets go.
     private mutating func oldest(_ queue: Queue, of partition: PartitionID) -> Ticket? {
         var oldest: Ticket?
-        for group in queues[queue]?.groups(of: partition) ?? []
+        for group in self[queue].groups(of: partition)
         where group.host.map({ hasRoom($0, queue.rank) }) ?? true {
-            while let ticket = queues[queue]?.first(of: group) {
+            while let ticket = self[queue].first(of: group) {
                 guard stands(ticket) else {
-                    queues[queue]?.removeFirst(of: group)
+                    self[queue].removeFirst(of: group)
                     continue
                 }
                 oldest = min(oldest ?? ticket, ticket)

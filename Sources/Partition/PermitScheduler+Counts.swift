@@ -7,5 +7,5 @@ extension PermitScheduler {
     }
 
     /// What queues hold in memory.
-    package var ticketsHeld: Int { queues.values.reduce(0) { $0 + $1.count } }
+    package var ticketsHeld: Int { queues.reduce(0) { $0 + $1.count } }
 }

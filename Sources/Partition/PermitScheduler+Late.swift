@@ -11,6 +11,10 @@ extension PermitScheduler {
     /// Fetches grow old by time alone: this is asked before permits are given, at each tick at least.
     mutating func countLate() {
         guard rules.lateAfter < .max else { return }
+        guard fetches.contains(where: { clock - $0.value >= rules.lateAfter }) else {
+            lateHosts = []
+            return liftYielding()
+        }
         let old = fetches.filter { clock - $0.value >= rules.lateAfter }
         for (flight, _) in old.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where late.all < rules.late {
             guard var seat = seats[flight], !seat.isLate else { continue }
@@ -38,7 +42,7 @@ extension PermitScheduler {
 
     /// As many hosts as there are permits, those first that have waited longest: to look at all of them each time costs more.
     private mutating func liftYielding() {
-        var room = free[.fetch, default: 0]
+        var room = free[.fetch]
         guard room > 0, !yielding.isEmpty else { return }
         let waiting = yielding
         yielding = []

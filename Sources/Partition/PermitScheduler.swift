@@ -46,11 +46,14 @@ package struct PermitScheduler: Sendable {
     }
 
     /// Who goes first, but for age.
-    enum Rank: CaseIterable { case fast, begun, slow }
+    enum Rank: Int, CaseIterable { case fast, begun, slow }
 
-    struct Queue: Hashable, Sendable {
+    struct Queue: Sendable {
         let kind: PermitKind
         let rank: Rank
+
+        /// Among all.
+        var place: Int { (kind == .render ? 0 : Rank.allCases.count) + rank.rawValue }
 
         /// Those that need no fetch first, and of them the fast ones.
         static let all = [PermitKind.render, .fetch].flatMap { kind in Rank.allCases.map { Queue(kind: kind, rank: $0) }
@@ -60,10 +63,10 @@ package struct PermitScheduler: Sendable {
     package let rules: PermitRules
     package internal(set) var seats: [FlightID: Seat] = [:]
     /// A ticket whose flight has moved on is dropped when it is met.
-    var queues: [Queue: PermitQueue]
-    var free: [PermitKind: Int]
+    var queues = [PermitQueue](repeating: PermitQueue(), count: Queue.all.count)
+    var free: ByKind<Int>
     /// Permits that slow flights hold.
-    private var slow: [PermitKind: Int] = [:]
+    private var slow = ByKind(fetch: 0, render: 0)
     /// Fetches under way, by when they began.
     var fetches: [FlightID: Int64] = [:]
     /// Those that are late, and those of slow flights among them.
@@ -109,12 +112,16 @@ package struct PermitScheduler: Sendable {
     package init(_ rules: PermitRules) {
         self.rules = rules
         random = SplitMix64(state: rules.seed)
-        free = [.fetch: rules.fetch, .render: rules.render]
-        queues = Dictionary(uniqueKeysWithValues: Queue.all.map { ($0, PermitQueue()) })
+        free = ByKind(fetch: rules.fetch, render: rules.render)
+    }
+
+    subscript(queue: Queue) -> PermitQueue {
+        _read { yield queues[queue.place] }
+        _modify { yield &queues[queue.place] }
     }
 
     package func running(_ kind: PermitKind) -> Int {
-        (kind == .fetch ? rules.fetch + late.all : rules.render) - free[kind, default: 0]
+        (kind == .fetch ? rules.fetch + late.all : rules.render) - free[kind]
     }
 
     /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up. What is under
@@ -167,7 +174,7 @@ package struct PermitScheduler: Sendable {
         guard let kind = seat.waits else { return }
         let seats = seats
         let group = PermitQueue.Group(partition: flight.partition, host: kind == .fetch ? seat.host : nil)
-        queues[Queue(kind: kind, rank: seat.rank)]?.leave(group) { Self.stands($0, seats) }
+        self[Queue(kind: kind, rank: seat.rank)].leave(group) { Self.stands($0, seats) }
     }
 
     /// A waiting or running flight changes lane; it is never restarted.
@@ -217,14 +224,14 @@ package struct PermitScheduler: Sendable {
     /// there is would be fetched at once, more than can be finished when a partition goes. Slow ones that wait so hold back
     /// no fast one.
     private func hasRoom(_ kind: PermitKind, isFast: Bool) -> Bool {
-        let free = free[kind, default: 0]
+        let free = free[kind]
         switch (kind, isFast) {
         case (.render, true): return free > 0
         case (.render, false): return free > 0 && mayRenderSlow
         case (.fetch, true): return free > ready(isFast: true)
         case (.fetch, false):
             let readySlow = ready(isFast: false)
-            return free > ready(isFast: true) + readySlow && slow[kind, default: 0] + readySlow < rules.slowFetch
+            return free > ready(isFast: true) + readySlow && slow[kind] + readySlow < rules.slowFetch
         }
     }
 
@@ -245,7 +252,7 @@ package struct PermitScheduler: Sendable {
         let isFast: Bool
     }
 
-    private var mayRenderSlow: Bool { isDraining || slow[.render, default: 0] < rules.slow }
+    private var mayRenderSlow: Bool { isDraining || slow[.render] < rules.slow }
 
     /// The oldest slow flight, if it goes before the fast ones: it has waited long enough, and no older one holds a permit
     /// for its age. An older one never waits for a younger one, so each has its turn, whichever permit it lacks.
@@ -267,7 +274,7 @@ package struct PermitScheduler: Sendable {
         guard var seat = seats[flight] else { return (kind, flight) }
         if seat.isUnderWay, kind == .render { countReady(flight, seat.lane, -1) }
         if kind == .fetch {
-            queues[Queue(kind: kind, rank: seat.rank)]?.moveOn(seat.host)
+            self[Queue(kind: kind, rank: seat.rank)].moveOn(seat.host)
             let (isSlow, now) = (!seat.lane.isUrgent, clock)
             if let hold = origins[seat.host]?.hold, hold.at >= seat.askedAt { seat.heldBy = hold.by }
             change(seat.host) { $0.begin(flight, isSlow: isSlow, at: now) }
@@ -299,8 +306,8 @@ package struct PermitScheduler: Sendable {
         if kind == .fetch, seat.isLate {
             late = (late.all + step, late.slow + slowStep)
         } else {
-            free[kind, default: 0] -= step
-            slow[kind, default: 0] += slowStep
+            free[kind] -= step
+            slow[kind] += slowStep
         }
     }
 
@@ -308,7 +315,7 @@ package struct PermitScheduler: Sendable {
         guard let kind = seat.waits else { return }
         tickets += 1
         (seat.ticket, seat.since, seat.askedAt) = (tickets, since, clock)
-        queues[Queue(kind: kind, rank: seat.rank)]?
+        self[Queue(kind: kind, rank: seat.rank)]
             .push(Ticket(since: since, flight: flight, number: tickets, host: kind == .fetch ? seat.host : nil))
     }
 
@@ -329,11 +336,11 @@ package struct PermitScheduler: Sendable {
 
     /// The next flight that waits, or the oldest, but for those whose host or partition bars them.
     mutating func first(_ queue: Queue, byAge: Bool = false) -> Ticket? {
-        while let ticket = byAge ? queues[queue]?.eldest() : queues[queue]?.first() {
+        while let ticket = byAge ? self[queue].eldest() : self[queue].first() {
             if !stands(ticket) {
-                queues[queue]?.removeFirst(of: ticket.group)
+                self[queue].removeFirst(of: ticket.group)
             } else if let bar = bar(ticket, queue.rank) {
-                queues[queue]?.setAside(ticket.group, for: bar)
+                self[queue].setAside(ticket.group, for: bar)
             } else {
                 return ticket
             }
@@ -358,6 +365,6 @@ package struct PermitScheduler: Sendable {
     }
 
     mutating func lift(_ bar: PermitQueue.Bar) {
-        for queue in Queue.all { queues[queue]?.lift(bar) }
+        for queue in Queue.all { self[queue].lift(bar) }
     }
 }

@@ -28,6 +28,11 @@ package struct ProgressLedger: Sendable {
         (self.written, writtenAt, lookedAt) = (written, now, now)
     }
 
+    /// Whether `beginWrite` would ask for the progress at all.
+    package func isLookDue(at now: Int64, isLast: Bool = false) -> Bool {
+        !isWriting && (isLast || now - lookedAt >= Self.aheadInterval)
+    }
+
     /// Whether to write the progress now; a write that began ends with `wrote` or `failed`.
     ///
     /// - Parameters:
@@ -36,7 +41,7 @@ package struct ProgressLedger: Sendable {
     package mutating func beginWrite(
         at now: Int64, isLast: Bool = false, _ current: () -> ProgressRow
     ) -> ProgressRow? {
-        guard !isWriting, isLast || now - lookedAt >= Self.aheadInterval else { return nil }
+        guard isLookDue(at: now, isLast: isLast) else { return nil }
         lookedAt = now
         let current = current()
         guard doubtful != nil || written?.isSame(as: current) != true else { return nil }

@@ -89,7 +89,7 @@ package struct ProgressRow: Sendable, Hashable {
             while let key = try reader.nextKey() {
                 switch key {
                 case "topics":
-                    var read: [Topic: TopicProgress] = [:]
+                    var read: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
                     try reader.openObject()
                     while let name = try reader.nextKey() {
                         // A newer version may have topics that this one does not read.

@@ -24,7 +24,11 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     package static let lanes = Lane.allCases.map(Topic.jobs)
     package static let allCases = lanes + [.control] + retries + [.variants, .outcomes, .dead, .origins, .events]
 
-    package var rawValue: String {
+    package var rawValue: String { Self.names[ordinal] }
+
+    private static let names = allCases.map(\.name)
+
+    private var name: String {
         switch self {
         case .jobs(let lane): "jobs." + lane.rawValue
         case .control: "control"
@@ -42,8 +46,8 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     }
 
     package init?(rawValue name: String) {
-        guard let topic = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }
-        self = topic
+        guard let place = Self.names.firstIndex(of: name) else { return nil }
+        self = Self.allCases[place]
     }
 
     /// Only the newest record of a key is kept.
@@ -60,7 +64,8 @@ package enum Topic: RawRepresentable, Sendable, Hashable, CaseIterable {
     /// The lane of the jobs that producers put there.
     package var lane: Lane? { if case .jobs(let lane) = self { lane } else { nil } }
 
-    /// Dense from 0, for arrays by topic.
+    /// Dense from 0 and as in `allCases`, for arrays by topic.
+    @inlinable
     package var ordinal: Int {
         switch self {
         case .jobs(let lane): lane.ordinal

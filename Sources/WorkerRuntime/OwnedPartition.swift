@@ -30,9 +30,9 @@ final class OwnedPartition {
     /// The index took nothing the last time.
     var isStuck = false
     /// Topics that may have records; a topic stays in while it is not drained for want of room.
-    var readable: Set<Topic> = []
+    var readable = TopicSet()
     /// Topics of which a slice of records is being decoded.
-    var decoding: Set<Topic> = []
+    var decoding = TopicSet()
     /// What was read of each tier and is not due.
     var heads: [Topic: DelayHead] = [:]
     /// By topic: whether its log is still the one that is read.

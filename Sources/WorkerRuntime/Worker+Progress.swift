@@ -130,7 +130,7 @@ extension Worker {
 
     /// What is finished of every topic, with what only the log knows; of topics that wait for a look, what was before.
     func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
-        var topics: [Topic: TopicProgress] = [:]
+        var topics: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
         for topic in Topic.worked {
             topics[topic] = (owned.isOpen(topic) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
         }
@@ -147,7 +147,9 @@ extension Worker {
     /// Writes the progress row if it is due; true if that began.
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
-        guard owned.isRestored, isLast || canTellProgress(of: owned) else { return false }
+        guard owned.isRestored, owned.ledger.isLookDue(at: monotonic, isLast: isLast),
+            isLast || canTellProgress(of: owned)
+        else { return false }
         let written = owned.ledger.written
         let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
             newestRow(of: owned, after: written, isLast: isLast)

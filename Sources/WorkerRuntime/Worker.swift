@@ -64,8 +64,7 @@ package actor Worker {
     /// Reused between turns.
     private var decided: [PartitionWork] = []
 
-    private let work: AsyncStream<@Sendable () async -> Void>
-    let tasks: AsyncStream<@Sendable () async -> Void>.Continuation
+    nonisolated let tasks = WorkQueue()
 
     enum Phase {
         case running
@@ -85,7 +84,6 @@ package actor Worker {
         clock = Mutex(TrustedClock(wall: ports.time.wallMilliseconds, monotonic: monotonic / 1_000_000))
         executor = ports.consumer.executor
         scheduler = PermitScheduler(configuration.permits)
-        (work, tasks) = AsyncStream.makeStream()
     }
 
     /// Works until told to stop by `drain()`, until nothing is left if so configured, or until the log or an index
@@ -97,7 +95,7 @@ package actor Worker {
         begun()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tickWhileRunning() }
-            for await piece in work { group.addTask(operation: piece) }
+            while let piece = await tasks.next() { group.addTask(operation: piece) }
             group.cancelAll()
         }
         waiting = await countWaiting()

@@ -67,11 +67,11 @@ extension Worker {
 
     /// Of all partitions, by topic.
     private func records(_ count: (borrowing PartitionState, Topic) -> Int) -> [Topic: Int] {
-        var records: [Topic: Int] = [:]
-        for topic in Topic.consumed {
-            for owned in partitions.values { records[topic, default: 0] += count(owned.state, topic) }
-        }
-        return records
+        guard !partitions.isEmpty else { return [:] }
+        return Dictionary(
+            uniqueKeysWithValues: Topic.consumed.map { topic in
+                (topic, partitions.values.reduce(0) { $0 + count($1.state, topic) })
+            })
     }
 
     /// How long ago the worker last looked at its work; it does twenty times a second.

@@ -24,6 +24,7 @@ final class SimulatedExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     /// Runs what waits and what comes of it; returns how many jobs that were.
     func run() -> Int {
+        guard !isIdle else { return 0 }
         var count = 0
         while next < jobs.count {
             onward = jobs[next]

@@ -103,18 +103,23 @@ final class SimulatedProcess: @unchecked Sendable {
         if isDead { return lost }
         asked += 1
         let id = asked
+        // A handler costs, and most waits end with their answer alone.
+        guard let cancelled else { return await wait(id, or: lost, cancelled: lost, begin) }
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                if let cancelled, Task.isCancelled { return continuation.resume(returning: cancelled) }
-                pending[id] = { isCancelled in
-                    continuation.resume(returning: isCancelled ? cancelled ?? lost : lost)
-                }
-                begin { answer in
-                    if self.pending.removeValue(forKey: id) != nil { continuation.resume(returning: answer) }
-                }
-            }
+            Task.isCancelled ? cancelled : await wait(id, or: lost, cancelled: cancelled, begin)
         } onCancel: {
-            if cancelled != nil { self.pending.removeValue(forKey: id)?(true) }
+            self.pending.removeValue(forKey: id)?(true)
+        }
+    }
+
+    private func wait<Answer: Sendable>(
+        _ id: Int, or lost: Answer, cancelled: Answer, _ begin: (@escaping (Answer) -> Void) -> Void
+    ) async -> Answer {
+        await withUnsafeContinuation { continuation in
+            pending[id] = { isCancelled in continuation.resume(returning: isCancelled ? cancelled : lost) }
+            begin { answer in
+                if self.pending.removeValue(forKey: id) != nil { continuation.resume(returning: answer) }
+            }
         }
     }
 }

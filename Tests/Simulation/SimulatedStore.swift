@@ -142,12 +142,14 @@ func file(of bytes: [UInt8]) -> OpenFile {
     if let file = files.withLock({ $0[bytes] }) { return file }
     let file = newFile(of: bytes)
     files.withLock { files in
-        if files.count >= 256 { files.removeAll(keepingCapacity: true) }
+        if files.count >= filesKept { files.removeAll(keepingCapacity: true) }
         files[bytes] = file
     }
     return file
 }
 
+/// Most worlds make the same ones. Half of the files that the process may have are left to it.
+private let filesKept = Int(min(OpenFileLimit.current / 2, 4_096))
 private let files = Mutex<[[UInt8]: OpenFile]>([:])
 
 private func newFile(of bytes: [UInt8]) -> OpenFile {

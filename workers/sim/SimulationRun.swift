@@ -34,6 +34,7 @@ struct SimulationRun {
     }
 
     func perform() async -> ExitCode {
+        OpenFileLimit.raise()
         let started = SystemTime.monotonicNanoseconds
         let total = await run()
         let seconds = Double(SystemTime.monotonicNanoseconds - started) / 1e9
