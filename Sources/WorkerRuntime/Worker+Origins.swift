@@ -153,7 +153,7 @@ extension Worker {
     func rowsToTell() -> [OriginRow] {
         var waiting: [OriginHost: ByLane<Int>] = [:]
         for owned in partitions.values {
-            for (host, lanes) in owned.state.jobsAway {
+            for (host, lanes) in owned.state.hostWaits {
                 for (lane, count) in lanes { waiting[host, default: .none][lane] += count }
             }
         }
