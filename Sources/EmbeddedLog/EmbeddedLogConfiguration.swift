@@ -4,7 +4,7 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var partitions: Int
     /// About how many outcomes are kept over all partitions; older ones go.
     package var outcomesKept: Int
-    /// How long a tombstone of `variants` is kept at least, for indexes that have not folded it yet.
+    /// How long a tombstone is kept at least, for those who have not read it yet.
     package var tombstoneMilliseconds: Int64
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?

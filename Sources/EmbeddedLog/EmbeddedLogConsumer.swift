@@ -115,14 +115,19 @@ package actor EmbeddedLogConsumer: LogConsumer {
             let epoch = epochs[Int(place.partition.number)]
             let start = listener.assigned(place.partition, epoch: epoch, changelog: try reader.bounds(place))
             positions[place] = start
-            do throws(LogFailure) { try await log.writer.dropTombstones(place.partition, below: start) } catch {
-                // Those of a full disk go at the next start.
-                guard case .full = error else { throw error }
-            }
+            try await dropTombstones(place, below: start)
         }
+        for place in TablePlace.all([.origins], of: log.partitionCount) { try await dropTombstones(place, below: .max) }
         // Said of everything once: what came before there was anybody to tell.
         touched.withLock { $0.formUnion(TablePlace.all(Topic.drained, of: log.partitionCount)) }
         thread.poll([bell.watch]) { [weak self] in self?.assumeIsolated { $0.turn() } }
+    }
+
+    private func dropTombstones(_ place: TablePlace, below offset: Int64) async throws(LogFailure) {
+        do throws(LogFailure) { try await log.writer.dropTombstones(place, below: offset) } catch {
+            // Those of a full disk go at the next start.
+            guard case .full = error else { throw error }
+        }
     }
 
     private func take(_ place: TablePlace, limit: Int) throws(LogFailure) -> [Record] {

@@ -76,11 +76,11 @@ actor LogWriter {
         return epochs
     }
 
-    /// Removes tombstones of a partition of `variants` that are old and that its index has folded.
-    func dropTombstones(_ partition: PartitionID, below offset: Int64) throws(LogFailure) {
+    /// Removes tombstones that are old; of `variants` those that the partition's index has folded.
+    func dropTombstones(_ place: TablePlace, below offset: Int64) throws(LogFailure) {
         let before = SystemTime.wallMilliseconds - configuration.tombstoneMilliseconds
         try writing { (log) throws(SQLiteFailure) in
-            try log.dropTombstones(partition, below: offset, olderThan: before)
+            try log.dropTombstones(place, below: offset, olderThan: before)
         }
     }
 

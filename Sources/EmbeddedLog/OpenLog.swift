@@ -140,8 +140,8 @@ final class OpenLog {
         }
     }
 
-    func dropTombstones(_ partition: PartitionID, below offset: Int64, olderThan time: Int64) throws(SQLiteFailure) {
-        let table = TablePlace(topic: .variants, partition: partition).table
+    func dropTombstones(_ place: TablePlace, below offset: Int64, olderThan time: Int64) throws(SQLiteFailure) {
+        let table = place.table
         // The newest record always stays: the next offset is the one after it.
         var drop = try connection.prepare(
             "DELETE FROM \(table) WHERE value IS NULL AND offset < min(?1, (SELECT max(offset) FROM \(table))) AND at < ?2"

@@ -16,6 +16,11 @@ package struct DelayHead: Sendable {
     /// Of the first.
     private var origin: OriginHost?
     private var isOriginKnown = false
+    /// Due records of hosts without room for them that may still move on. A job of a dead host is due in its tier again and
+    /// again, a million of them would leave no time for anything else.
+    package var moves = 0
+    /// The first of them is due, and waits for `moves`.
+    package private(set) var isHeldUp = false
 
     /// Records that are read at once.
     package static let limit = 64
@@ -29,34 +34,43 @@ package struct DelayHead: Sendable {
         noteDue()
     }
 
-    /// Records whose time has come, in the log's order.
-    package mutating func take(_ limit: Int, at now: Int64) -> [Record] {
+    /// Records whose time has come, in the log's order. What only its host holds back is taken once that has room for it, due
+    /// or not; where that has none, what is due moves on to another tier, so that others behind it come: as many as
+    /// `moves` says.
+    ///
+    /// - Parameters:
+    ///   - host: that a record waits for, if for nothing else.
+    ///   - room: how many more jobs a host can take.
+    package mutating func take(
+        _ limit: Int, at now: Int64, host: (Record) -> OriginHost? = { _ in nil },
+        room: (OriginHost) -> Int = { _ in 0 }
+    ) -> [Record] {
         // A clock that went back: they have waited since they were read, at least.
         if now < readAt {
             readAt = now
             noteDue()
         }
-        var taken: [Record] = []
-        while taken.count < limit, due <= now, let record = takeFirst() { taken.append(record) }
-        return taken
-    }
-
-    /// What only its host holds back is taken before its time once the host can take it: as many of one host as it has room
-    /// for.
-    ///
-    /// - Parameter host: that a record waits for, if for nothing else.
-    package mutating func takeEarly(
-        _ limit: Int, host: (Record) -> OriginHost?, room: (OriginHost) -> Int
-    ) -> [Record] {
-        var early: [Record] = []
+        isHeldUp = false
+        var records: [Record] = []
         var taken: [OriginHost: Int] = [:]
-        while early.count < limit, let origin = origin(of: host), taken[origin, default: 0] < room(origin),
-            let record = takeFirst()
-        {
-            early.append(record)
-            taken[origin, default: 0] += 1
+        while records.count < limit, !isEmpty {
+            if let origin = origin(of: host) {
+                if taken[origin, default: 0] < room(origin) {
+                    taken[origin, default: 0] += 1
+                } else if due > now {
+                    break
+                } else if moves > 0 {
+                    moves -= 1
+                } else {
+                    isHeldUp = true
+                    break
+                }
+            } else if due > now {
+                break
+            }
+            if let record = takeFirst() { records.append(record) }
         }
-        return early
+        return records
     }
 
     private mutating func takeFirst() -> Record? {

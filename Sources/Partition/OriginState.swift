@@ -43,7 +43,7 @@ package struct OriginState: Sendable {
 
     /// Fetches under way, by the count of those begun before.
     private var begun: [FlightID: Int] = [:]
-    private var count = 0
+    package private(set) var count = 0
     /// Fetches that had begun before the limit was last halved: their answers do not halve it again.
     private var halvedAt = 0
     private var clean = 0

@@ -1,6 +1,6 @@
 package import Canonical
 internal import Failures
-internal import ImageModel
+package import ImageModel
 internal import Planning
 internal import Records
 
@@ -54,7 +54,9 @@ extension PartitionState {
         if left < DelayTier.shortest {
             // A host that was away for no time yet is not looked at with each tick.
             let until = now.wall + min(max(wait, 1_000), left)
-            if keep(later.putOff(until: until, attempts: later.attempts, heldSince: later.heldSince), now) { return }
+            let host = rules.origins.groups.origin(of: pending.job.url.fetched)
+            let kept = later.putOff(until: until, attempts: later.attempts, heldSince: later.heldSince)
+            if keep(kept, for: host, now) { return }
         }
         passOn(later, failingSince: failing, for: wait, cause, now, &effects)
     }
@@ -129,6 +131,11 @@ extension PartitionState {
         let count = (jobsAway[origin]?[lane] ?? 0) + step
         jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
         if jobsAway[origin]?.isEmpty == true { jobsAway[origin] = nil }
+    }
+
+    /// Jobs that wait for their host outside its queue: in tiers as far as this owner knows, and in memory.
+    package var hostWaits: [OriginHost: [Lane: Int]] {
+        jobsAway.merging(waits.heldJobs) { $0.merging($1, uniquingKeysWith: +) }
     }
 
     /// Hosts whose waiting jobs are counted for people.

@@ -1,3 +1,4 @@
+internal import Canonical
 internal import Failures
 internal import ImageModel
 internal import Records
@@ -18,7 +19,9 @@ extension PartitionState {
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         var pending = pending
         if !inherited.isEmpty, let left = inherited.removeValue(forKey: pending.place) {
-            pending = pending.putOff(until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince)
+            pending = pending.putOff(
+                until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince,
+                failingSince: left.failingSince)
             tried[pending.place] = pending
         }
         let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack
@@ -36,13 +39,15 @@ extension PartitionState {
     }
 
     /// It waits in memory, if that is for a short time and there is room.
-    mutating func keep(_ pending: PendingJob, _ now: Moment) -> Bool {
+    ///
+    /// - Parameter host: that it waits for, if for nothing else.
+    mutating func keep(_ pending: PendingJob, for host: OriginHost? = nil, _ now: Moment) -> Bool {
         // A record of a log that was replaced does not come again.
         guard isShort(pending, now), pending.record.incarnation == incarnation(pending.record.topic),
             tried.count < rules.shortWaits || tried[pending.place] != nil
         else { return false }
         tried[pending.place] = pending
-        waits.add(pending, at: now)
+        waits.add(pending, for: host, at: now)
         return true
     }
 

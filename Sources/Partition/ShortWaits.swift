@@ -1,9 +1,13 @@
+internal import Canonical
+internal import ImageModel
 internal import Records
 
 /// Jobs that wait in memory for their time: few, and none for longer than ten seconds.
 struct ShortWaits: Sendable {
     private var heap = Heap<Entry>()
     private var waiting: [RecordPlace: PendingJob] = [:]
+    /// Of them, those that wait for their host alone.
+    private var held: [RecordPlace: OriginHost] = [:]
     private var counts = [Int](repeating: 0, count: Topic.allCases.count)
     private var number = 0
 
@@ -22,11 +26,22 @@ struct ShortWaits: Sendable {
     var count: Int { waiting.count }
     func count(_ topic: Topic) -> Int { counts[topic.ordinal] }
 
-    mutating func add(_ pending: PendingJob, at now: Moment) {
+    /// Jobs that wait for their host alone, by host and lane.
+    var heldJobs: [OriginHost: [Lane: Int]] {
+        var jobs: [OriginHost: [Lane: Int]] = [:]
+        for (place, host) in held {
+            if let lane = waiting[place]?.job.lane { jobs[host, default: [:]][lane, default: 0] += 1 }
+        }
+        return jobs
+    }
+
+    /// - Parameter host: that it waits for, if for nothing else.
+    mutating func add(_ pending: PendingJob, for host: OriginHost? = nil, at now: Moment) {
         number += 1
         let wait = max(0, pending.due - now.wall)
         heap.push(Entry(due: now.monotonic + wait, number: number, pending: pending))
         waiting[pending.place] = pending
+        held[pending.place] = host
         counts[pending.place.topic.ordinal] += 1
     }
 
@@ -40,6 +55,7 @@ struct ShortWaits: Sendable {
 
     mutating func remove(_ place: RecordPlace) -> PendingJob? {
         guard let pending = waiting.removeValue(forKey: place) else { return nil }
+        held[place] = nil
         counts[place.topic.ordinal] -= 1
         return pending
     }

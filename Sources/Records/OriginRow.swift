@@ -21,6 +21,8 @@ package struct OriginRow: Sendable, Hashable {
     package var at: Int64
     package var limit = 0
     package var inFlight = 0
+    /// How often the worker asks it.
+    package var perMinute = 0
     /// Jobs that wait for it.
     package var waiting = ByLane.none
     /// What holds back those that wait.
@@ -104,6 +106,7 @@ package struct OriginRow: Sendable, Hashable {
         json.field("at", at)
         json.field("limit", limit)
         json.field("inFlight", inFlight)
+        if perMinute > 0 { json.field("perMinute", perMinute) }
         json.waiting { waiting[$0] }
         if let heldBy { json.field("heldBy", heldBy.rawValue) }
         if checks > 0 { json.field("checks", checks) }
@@ -116,6 +119,16 @@ package struct OriginRow: Sendable, Hashable {
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
             headers: EventHeader.event(
                 EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at)", at: at, traceparent: nil))
+    }
+
+    /// Whether nothing follows from it any more: who wrote it told nothing of the host for so long. A slot stands where its
+    /// row says, however old that is.
+    package func isForgettable(at now: Int64) -> Bool { slot == nil && at < now - Self.kept }
+    private static let kept: Int64 = 7 * 86_400_000
+
+    /// Takes the place of the row that the record holds.
+    package static func tombstone(of record: Record) -> NewRecord {
+        NewRecord(topic: .origins, partition: record.partition, key: record.key, value: nil)
     }
 
     /// nil if the record is not an origin row.
@@ -140,6 +153,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "at": row.at = try reader.time()
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
+                case "perMinute": row.perMinute = Int(try reader.integer(in: counts))
                 // Of a later version it may be another word.
                 case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())
                 case "checks": row.checks = Int(try reader.integer(in: counts))
@@ -187,6 +201,7 @@ package struct OriginSummary: Sendable, Hashable {
     package private(set) var isTold = false
     package private(set) var limit = 0
     package private(set) var inFlight = 0
+    package private(set) var perMinute = 0
     package private(set) var waiting = ByLane.none
     /// What holds most of them back.
     package private(set) var heldBy: HostHold?
@@ -204,24 +219,32 @@ package struct OriginSummary: Sendable, Hashable {
     /// - Parameter owners: as the log names them (`OriginRow.held`): what they told of a host that is idle since still holds.
     ///   nil: that is not known, and who told anything lately counts.
     package static func all(of rows: [OriginRow], owners: Set<String>? = nil, at now: Int64) -> [OriginSummary] {
-        let living = owners.map { OriginRow.tellers(rows, owners: $0) }
-        return Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, living: living, at: now) }
+        // Clocks differ: what a worker that lives told counts by its own, as of what it told last.
+        let clocks = owners.map { owners in
+            let living = OriginRow.tellers(rows, owners: owners)
+            return Dictionary(rows.lazy.filter { living.contains($0.by) }.map { ($0.by, $0.at) }, uniquingKeysWith: max)
+        }
+        return Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, clocks: clocks, at: now) }
             .sorted { $0.host < $1.host }
     }
 
-    private init(_ host: String, rows: [OriginRow], living: Set<String>?, at now: Int64) {
+    private init(_ host: String, rows: [OriginRow], clocks: [String: Int64]?, at now: Int64) {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
         var mostHeld = 0
         // Of blocks a person's is told: workers repeat it, and each has its own reasons besides.
         for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
+            let clock = clocks?[row.by]
+            let now = clock ?? now
             let isFresh = row.at > now - Self.freshness
-            if living?.contains(row.by) ?? isFresh, row.isWorkers {
+            let lives = clocks == nil ? nil : clock != nil
+            if lives ?? isFresh, row.isWorkers {
                 isTold = true
                 limit += row.limit
             }
-            if isFresh, living?.contains(row.by) ?? true, row.isWorkers {
+            if isFresh, lives ?? true, row.isWorkers {
                 inFlight += row.inFlight
+                perMinute += row.perMinute
                 waiting = waiting + row.waiting
                 if let held = row.heldBy, row.waiting.sum > mostHeld { (heldBy, mostHeld) = (held, row.waiting.sum) }
             }

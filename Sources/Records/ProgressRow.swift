@@ -132,6 +132,7 @@ extension JSONWriter {
                 field("attempts", Int64(wait.attempts))
                 field("notBefore", wait.notBefore)
                 if let since = wait.heldSince { field("heldSince", since) }
+                if let since = wait.failingSince { field("failingSince", since) }
                 endObject()
             }
             endArray()
@@ -195,7 +196,8 @@ extension JSONReader {
     }
 
     private mutating func wait() throws(JSONFailure) -> TopicProgress.Wait {
-        var (place, attempts, notBefore, heldSince): (Int64?, Int?, Int64?, Int64?)
+        var (place, attempts, notBefore): (Int64?, Int?, Int64?)
+        var (heldSince, failingSince): (Int64?, Int64?)
         try openObject()
         while let key = try nextKey() {
             switch key {
@@ -203,12 +205,13 @@ extension JSONReader {
             case "attempts": attempts = Int(try integer(in: RecordLimits.attempts))
             case "notBefore": notBefore = try time()
             case "heldSince": heldSince = try time()
+            case "failingSince": failingSince = try time()
             default: try skip()
             }
         }
         return TopicProgress.Wait(
             offset: try place.field("offset"), attempts: try attempts.field("attempts"),
-            notBefore: try notBefore.field("notBefore"), heldSince: heldSince)
+            notBefore: try notBefore.field("notBefore"), heldSince: heldSince, failingSince: failingSince)
     }
 
     private mutating func anchor() throws(JSONFailure) -> LogAnchor {

@@ -33,10 +33,14 @@ package struct TopicProgress: Sendable, Hashable {
         package let notBefore: Int64
         /// Since when the machine's fault has held it back; nil if that does not.
         package let heldSince: Int64?
+        /// Since when its host has been at fault; nil if it was not.
+        package let failingSince: Int64?
 
-        package init(offset: Int64, attempts: Int, notBefore: Int64, heldSince: Int64? = nil) {
-            (self.offset, self.attempts) = (offset, attempts)
-            (self.notBefore, self.heldSince) = (notBefore, heldSince)
+        package init(
+            offset: Int64, attempts: Int, notBefore: Int64, heldSince: Int64? = nil, failingSince: Int64? = nil
+        ) {
+            (self.offset, self.attempts, self.notBefore) = (offset, attempts, notBefore)
+            (self.heldSince, self.failingSince) = (heldSince, failingSince)
         }
     }
 }

@@ -95,15 +95,27 @@ extension Worker: LogListener {
         var head = owned.heads[tier.topic] ?? DelayHead(tier)
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
         defer { owned.heads[tier.topic] = head }
-        let records = head.take(limit, at: now)
         // Which hosts are left alone must be known first.
-        if !records.isEmpty || (configuration.tellsOrigins && board.next == nil) { return records }
+        let isKnown = !configuration.tellsOrigins || board.next != nil
         let moment = moment
-        return head.takeEarly(limit) {
+        return head.take(limit, at: moment.wall) {
             awaited(by: $0, at: moment.wall)
         } room: {
-            owned.state.room(for: $0, atMost: scheduler.use(of: $0, at: moment))
+            isKnown ? owned.state.room(for: $0, atMost: scheduler.use(of: $0, at: moment)) : 0
         }
+    }
+
+    /// What is due and waits for its host alone moves on a little. What a turn leaves over lapses.
+    func moveHeldUp() {
+        var heldUp: [TierTurns.Place] = []
+        for owned in partitions.values {
+            for (topic, head) in owned.heads {
+                if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
+                if head.moves > 0 { owned.heads[topic]?.moves = 0 }
+            }
+        }
+        guard let place = tierTurns.next(of: heldUp) else { return }
+        partitions[place.partition]?.heads[place.topic]?.moves = TierTurns.moves(isBusy: underWay > 0)
     }
 
     /// The host that a tier's record waits for, if for nothing else.

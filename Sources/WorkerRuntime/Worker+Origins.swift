@@ -14,6 +14,10 @@ struct OriginBoard: Sendable {
     /// What was last written, by host, less its time.
     var told: [OriginHost: OriginRow] = [:]
 
+    /// Of each host, how often it had been asked when its rate was last taken, and what that was.
+    private var askings: [OriginHost: (count: Int, at: Int64, perMinute: Int)] = [:]
+    /// When rows of hosts that nobody tells of any more were last looked for, monotonic milliseconds.
+    var sweptAt: Int64 = .min / 2
     /// When a partition last came, monotonic milliseconds.
     var assignedAt: Int64 = .max
     /// Rows of slots are on their way: their partitions stay until they are there.
@@ -22,6 +26,7 @@ struct OriginBoard: Sendable {
     private var wishes: [OriginHost: [String: (wish: HostSlots.Wish, heardAt: Int64)]] = [:]
 
     static let interval: Int64 = 1_000
+    static let sweep: Int64 = 86_400_000
     /// Those that are not asked as usual are told of again, or they would be taken for gone.
     static let refresh: Int64 = OriginSummary.freshness / 3
     /// At once.
@@ -29,6 +34,19 @@ struct OriginBoard: Sendable {
     /// Rows that cannot be read hold back fetches no longer than this, milliseconds: slots are at home then.
     static let patience: Int64 = 10_000
     private static let wishedHosts = 4_096
+
+    /// How often the host is asked: as of the last ten seconds.
+    mutating func perMinute(_ host: OriginHost, count: Int, at now: Int64) -> Int {
+        var last = askings[host] ?? (0, now - Self.refresh, 0)
+        if now - last.at >= Self.refresh {
+            let (asked, time) = (max(0, count - last.count), Int(max(1, now - last.at)))
+            last = (count, now, (asked * 60_000 + time / 2) / time)
+        }
+        askings[host] = last
+        return last.perMinute
+    }
+
+    mutating func forgetAskings(but hosts: (OriginHost) -> Bool) { askings = askings.filter { hosts($0.key) } }
 
     mutating func hear(_ row: OriginRow, of host: OriginHost, at now: Int64) {
         guard let partition = row.partition else {
@@ -81,8 +99,19 @@ extension Worker {
             }
         }
         await passSlots()
+        await forgetOldRows()
         board.isSharing = false
         settle()
+    }
+
+    /// A compacted topic would keep the rows of hosts for ever that nobody asks any more. One worker of a cluster sees to it.
+    private func forgetOldRows() async {
+        guard monotonic - board.sweptAt >= OriginBoard.sweep, partitions[OriginRow.partition] != nil else { return }
+        board.sweptAt = monotonic
+        // What is refused here is done in a day.
+        guard let records = try? await ports.log.latest(.origins, OriginRow.partition, keyPrefix: []) else { return }
+        let old = records.filter { OriginRow($0)?.isForgettable(at: now) ?? false }
+        if !old.isEmpty { _ = await ports.log.append(old.map(OriginRow.tombstone)) }
     }
 
     /// Written as owner of the partition where the slot stands: refused if that is another's by now.
@@ -155,7 +184,7 @@ extension Worker {
     func rowsToTell() -> [OriginRow] {
         var waiting: [OriginHost: ByLane<Int>] = [:]
         for owned in partitions.values {
-            for (host, lanes) in owned.state.jobsAway {
+            for (host, lanes) in owned.state.hostWaits {
                 for (lane, count) in lanes { waiting[host, default: .none][lane] += count }
             }
         }
@@ -166,17 +195,21 @@ extension Worker {
             wanting[seat.host] = min(wanting[seat.host] ?? flight.partition, flight.partition)
         }
         board.told = board.told.filter { scheduler.origins[$0.key] != nil }
+        board.forgetAskings { scheduler.origins[$0] != nil }
         var rows: [(row: OriginRow, toldAt: Int64)] = []
         for (host, origin) in scheduler.origins {
             var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
             if origin.slots == 0, !origin.isClosed(at: monotonic) { row.partition = wanting[host] }
+            row.perMinute = board.perMinute(host, count: origin.count, at: monotonic)
             guard var told = board.told[host] else {
                 rows.append((row, .min))
                 continue
             }
             let toldAt = told.at
             told.at = row.at
-            let isLive = row.state != .open || row.inFlight > 0 || row.partition != nil
+            // Told with what else is, and when it ends.
+            if (told.perMinute > 0) == (row.perMinute > 0) { told.perMinute = row.perMinute }
+            let isLive = row.state != .open || row.inFlight + row.perMinute > 0 || row.partition != nil
             if told != row || (row.at - toldAt >= OriginBoard.refresh && isLive) { rows.append((row, toldAt)) }
         }
         // Of more than go at once those first of which nothing was told for longest.

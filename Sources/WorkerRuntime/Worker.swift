@@ -26,6 +26,7 @@ package actor Worker {
     var keptProgress: [PartitionID: KeptProgress] = [:]
     /// Looks at the log that are asked for and not begun: they go together.
     var looks: [LogLook] = []
+    var tierTurns = TierTurns()
     var isLooking = false
     var restore = RestoreProgress()
     package internal(set) var scheduler: PermitScheduler
@@ -216,6 +217,7 @@ package actor Worker {
         lookForStandstill()
         doubtClock()
         settle()
+        moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = monotonicNanoseconds > deadline

@@ -53,7 +53,9 @@ struct RetentionTests {
     func discard() async throws {
         let log = try EmbeddedLog(path)
         let letters = ["a", "b", "c"].map {
-            NewRecord(topic: .dead, partition: Bench.p0, key: [1], value: Array($0.utf8), headers: [RecordHeader("ce_id", $0)])
+            NewRecord(
+                topic: .dead, partition: Bench.p0, key: [1], value: Array($0.utf8), headers: [RecordHeader("ce_id", $0)]
+            )
         }
         _ = await log.append(letters)
         for name in ["b", "a"] {
@@ -84,10 +86,27 @@ struct RetentionTests {
         await old.close()
     }
 
+    @Test("Tombstones of hosts go once they are old, too, but for the newest record")
+    func hosts() async throws {
+        func row(_ key: UInt8, _ value: [UInt8]?) -> NewRecord {
+            NewRecord(topic: .origins, partition: Bench.p0, key: [key], value: value)
+        }
+        let young = try EmbeddedLog(path)
+        _ = await young.append([row(1, [1]), row(2, [2]), row(1, nil), row(3, [3]), row(3, nil)])
+        try await own(young)
+        #expect(try await young.read(.origins, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 2, 4])
+        await young.close()
+        let old = try EmbeddedLog(path, EmbeddedLogConfiguration(tombstoneMilliseconds: -1))
+        try await own(old)
+        #expect(try await old.read(.origins, Bench.p0, from: 0, limit: 9).map(\.offset) == [1, 4])
+        await old.close()
+    }
+
     @Test("Neither publishers alone nor a backlog that was worked off leave the disk full")
     func space() async throws {
         let log = try EmbeddedLog(path)
-        let large = NewRecord(topic: .jobsSlow, partition: Bench.p0, key: [1], value: Array(repeating: 5, count: 1 << 20))
+        let large = NewRecord(
+            topic: .jobsSlow, partition: Bench.p0, key: [1], value: Array(repeating: 5, count: 1 << 20))
         for _ in 0..<20 { _ = await log.append(Array(repeating: large, count: 8)) }
         #expect(Bench.size(path + "/log.sqlite-wal") < 90 << 20)
         try await own(log, [.jobsSlow: 160])
@@ -131,7 +150,8 @@ struct RetentionTests {
         await log.close()
         do {
             let file = try Connection(path + "/log.sqlite", .create)
-            try file.execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM; PRAGMA journal_mode = WAL")
+            try file.execute(
+                "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM; PRAGMA journal_mode = WAL")
             #expect(try file.number("PRAGMA auto_vacuum") == 0)
         }
         log = try EmbeddedLog(path)

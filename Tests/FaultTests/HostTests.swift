@@ -190,6 +190,28 @@ extension HostTests {
         return try JSONDecoder().decode([Row].self, from: Data(ended.output.utf8))
     }
 
+    @Test("A worker forgets what was told of a host a week ago; how often one is asked is shown")
+    func forgotten() async throws {
+        let place = try place()
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        try await place.append(
+            [8, 6].map { days in
+                OriginRow(host: "https://\(days).example", by: "gone", at: now - days * 86_400_000).newRecord()
+            })
+        place.origin.serve("/a.png", picture)
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)])
+        let worker = try place.worker(untilIdle: false)
+        try await eventually {
+            let shown = try place.run("origins").output
+            return shown.contains("RATE") && shown.contains(" 6/min ")
+        }
+        try await eventually {
+            try hosts(place).map(\.host) == ["http://127.0.0.1:\(place.origin.port)", "https://6.example"]
+        }
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+    }
+
     @Test("A host that is blocked by hand is not asked until it is unblocked, and then at once; people see both")
     func byHand() async throws {
         let place = try place()

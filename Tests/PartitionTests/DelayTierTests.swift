@@ -1,3 +1,4 @@
+import Canonical
 import Failures
 import ImageModel
 import Partition
@@ -60,6 +61,40 @@ struct DelayTierTests {
         #expect(head.take(1, at: 10_100).map(\.offset) == [1])
         #expect(head.take(9, at: 10_150).map(\.offset) == [2, 3] && !head.isEmpty)
         #expect(head.take(9, at: 90_000).map(\.offset) == [4] && head.isEmpty)
+    }
+
+    @Test("What is due and waits for its host alone is taken as the host has room, and else moves on a few at a time")
+    func moves() {
+        let host = OriginHost(of: "http://dead.example/")
+        var head = DelayHead(.tenSeconds)
+        var room = 0
+        func take(_ head: inout DelayHead, at now: Int64) -> [Int64] {
+            head.take(9, at: now, host: { $0.offset == 4 ? nil : host }, room: { _ in room }).map(\.offset)
+        }
+        head.add((1...5).map { record($0, at: 100) }, at: 1_000)
+        #expect(take(&head, at: 10_099) == [] && !head.isHeldUp)
+        #expect(take(&head, at: 10_100) == [] && head.isHeldUp)
+        head.moves = 1
+        #expect(take(&head, at: 10_100) == [1] && head.isHeldUp)
+        room = 1
+        #expect(take(&head, at: 10_100) == [2] && head.isHeldUp)
+        (room, head.moves) = (0, 1)
+        #expect(take(&head, at: 10_100) == [3, 4] && head.isHeldUp)
+        room = 1
+        #expect(take(&head, at: 0) == [5] && !head.isHeldUp && head.isEmpty)
+    }
+
+    @Test("Tiers of partitions move on in turn")
+    func turns() {
+        var turns = TierTurns()
+        let places = [Topic.retry1m, .retry10s].flatMap { topic in
+            (0..<2).map { TierTurns.Place(PartitionID($0), topic) }
+        }
+        #expect(turns.next(of: []) == nil)
+        let first = (0..<4).compactMap { _ in turns.next(of: places) }
+        #expect(Set(first) == Set(places) && first == places.sorted())
+        #expect(turns.next(of: Array(places[1...])) == first.first { $0 != places[0] })
+        #expect(TierTurns.moves(isBusy: true) < TierTurns.moves(isBusy: false))
     }
 
     private static let hour: Int64 = 3_600_000

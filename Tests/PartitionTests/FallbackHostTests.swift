@@ -104,9 +104,12 @@ extension CachingTests {
         }
         let end = try #require(giveUp ?? expires)
         #expect(rules.settled(effects).isEmpty && rules.putOff(effects).isEmpty)
+        // People are told of it, as of those in tiers.
+        #expect(driver.state.hostWaits == [OriginHost(of: "http://o/a"): [lane: 1]])
         let early = driver.feed(.tick, at: end - 1)
         #expect(rules.flight(early) == nil && rules.settled(early).isEmpty)
         let due = driver.feed(.tick, at: end)
+        #expect(driver.state.hostWaits.isEmpty)
         guard expires == nil else { return #expect(rules.kinds(due) == [.expired]) }
         // It has one more chance: its host may be asked now.
         let again = try #require(rules.flight(due))

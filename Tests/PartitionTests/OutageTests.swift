@@ -27,16 +27,19 @@ struct OutageTests {
         var logs: [Topic: [Record]] = [:]
         var read: [Topic: Int] = [:]
         var heads: [Topic: DelayHead] = [:]
+        var turns = TierTurns()
         var fetches: [(ends: Int64, flight: FlightID, url: String)] = []
         /// When each request to the one host began, and each first one to others.
         var requests: [Int64] = []
         var others: [Int64] = []
         var appends: [String: Int] = [:]
         var (done, dead_) = (0, 0)
+        /// Records that went from one tier to another.
+        var moved = 0
         var causes: Set<String> = []
         /// Of the variants of dead letters.
         var failures: Set<String?> = []
-        var most = (memory: 0, fetches: 0)
+        var most = (memory: 0, fetches: 0, moves: 0)
 
         init() {
             var rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 0))
@@ -52,6 +55,16 @@ struct OutageTests {
             let number = logs.values.reduce(0) { $0 + $1.count }
             append(
                 NewRecord(topic: .jobs(lane), partition: PartitionID(0), key: [], value: Array("\(url)\(number)".utf8)))
+        }
+
+        /// What a worker that failed to do the job leaves.
+        mutating func putOff(_ url: String, for wait: Int64, _ lane: Lane) {
+            let note = RetryNote(
+                job: url, lane: lane, attempt: 1, notBefore: now + wait, firstSeen: now,
+                cause: FailureNote(RetryCause.deferred),
+                origin: RecordOrigin(topic: .jobs(lane), partition: PartitionID(0), offset: 0))
+            let topic = DelayTier(within: wait, lane).topic
+            append(note.newRecord(topic: topic, key: [], body: Array(url.utf8), partition: PartitionID(0), at: now))
         }
 
         private mutating func append(_ new: NewRecord) {
@@ -76,17 +89,14 @@ struct OutageTests {
             guard let tier = DelayTier(topic) else { return next(topic, room) }
             var head = heads[topic] ?? DelayHead(tier)
             if head.isEmpty { head.add(next(topic, DelayHead.limit), at: now) }
-            var records = head.take(room, at: now)
-            if records.isEmpty {
-                let moment = Moment(now)
-                records = head.takeEarly(room) { record in
-                    guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= moment.wall else {
-                        return nil
-                    }
-                    return OriginHost(of: url(record))
-                } room: {
-                    state.room(for: $0, atMost: permits.use(of: $0, at: moment))
+            let moment = Moment(now)
+            let records = head.take(room, at: now) { record in
+                guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= moment.wall else {
+                    return nil
                 }
+                return OriginHost(of: url(record))
+            } room: {
+                state.room(for: $0, atMost: permits.use(of: $0, at: moment))
             }
             heads[topic] = head
             return records
@@ -106,6 +116,7 @@ struct OutageTests {
                     switch disposition {
                     case .retry(let pending, let tier, let cause):
                         appends[pending.job.id, default: 0] += 1
+                        if record.topic.isRetry { moved += 1 }
                         let note = RetryNote(
                             job: pending.job.id, lane: pending.job.lane, attempt: pending.attempts,
                             notBefore: pending.notBefore, firstSeen: pending.firstSeen, heldSince: pending.heldSince,
@@ -153,6 +164,12 @@ struct OutageTests {
                 feed(.unfetched(flight, Unfetched(note, isDown ? .failed : .answered(bytes: 0))))
             }
             feed(.tick)
+            let before = moved
+            let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
+            for topic in heads.keys { heads[topic]?.moves = 0 }
+            if let place = turns.next(of: heldUp) {
+                heads[place.topic]?.moves = TierTurns.moves(isBusy: !fetches.isEmpty)
+            }
             for topic in Topic.retries + Self.lanes {
                 for (place, record) in take(topic).enumerated() {
                     feed(.arrived(pending(record)))
@@ -161,7 +178,9 @@ struct OutageTests {
                 settle()
             }
             let running = fetches.count { $0.url.hasPrefix(dead) }
-            most = (max(most.memory, state.unfinished), max(most.fetches, running))
+            most = (
+                max(most.memory, state.unfinished), max(most.fetches, running), max(most.moves, moved - before)
+            )
         }
 
         private mutating func settle() {
@@ -196,6 +215,8 @@ struct OutageTests {
         #expect(world.requests.count <= 7 + probes && world.requests.count >= 5)
         #expect(world.done == 0 && world.dead_ == 0)
         #expect(world.most.memory <= 2 * World.readAhead)
+        // And a probe. All that was due moved on at once before, and kept others waiting.
+        #expect(world.most.moves <= TierTurns.moves(isBusy: false) + 1)
         // Tiers of ten seconds, a minute, ten minutes, an hour, each as long as the outage was then; and probes in between.
         #expect(world.appends.values.max() ?? 0 <= 6 + 9 + 6 + 3 + probes)
 
@@ -253,6 +274,21 @@ struct OutageTests {
         // A tick reads no more than there is room for: 192 jobs at least.
         #expect((world.others.first ?? .max) - begin <= 50 * (100_001 / 192 + 2))
         #expect(world.most.memory <= 2 * World.readAhead)
+    }
+
+    @Test("A job that was put off comes again though 20,000 of a dead host are due before it in its tier")
+    func behind() {
+        var world = World()
+        world.isAway = true
+        for _ in 0..<20_000 { world.publish(world.dead, .slow) }
+        world.run(until: world.now + 20_000)
+        #expect(world.logs[.retry1m]?.count ?? 0 >= 19_990)
+        world.putOff("http://healthy.example/", for: 60_000, .slow)
+        let begin = world.now
+        world.run(until: begin + 60 * Self.minute) { !$0.others.isEmpty }
+        let turns = 20_000 / Int64(TierTurns.moves(isBusy: false)) + 2
+        #expect(world.others.first.map { (60_000...60_000 + turns * 50).contains($0 - begin) } ?? false)
+        #expect(world.most.moves <= TierTurns.moves(isBusy: false) + 2)
     }
 
     @Test("200 jobs of a host that takes five seconds each: each of a healthy host's jobs is begun as it comes")

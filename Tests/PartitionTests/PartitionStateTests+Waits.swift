@@ -43,7 +43,7 @@ extension PartitionStateTests {
     @Test("The next owner goes on counting where the progress row ends, and tells of it before the record comes")
     func nextOwner() throws {
         var driver = Driver()
-        let waits = [TopicProgress.Wait(offset: 0, attempts: 2, notBefore: 500)]
+        let waits = [TopicProgress.Wait(offset: 0, attempts: 2, notBefore: 500, failingSince: 100)]
         driver.state.begin(.jobsFast, at: 0, waits: waits)
         #expect(driver.state.progress(.jobsFast)?.waits == waits)
         let pending = driver.pending("j", source, [Self.large])

@@ -28,7 +28,7 @@ struct OriginRowTests {
         for state in OriginRow.State.allCases {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
-            (row.partition, row.heldBy) = (PartitionID(5), .rate)
+            (row.partition, row.heldBy, row.perMinute) = (PartitionID(5), .rate, 600)
             row.waiting = ByLane { 7 + $0.ordinal }
             #expect(read(row.newRecord()) == row)
         }
@@ -114,6 +114,35 @@ struct OriginRowTests {
             try limit([row("one", .open, age: 600_000)], ["pid 7"]),
         ]
         #expect(limits == [3, 3, 6, 3, 0, 3, 3])
+    }
+
+    @Test(
+        "A reader whose clock is hours apart sees what workers that live told last",
+        arguments: [-3_600_000, 0, 3_600_000])
+    func readersClock(ahead: Int64) throws {
+        let rows = [
+            row("one", .blocked, until: 9_000, waiting: 7), row("two", .blocked, until: 9_000),
+        ]
+        var asked = rows[0]
+        (asked.host, asked.state, asked.perMinute) = ("https://b.example", .slowed, 90)
+        let all = OriginSummary.all(of: rows + [asked], owners: ["one@10.0.0.1"], at: Self.now + ahead)
+        let (first, second) = (try #require(all.first), try #require(all.last))
+        #expect(first.state == .blocked && first.waiting[.slow] == 7 && first.inFlight == 1 && first.perMinute == 0)
+        #expect(second.state == .slowed && second.inFlight == 1 && second.limit == 3 && second.perMinute == 90)
+    }
+
+    @Test("A row is forgotten a week after it was told, but for that of a slot")
+    func forgotten() throws {
+        let (old, young) = (row("one", .open, age: 8 * 86_400_000), row("one", .blocked, age: 6 * 86_400_000, until: 1))
+        let slot = OriginRow(host: old.host, slot: 3, at: PartitionID(7), at: old.at)
+        #expect(
+            old.isForgettable(at: Self.now) && !young.isForgettable(at: Self.now) && !slot.isForgettable(at: Self.now))
+        let new = old.newRecord()
+        let record = Record(
+            topic: new.topic, partition: new.partition, offset: 0, timestamp: 0, key: new.key, value: new.value,
+            headers: [])
+        let tombstone = OriginRow.tombstone(of: record)
+        #expect(tombstone.key == new.key && tombstone.partition == new.partition && tombstone.value == nil)
     }
 
     @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")

@@ -37,7 +37,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     case assigned, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised, indexPublished, rewound,
         restarted
     case fetched, fetchLate, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried,
-        movedAside, waited, rekeyed, deadLetter
+        movedAside, movedOn, waited, rekeyed, deadLetter
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // What they do beside answers while origins fail and change.
     case stale, degraded, owed, revalidating, refreshed, changeTold

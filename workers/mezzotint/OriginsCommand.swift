@@ -127,7 +127,7 @@ enum OriginsCommand {
                 host.host, host.state.rawValue,
                 host.since.map { Output.age(of: $0, at: now) } ?? "-",
                 host.until.map { Output.age(milliseconds: $0 - now) } ?? "-", host.code ?? "-", told(host.limit),
-                told(host.inFlight),
+                told(host.inFlight), host.isTold ? rate(host.perMinute) : "-",
             ] + Lane.allCases.map { told(host.waiting[$0]) } + [
                 host.matchRate.map { "\(Int(($0 * 100).rounded(.down))) %" } ?? "-", "\(host.staleAnswers)",
             ]
@@ -135,8 +135,12 @@ enum OriginsCommand {
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
         Console.write(
             TextTable.text(
-                ["HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT"]
+                ["HOST", "STATE", "SINCE", "LEFT", "WHY", "LIMIT", "IN FLIGHT", "RATE"]
                     + Lane.allCases.map { $0.title.uppercased() } + ["SAME", "STALE"], rows))
+    }
+
+    private static func rate(_ perMinute: Int) -> String {
+        perMinute == 0 ? "0" : perMinute < 60 ? "\(perMinute)/min" : "\((perMinute + 30) / 60)/s"
     }
 
     private static func time(_ name: StaticString, _ time: Int64?, _ json: inout JSONWriter) {
