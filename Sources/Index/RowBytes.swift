@@ -83,18 +83,26 @@ struct RowBytes: ~Copyable {
 /// Reads the same parts back. What is not there, or is no number that a row can have, reads as something harmless and
 /// leaves `isWhole` false, so that damaged bytes end in a refusal of the row, never in a trap.
 struct RowParts {
-    private var rest: Slice<UnsafeRawBufferPointer>
+    private let row: UnsafeRawBufferPointer
+    private var place = 0
     private(set) var isBroken = false
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes[...] }
+    init(_ bytes: UnsafeRawBufferPointer) { row = bytes }
 
     /// Everything was there, and nothing is left.
-    var isWhole: Bool { !isBroken && rest.isEmpty }
+    var isWhole: Bool { !isBroken && place == row.count }
+
+    @inline(__always)
+    private mutating func next() -> UInt8? {
+        guard place < row.count else { return nil }
+        defer { place += 1 }
+        return row[place]
+    }
 
     mutating func number() -> Int64 {
         var (number, shift) = (UInt64(0), UInt64(0))
         while shift < 70 {
-            guard let byte = rest.popFirst() else { break }
+            guard let byte = next() else { break }
             number |= UInt64(byte & 0x7f) << shift
             if byte < 0x80 { return Int64(bitPattern: number) }
             shift += 7
@@ -118,7 +126,7 @@ struct RowParts {
     }
 
     mutating func flag() -> Bool {
-        switch rest.popFirst() {
+        switch next() {
         case 0: return false
         case 1: return true
         default:
@@ -139,12 +147,12 @@ struct RowParts {
     /// The bytes after their length.
     private mutating func counted() -> UnsafeRawBufferPointer {
         let length = int()
-        guard length >= 0, length <= rest.count else {
+        guard length >= 0, length <= row.count - place else {
             isBroken = true
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        defer { rest = rest.dropFirst(length) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(length))
+        defer { place += length }
+        return UnsafeRawBufferPointer(rebasing: row[place..<place + length])
     }
 
     mutating func facts() -> SourceFacts {
@@ -163,12 +171,12 @@ struct RowParts {
     }
 
     mutating func word() -> UInt64 {
-        guard rest.count >= 8 else {
+        guard row.count - place >= 8 else {
             isBroken = true
             return 0
         }
-        defer { rest = rest.dropFirst(8) }
-        return UInt64(littleEndian: UnsafeRawBufferPointer(rebasing: rest).loadUnaligned(as: UInt64.self))
+        defer { place += 8 }
+        return UInt64(littleEndian: row.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 
     mutating func region() -> Region {
@@ -184,24 +192,46 @@ struct RowParts {
     mutating func digest() -> SHA256Digest { SHA256Digest(words: (word(), word(), word(), word())) }
 
     mutating func format() -> ImageFormat {
-        if let format = ImageFormat(rawValue: text()) { return format }
+        let text = counted()
+        // Of what nearly every row has no string is made.
+        if text.elementsEqual("webp".utf8) { return .webp }
+        if text.elementsEqual("jpeg".utf8) { return .jpeg }
+        if let format = ImageFormat(rawValue: String(decoding: text, as: UTF8.self)) { return format }
         isBroken = true
         return .jpeg
     }
 
+    private mutating func mode() -> FitMode {
+        let text = counted()
+        if text.count == 1, let mode = FitMode(text[0]) { return mode }
+        isBroken = true
+        return .inside
+    }
+
     mutating func spec() -> VariantSpec {
         let (width, height) = (int(in: RowLimits.side), int(in: RowLimits.side))
-        let (mode, quality) = (FitMode(rawValue: text()), int(in: RowLimits.quality))
+        let (mode, quality) = (mode(), int(in: RowLimits.quality))
         let (format, enlarge) = (format(), flag())
         let axis = CropAxis(x: int(in: RowLimits.axis), y: int(in: RowLimits.axis))
         var written = text()
-        if mode == nil { isBroken = true }
         if !written.isEmpty {
             if let spec = written.withUTF8({ VariantSpec(written: $0) }) { return spec }
             isBroken = true
         }
         return VariantSpec(
-            width: width, height: height, mode: mode ?? .inside, quality: quality, format: format, enlarge: enlarge,
+            width: width, height: height, mode: mode, quality: quality, format: format, enlarge: enlarge,
             axis: axis)
+    }
+}
+
+extension FitMode {
+    /// From the byte that is its text.
+    fileprivate init?(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "x"): self = .inside
+        case UInt8(ascii: "z"): self = .cover
+        case UInt8(ascii: "y"): self = .crop
+        default: return nil
+        }
     }
 }

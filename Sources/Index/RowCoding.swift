@@ -135,13 +135,13 @@ enum RowCoding {
         let region = has.contains(.region) ? parts.region() : Region(whole: sourceSize)
         let (storedAt, expires) = (base.fetchedAt &+ parts.difference(), base.expires &+ parts.difference())
         let (frames, quality, placeholder, colour) = (
-            parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.bytes()
+            parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.colour()
         )
         return VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
             madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: has.contains(.alpha),
             storedAt: storedAt, expires: expires, frames: frames, quality: quality, placeholder: placeholder,
-            colour: colour.count == 3 ? RGB(colour[0], colour[1], colour[2]) : nil,
+            colour: colour,
             facts: has.contains(.facts) ? parts.facts() : nil)
     }
 

@@ -61,7 +61,9 @@ package struct JSONReader: ~Copyable {
         }
         guard current == 0x22 else { throw syntax("a field's name in quotes is wanted") }
         let name = try scanString()
-        guard !name.isEscaped else { throw .syntax("a field's name has an escape, which none of ours needs,", at: name.start) }
+        guard !name.isEscaped else {
+            throw .syntax("a field's name has an escape, which none of ours needs,", at: name.start)
+        }
         skipSpace()
         guard current == 0x3A else { throw syntax("a colon is wanted") }
         position += 1
@@ -147,6 +149,27 @@ package struct JSONReader: ~Copyable {
         case 0x6E where null(): break
         default: _ = try scanNumber("a value")
         }
+    }
+
+    /// Where the next value begins.
+    package mutating func beginning() -> Int {
+        skipSpace()
+        return position
+    }
+
+    /// What was read from there on.
+    package func text(from start: Int) -> [UInt8] { Array(slice(start, position)) }
+
+    /// Reads over an array or object that is written as one that was read before, at the same depth; false: another value
+    /// stands here, and nothing was read. Both close themselves, so that what begins with the same bytes is the same value.
+    package mutating func take(again text: [UInt8]) -> Bool {
+        skipSpace()
+        guard !text.isEmpty, text.count <= bytes.count - position,
+            slice(position, position + text.count).elementsEqual(text)
+        else { return false }
+        position += text.count
+        isFresh = false
+        return true
     }
 
     private mutating func take(_ word: StaticString) -> Bool {

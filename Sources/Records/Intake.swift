@@ -17,8 +17,14 @@ package struct Intake: Sendable {
 
     /// The dear part, which records with the same bytes have in common.
     package func reading(of record: Record) throws(JobFailure) -> JobReading {
+        var recent = RecentSpecs()
+        return try reading(of: record, &recent)
+    }
+
+    /// - Parameter recent: of this intake's records.
+    package func reading(of record: Record, _ recent: inout RecentSpecs) throws(JobFailure) -> JobReading {
         guard let value = record.value else { throw .empty }
-        return try reading(JobBody(value, rules: rules))
+        return try reading(JobBody(value, rules: rules, &recent))
     }
 
     package func job(_ reading: JobReading, from record: Record) throws(JobFailure) -> Job {

@@ -26,11 +26,16 @@ struct JobBody {
     var fallback = JobFallback.stale
 
     init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
+        var recent = RecentSpecs()
+        try self.init(bytes, rules: rules, &recent)
+    }
+
+    init(_ bytes: [UInt8], rules: CanonicalRules, _ recent: inout RecentSpecs) throws(JobFailure) {
         guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
         var refusal: JobFailure?
         do throws(JSONFailure) {
             self = try JSONReader.read(bytes) { (reader) throws(JSONFailure) -> JobBody in
-                try Self.read(&reader, rules, &refusal)
+                try Self.read(&reader, rules, &recent, &refusal)
             }
         } catch {
             throw JobFailure(error)
@@ -44,7 +49,7 @@ struct JobBody {
     }
 
     private static func read(
-        _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?
+        _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentSpecs, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> JobBody {
         var accepted: AcceptedFormats = []
         var url: String?
@@ -59,7 +64,7 @@ struct JobBody {
         while let key = try reader.nextKey() {
             switch key {
             case "url": url = try reader.string()
-            case "variants": variants = try readVariants(&reader, rules, &refusal)
+            case "variants": variants = try readVariants(&reader, rules, &recent, &refusal)
             case "accept": accepted = AcceptedFormats(header: try reader.string())
             case "lane": lane = try reader.value(Lane.names) { Lane(rawValue: $0) }
             case "id":
@@ -72,7 +77,8 @@ struct JobBody {
             }
         }
         var body = JobBody(
-            url: try url.field("url"), variants: variants?.map { $0.accepting(accepted) }, lane: lane, id: id,
+            url: try url.field("url"), variants: accepted.isEmpty ? variants : variants?.map { $0.accepting(accepted) },
+            lane: lane, id: id,
             expires: expires, giveUp: giveUp)
         (body.freshness, body.fallback) = (freshness, fallback)
         return body
@@ -92,8 +98,10 @@ struct JobBody {
 
     /// Without repeats. The first refusal is kept and the rest still read, so that what is no JSON is called that.
     private static func readVariants(
-        _ reader: inout JSONReader, _ rules: CanonicalRules, _ refusal: inout JobFailure?
+        _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentSpecs, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> [VariantSpec] {
+        if let specs = recent.specs(in: &reader) { return specs }
+        let start = reader.beginning()
         var specs: [VariantSpec] = []
         try reader.openArray()
         while try reader.nextElement() {
@@ -107,6 +115,7 @@ struct JobBody {
             }
             if specs.count > JobFailure.variantLimit { refusal = .tooManyVariants }
         }
+        if refusal == nil { recent.note(specs, reader.text(from: start)) }
         return specs
     }
 }

@@ -32,6 +32,7 @@ struct RecentReadings: Sendable {
 
     private var known: [Bytes: JobReading] = [:]
     private var seen = SeenBefore()
+    private var specs = RecentSpecs()
 
     /// As many as a slice of records has. All are let go when there is no room.
     private static let limit = 256
@@ -39,10 +40,12 @@ struct RecentReadings: Sendable {
     private static let valueBytes = 1_024
 
     mutating func job(of record: Record, by intake: Intake) throws(JobFailure) -> Job {
-        guard let value = record.value, value.count <= Self.valueBytes else { return try intake.job(from: record) }
+        guard let value = record.value, value.count <= Self.valueBytes else {
+            return try intake.job(intake.reading(of: record, &specs), from: record)
+        }
         let bytes = Bytes(value)
         if let reading = known[bytes] { return try intake.job(reading, from: record) }
-        let reading = try intake.reading(of: record)
+        let reading = try intake.reading(of: record, &specs)
         guard seen.note(bytes.word) else { return try intake.job(reading, from: record) }
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[bytes] = reading

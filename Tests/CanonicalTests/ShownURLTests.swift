@@ -24,6 +24,9 @@ struct ShownURLTests {
                 "https://a.example/b.jpg?…&Key-Pair-Id=K1&w=1"
             ),
             ("https://a.example/sig=x", "https://a.example/sig=x"),
+            ("https://a.example/b.jpg?w=1?SIG=x", "https://a.example/b.jpg?w=1?…"),
+            ("https://a.example/b.jpg?s%69g=x&size=1", "https://a.example/b.jpg?…&size=1"),
+            ("https://a.example/b.jpg?sid=1&six=2&käse=3", "https://a.example/b.jpg?sid=1&six=2&käse=3"),
             ("https://a.example/b.jpg?signed=1&design=2&mysig=3", "https://a.example/b.jpg?signed=1&design=2&mysig=3"),
             ("https://me:secret@a.example/b.jpg?w=1&sig=x", "https://…@a.example/b.jpg?w=1&…"),
             ("https://me@a.example/", "https://…@a.example/"),

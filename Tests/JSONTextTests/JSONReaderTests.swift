@@ -82,6 +82,24 @@ struct JSONReaderTests {
         try read("[" + Array(repeating: object(40), count: 10).joined(separator: ",") + "]")
     }
 
+    @Test("A value that is written as one before is read over, and nothing of any other")
+    func again() throws {
+        let text = Array(#"{"a":[1,"x"],"b": [1,"x"] ,"c":[1,"x","y"],"d":[1]}"#.utf8)
+        let taken = try JSONReader.read(text) { (reader) throws(JSONFailure) -> [String: Bool] in
+            var (taken, first) = ([String: Bool](), [UInt8]())
+            try reader.openObject()
+            while let key = try reader.nextKey() {
+                taken[key.text] = reader.take(again: first)
+                if taken[key.text] == true { continue }
+                let start = reader.beginning()
+                try reader.skip()
+                if first.isEmpty { first = reader.text(from: start) }
+            }
+            return taken
+        }
+        #expect(taken == ["a": false, "b": true, "c": false, "d": false])
+    }
+
     @Test("A member is found twice only within one object")
     func duplicates() {
         #expect(throws: JSONFailure.duplicateField("url", at: 10)) { try read(#"{"url":1,"url":2}"#) }

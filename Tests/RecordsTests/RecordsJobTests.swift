@@ -151,6 +151,28 @@ struct RecordsJobTests {
         }
     }
 
+    @Test(
+        "Lists of variants that were read before make the same jobs as by themselves, and refused ones are refused again"
+    )
+    func recent() {
+        let lists = [
+            #"["640x480-q80.webp"]"#, #"[ "640x480-q80.webp" ]"#, #"["640x480-q80.webp","8x8-q80.jpg"]"#,
+            #"["640x0.auto"]"#, #"["640x480-q80.webp"#, #"["640x480-q80.webp"}"#, #"["nothing"]"#, "[]",
+        ]
+        var recent = RecentSpecs()
+        for number in 0..<64 {
+            let list = lists[(number * 5 + number / 8) % lists.count]
+            let accept = number % 3 == 0 ? #","accept":"image/avif""# : ""
+            let body = #"{"url":"https://a.example/\#(number).jpg","variants":\#(list)\#(accept)}"#
+            let record = Fixture.record(.jobsFast, value: Array(body.utf8))
+            func job(_ reading: () throws(JobFailure) -> JobReading) -> Result<Job, JobFailure> {
+                Result { () throws(JobFailure) in try intake.job(reading(), from: record) }
+            }
+            let alone = job { () throws(JobFailure) in try intake.reading(of: record) }
+            #expect(job { () throws(JobFailure) in try intake.reading(of: record, &recent) } == alone)
+        }
+    }
+
     @Test("A published job comes back as it was, in its source's partition", arguments: [Lane.fast, .slow])
     func published(lane: Lane) throws {
         let line = Array(#"{"url":"\#(Self.url)","variants":["640x480.webp"],"expires":12}"#.utf8)

@@ -24,32 +24,33 @@ enum KafkaSkipBenchmark {
         let bench = try KafkaBench(arguments)
         try bench.workers.publish((0..<sources).map(SkipBenchmark.job))
         _ = try bench.workers.work()
-        var (rates, cpu): ([Double], [Double]) = ([], [])
+        // In turns, so that what else the machine does meets all alike.
+        var (own, none): ([Run], [Run]) = ([], [])
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
-            let run = try await round(bench, jobs: jobs, sources: sources)
-            rates.append(run.rate)
-            cpu.append(run.cpu)
+            own.append(try await round(bench, jobs: jobs, sources: sources))
+            if let run = try parallelConsumer(bench, jobs: jobs) { none.append(run) }
         }
         var figures = Figures("kafka-skip")
-        func add(_ what: String, _ rate: Double, cpu: Double) {
+        func add(_ what: String, _ runs: [Run]) {
+            guard !runs.isEmpty else { return }
             figures.add([
-                "what": .text(what), "jobs": .whole(Double(jobs)), "perSecond": .whole(rate),
-                "cpuMicrosecondsEach": .number(cpu),
+                "what": .text(what), "jobs": .whole(Double(jobs)), "perSecond": .whole(runs.map(\.rate).median),
+                "cpuMicrosecondsEach": .number(runs.map(\.cpu).median),
             ])
         }
-        add("mezzotint-worker", rates.median, cpu: cpu.median)
-        if let bare = try bareConsumer(bench, jobs: jobs) { add("librdkafka, reading", bare.rate, cpu: bare.cpu) }
-        if let none = try parallelConsumer(bench, jobs: jobs) {
-            add("parallel-consumer, doing nothing", none.rate, cpu: none.cpu)
-        }
+        add("mezzotint-worker", own)
+        if let bare = try bareConsumer(bench, jobs: jobs) { add("librdkafka, reading", [bare]) }
+        add("parallel-consumer, doing nothing", none)
         Console.print(figures.print(asJSON: arguments.flag("json")))
         return .success
     }
 
+    /// Jobs a second, and processor time of each in microseconds.
+    private typealias Run = (rate: Double, cpu: Double)
+
     /// The worker's time runs from its first outcome to its last: joining the group and being sure of the end take
     /// seconds that no job costs.
-    private static func round(_ bench: KafkaBench, jobs: Int, sources: Int) async throws -> (rate: Double, cpu: Double)
-    {
+    private static func round(_ bench: KafkaBench, jobs: Int, sources: Int) async throws -> Run {
         let before = bench.workers.childrenCPU()
         _ = try bench.workers.work()
         let idle = bench.workers.childrenCPU() - before
@@ -83,7 +84,7 @@ enum KafkaSkipBenchmark {
     }
 
     /// The probe that says what librdkafka itself can read of the same topic, without headers or a worker.
-    private static func bareConsumer(_ bench: KafkaBench, jobs: Int) throws -> (rate: Double, cpu: Double)? {
+    private static func bareConsumer(_ bench: KafkaBench, jobs: Int) throws -> Run? {
         guard let source = Shared.part("probes/librdkafka/cons.c") else {
             Console.complain("kafka-skip: librdkafka alone is NOT MEASURED: ../shared/probes/librdkafka is not here.")
             return nil
@@ -103,7 +104,7 @@ enum KafkaSkipBenchmark {
     }
 
     /// Its processor time has Java's start in it.
-    private static func parallelConsumer(_ bench: KafkaBench, jobs: Int) throws -> (rate: Double, cpu: Double)? {
+    private static func parallelConsumer(_ bench: KafkaBench, jobs: Int) throws -> Run? {
         guard let folder = KafkaPeer.folder("java") else {
             Console.complain("kafka-skip: parallel-consumer is NOT MEASURED: ../shared/peers/java is not here.")
             return nil
