@@ -157,8 +157,10 @@ package struct JSONReader: ~Copyable {
         return position
     }
 
-    /// What was read from there on.
-    package func text(from start: Int) -> [UInt8] { Array(slice(start, position)) }
+    /// What was read from there on; nil if that is longer.
+    package func text(from start: Int, atMost limit: Int) -> [UInt8]? {
+        position - start <= limit ? Array(slice(start, position)) : nil
+    }
 
     /// Reads over an array or object that is written as one that was read before, at the same depth; false: another value
     /// stands here, and nothing was read. Both close themselves, so that what begins with the same bytes is the same value.

@@ -56,7 +56,9 @@ package struct StartingPoint: Sendable, Equatable {
         var position = max(committed ?? known.next, known.next)
         var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
-        if committed == nil, let durable = progress?.committed { finding = .forgotten(from: durable) }
+        if committed == nil, let durable = known.committed, let anchor = known.anchor, anchor.offset >= bounds.lowerBound {
+            finding = .forgotten(from: durable)
+        }
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)

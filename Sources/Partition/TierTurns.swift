@@ -1,6 +1,7 @@
 package import Records
 
-/// Who moves records on that wait for their host alone: one tier of one partition at a time, that whose turn was longest ago.
+/// Who moves records on that wait for their host alone: one tier of one partition at a time, that whose turn was longest ago,
+/// and each second time one in which fast jobs wait to be tried again soon.
 ///
 /// A host's million jobs come due in their tiers again and again while it is away. To move them on is needed only by what
 /// lies behind them, so it goes slowly enough to keep nothing else from beginning.
@@ -23,7 +24,8 @@ package struct TierTurns: Sendable {
 
     /// - Parameter heldUp: where a record is due that may not begin.
     package mutating func next(of heldUp: [Place]) -> Place? {
-        let next = heldUp.min { (last[$0, default: 0], $0) < (last[$1, default: 0], $1) }
+        let urgent = turn.isMultiple(of: 2) ? heldUp.filter { $0.topic == .retry10s } : []
+        let next = (urgent.isEmpty ? heldUp : urgent).min { (last[$0, default: 0], $0) < (last[$1, default: 0], $1) }
         guard let next else { return nil }
         turn += 1
         last[next] = turn
@@ -31,5 +33,7 @@ package struct TierTurns: Sendable {
     }
 
     /// Records of a turn; there is one with each tick. Each costs the worker about a tenth of a millisecond.
-    package static func moves(isBusy: Bool) -> Int { isBusy ? 16 : 64 }
+    ///
+    /// - Parameter isHurried: the worker ends once nothing is due, and has nothing else to do.
+    package static func moves(isBusy: Bool, isHurried: Bool = false) -> Int { isBusy ? 16 : isHurried ? 1_024 : 64 }
 }

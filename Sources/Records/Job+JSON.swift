@@ -115,7 +115,7 @@ struct JobBody {
             }
             if specs.count > JobFailure.variantLimit { refusal = .tooManyVariants }
         }
-        if refusal == nil { recent.note(specs, reader.text(from: start)) }
+        if refusal == nil, let text = reader.text(from: start, atMost: RecentSpecs.textBytes) { recent.note(specs, text) }
         return specs
     }
 }

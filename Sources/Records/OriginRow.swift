@@ -59,14 +59,12 @@ package struct OriginRow: Sendable, Hashable {
         return left > 0 ? min(left, Self.longestBlock) : nil
     }
 
-    /// Hosts that hold back jobs, by owner of partitions, those first for which most wait.
+    /// Hosts that hold back jobs, by owner of partitions, those first for which most wait. Rows are in the log's order.
     ///
     /// - Parameter owners: as the log names them: a cluster's members by what they tell of hosts by, and their address; the
     ///   one of an embedded log otherwise. What is told newest of a host is a lone owner's.
     package static func held(_ rows: [OriginRow], owners: Set<String>) -> [String: [OriginRow]] {
-        let newest = Dictionary(rows.filter(\.isWorkers).map { ($0.host, $0) }) {
-            $0.at < $1.at ? $1 : $0
-        }
+        let newest = Dictionary(rows.filter(\.isWorkers).map { ($0.host, $0) }) { $1 }
         return Dictionary(
             uniqueKeysWithValues: owners.map { owner in
                 let own = owners.count == 1 ? Array(newest.values) : rows.filter { owner.hasPrefix("\($0.by)@") }
@@ -81,7 +79,12 @@ package struct OriginRow: Sendable, Hashable {
         let rows = rows.lazy.filter(\.isWorkers)
         let named = Set(rows.map(\.by)).filter { by in owners.contains { $0.hasPrefix("\(by)@") } }
         guard named.isEmpty, owners.count == 1 else { return named }
-        return Set(rows.max { $0.at < $1.at }.map { [$0.by] } ?? [])
+        return Set(rows.last.map { [$0.by] } ?? [])
+    }
+
+    /// Of a log's newest records, in the log's order.
+    package static func all(of records: [Record]) -> [OriginRow] {
+        records.sorted { $0.offset < $1.offset }.compactMap { OriginRow($0) }
     }
 
     /// Of each writer and host the last: what a compacted topic still has besides holds no more.
@@ -121,10 +124,10 @@ package struct OriginRow: Sendable, Hashable {
                 EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at)", at: at, traceparent: nil))
     }
 
-    /// Whether nothing follows from it any more: who wrote it told nothing of the host for so long. A slot stands where its
-    /// row says, however old that is.
-    package func isForgettable(at now: Int64) -> Bool { slot == nil && at < now - Self.kept }
-    private static let kept: Int64 = 7 * 86_400_000
+    /// Whether nothing follows from it any more: the worker that wrote it told nothing of the host for so long. A slot stands
+    /// where its row says, however old that is; what an operator wrote may be written again meanwhile.
+    package func isForgettable(at now: Int64) -> Bool { isWorkers && at < now - Self.kept }
+    package static let kept: Int64 = 7 * 86_400_000
 
     /// Takes the place of the row that the record holds.
     package static func tombstone(of record: Record) -> NewRecord {
@@ -214,7 +217,7 @@ package struct OriginSummary: Sendable, Hashable {
     /// A worker tells again what it knows; one that has not for so long is gone, milliseconds.
     package static let freshness: Int64 = 30_000
 
-    /// By host, in their order. Rows may come in any order.
+    /// By host, in their order. Rows are in the log's order, or in any without `owners`.
     ///
     /// - Parameter owners: as the log names them (`OriginRow.held`): what they told of a host that is idle since still holds.
     ///   nil: that is not known, and who told anything lately counts.
@@ -222,7 +225,7 @@ package struct OriginSummary: Sendable, Hashable {
         // Clocks differ: what a worker that lives told counts by its own, as of what it told last.
         let clocks = owners.map { owners in
             let living = OriginRow.tellers(rows, owners: owners)
-            return Dictionary(rows.lazy.filter { living.contains($0.by) }.map { ($0.by, $0.at) }, uniquingKeysWith: max)
+            return Dictionary(rows.lazy.filter { living.contains($0.by) }.map { ($0.by, $0.at) }) { $1 }
         }
         return Dictionary(grouping: rows, by: \.host).map { OriginSummary($0, rows: $1, clocks: clocks, at: now) }
             .sorted { $0.host < $1.host }

@@ -9,7 +9,7 @@ package struct RecentSpecs: Sendable {
 
     /// Each is compared with every job.
     private static let limit = 4
-    private static let textBytes = 1_024
+    static let textBytes = 1_024
 
     package init() {}
 
@@ -20,7 +20,6 @@ package struct RecentSpecs: Sendable {
     }
 
     mutating func note(_ specs: [VariantSpec], _ text: [UInt8]) {
-        guard text.count <= Self.textBytes else { return }
         guard known.count == Self.limit else { return known.append((text, specs)) }
         known[oldest] = (text, specs)
         oldest = (oldest + 1) % Self.limit

@@ -96,7 +96,8 @@ extension Worker: LogListener {
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
         defer { owned.heads[tier.topic] = head }
         // Which hosts are left alone must be known first.
-        let isKnown = !configuration.tellsOrigins || board.next != nil
+        let isKnown =
+            !configuration.tellsOrigins || board.next != nil || monotonic - board.assignedAt >= OriginBoard.patience
         let moment = moment
         return head.take(limit, at: moment.wall) {
             awaited(by: $0, at: moment.wall)
@@ -115,7 +116,8 @@ extension Worker: LogListener {
             }
         }
         guard let place = tierTurns.next(of: heldUp) else { return }
-        partitions[place.partition]?.heads[place.topic]?.moves = TierTurns.moves(isBusy: underWay > 0)
+        partitions[place.partition]?.heads[place.topic]?.moves = TierTurns.moves(
+            isBusy: underWay > 0, isHurried: configuration.patience != nil)
     }
 
     /// The host that a tier's record waits for, if for nothing else.

@@ -11,8 +11,8 @@ struct OriginBoard: Sendable {
     /// When it was last read and written, monotonic milliseconds.
     var sharedAt: Int64 = .min / 2
     var isSharing = false
-    /// What was last written, by host, less its time.
-    var told: [OriginHost: OriginRow] = [:]
+    /// What was last written, by host, and when, monotonic milliseconds.
+    var told: [OriginHost: (row: OriginRow, at: Int64)] = [:]
 
     /// Of each host, how often it had been asked when its rate was last taken, and what that was.
     private var askings: [OriginHost: (count: Int, at: Int64, perMinute: Int)] = [:]
@@ -29,6 +29,8 @@ struct OriginBoard: Sendable {
     static let sweep: Int64 = 86_400_000
     /// Those that are not asked as usual are told of again, or they would be taken for gone.
     static let refresh: Int64 = OriginSummary.freshness / 3
+    /// All others, before they are forgotten.
+    static let renewal: Int64 = OriginRow.kept / 7 * 6
     /// At once.
     static let rows = 256
     /// Rows that cannot be read hold back fetches no longer than this, milliseconds: slots are at home then.
@@ -95,7 +97,7 @@ extension Worker {
         if !rows.isEmpty {
             let results = await ports.log.append(rows.map { $0.newRecord() })
             for (row, result) in zip(rows, results) where result.offset != nil {
-                board.told[OriginHost(group: row.host)] = row
+                board.told[OriginHost(group: row.host)] = (row, monotonic)
             }
         }
         await passSlots()
@@ -168,9 +170,7 @@ extension Worker {
         let isOwn = row.by == configuration.owner
         guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
-        if !isOwn, !isOld || ports.time.wallMilliseconds - row.at < OriginSummary.freshness {
-            board.hear(row, of: host, at: monotonic)
-        }
+        if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
         if row.state == .open, row.isOperators {
             scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
             if row.at <= now { tell(host) }
@@ -205,12 +205,13 @@ extension Worker {
                 rows.append((row, .min))
                 continue
             }
-            let toldAt = told.at
-            told.at = row.at
+            told.row.at = row.at
             // Told with what else is, and when it ends.
-            if (told.perMinute > 0) == (row.perMinute > 0) { told.perMinute = row.perMinute }
+            if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
             let isLive = row.state != .open || row.inFlight + row.perMinute > 0 || row.partition != nil
-            if told != row || (row.at - toldAt >= OriginBoard.refresh && isLive) { rows.append((row, toldAt)) }
+            if told.row != row || monotonic - told.at >= (isLive ? OriginBoard.refresh : OriginBoard.renewal) {
+                rows.append((row, told.at))
+            }
         }
         // Of more than go at once those first of which nothing was told for longest.
         if rows.count > OriginBoard.rows { rows.sort { $0.toldAt < $1.toldAt } }
@@ -229,8 +230,7 @@ extension Worker {
     private func row(
         of host: OriginHost, _ origin: OriginState, _ waiting: ByLane<Int>, isAway: Bool
     ) -> OriginRow {
-        // Readers see by its time who lives.
-        var row = OriginRow(host: host.description, by: configuration.owner, at: ports.time.wallMilliseconds)
+        var row = OriginRow(host: host.description, by: configuration.owner, at: now)
         let trouble: OriginState.Trouble?
         switch origin.phase {
         case .open: (row.state, trouble) = (origin.slowed == nil ? .open : .slowed, origin.slowed?.trouble)

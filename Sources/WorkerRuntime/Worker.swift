@@ -148,7 +148,9 @@ package actor Worker {
     /// By the clock that decisions go by, milliseconds since 1970.
     nonisolated var now: Int64 { moment.wall }
     nonisolated var moment: Moment {
-        let (wall, monotonic) = (ports.time.wallMilliseconds, monotonic)
+        // In this order a pause between the two is taken for a clock ahead, and soon seen to be none.
+        let monotonic = monotonic
+        let wall = ports.time.wallMilliseconds
         return clock.withLock { $0.moment(wall: wall, monotonic: monotonic) }
     }
     nonisolated var monotonicNanoseconds: Int64 { ports.time.monotonicNanoseconds }

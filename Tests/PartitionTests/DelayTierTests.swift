@@ -91,10 +91,14 @@ struct DelayTierTests {
             (0..<2).map { TierTurns.Place(PartitionID($0), topic) }
         }
         #expect(turns.next(of: []) == nil)
-        let first = (0..<4).compactMap { _ in turns.next(of: places) }
-        #expect(Set(first) == Set(places) && first == places.sorted())
-        #expect(turns.next(of: Array(places[1...])) == first.first { $0 != places[0] })
+        let first = (0..<8).compactMap { _ in turns.next(of: places) }
+        // Each second turn is one of fast jobs; all others go round.
+        #expect(stride(from: 0, to: 8, by: 2).allSatisfy { first[$0].topic == .retry10s })
+        #expect(Set(first) == Set(places) && places[..<2].allSatisfy { place in first.count { $0 == place } >= 1 })
+        let slow = Array(places[..<2])
+        #expect((0..<4).compactMap { _ in turns.next(of: slow) }.count { $0 == slow[0] } == 2)
         #expect(TierTurns.moves(isBusy: true) < TierTurns.moves(isBusy: false))
+        #expect(TierTurns.moves(isBusy: false) < TierTurns.moves(isBusy: false, isHurried: true))
     }
 
     private static let hour: Int64 = 3_600_000

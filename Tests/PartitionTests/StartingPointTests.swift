@@ -50,7 +50,7 @@ struct StartingPointTests {
             committed: 9, bounds: 9..<50, anchored: nil, position: 9),
         Case(
             "another cluster's row, longer than retention reaches back here", row, bounds: 9..<50, anchored: nil,
-            position: 9, finding: .forgotten(from: 9)),
+            position: 9),
         Case(
             "a row without an anchor, further than the group's offset", TopicProgress(next: 10, finished: [12]),
             committed: 7, position: 7),

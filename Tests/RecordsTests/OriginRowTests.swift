@@ -63,8 +63,8 @@ struct OriginRowTests {
             return row
         }
         let rows = [
-            row("one", "a", .limit, 1), row("one", "b", .breaker, 7), row("one", "c", nil, 9),
             row("two", "a", .rate, 2, age: 1), row("three", "b", .limit, 8, age: 1), row("three", "d", .limit, 0),
+            row("one", "a", .limit, 1), row("one", "b", .breaker, 7), row("one", "c", nil, 9),
         ]
         let two = OriginRow.held(rows, owners: ["one@10.0.0.1", "two@10.0.0.2"]).mapValues { $0.map(\.host) }
         #expect(two == ["one@10.0.0.1": ["b", "a"], "two@10.0.0.2": ["a"]])
@@ -131,12 +131,25 @@ struct OriginRowTests {
         #expect(second.state == .slowed && second.inFlight == 1 && second.limit == 3 && second.perMinute == 90)
     }
 
-    @Test("A row is forgotten a week after it was told, but for that of a slot")
+    @Test("A row that was told by a clock ahead hides nothing that its worker has told since")
+    func clockSetBack() throws {
+        var ahead = row("one", .slowed, age: -3_600_000)
+        ahead.host = "https://0.example"
+        let rows = [ahead, row("one", .blocked, until: 9_000, waiting: 7)]
+        for owners: Set<String> in [["one@10.0.0.1"], ["pid 7"]] {
+            let told = try #require(OriginSummary.all(of: rows, owners: owners, at: Self.now).last)
+            #expect(told.host == rows[1].host && told.state == .blocked && told.waiting[.slow] == 7)
+        }
+    }
+
+    @Test("A worker's row is forgotten a week after it was told; that of a slot, or an operator's, is not")
     func forgotten() throws {
         let (old, young) = (row("one", .open, age: 8 * 86_400_000), row("one", .blocked, age: 6 * 86_400_000, until: 1))
         let slot = OriginRow(host: old.host, slot: 3, at: PartitionID(7), at: old.at)
-        #expect(
-            old.isForgettable(at: Self.now) && !young.isForgettable(at: Self.now) && !slot.isForgettable(at: Self.now))
+        #expect(old.isForgettable(at: Self.now))
+        for kept in [young, slot, row("operator", .blocked, age: 8 * 86_400_000, until: 1)] {
+            #expect(!kept.isForgettable(at: Self.now))
+        }
         let new = old.newRecord()
         let record = Record(
             topic: new.topic, partition: new.partition, offset: 0, timestamp: 0, key: new.key, value: new.value,

@@ -87,13 +87,14 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                 world.count(.originStalled)
                 return world.after(5_000_000) { done(.failure(.deadline(url: source.url, phase: "no answer"))) }
             }
-            world.after(world.chance.within(5_000...400_000)) { [world] in
+            world.after(world.chance.within(5_000...400_000)) { [world, process] in
                 if world.origins.failsUntil[host] > world.now || Hopeless.number(of: number) != nil {
                     world.count(.originFailed)
                     return done(.failure(.status(url: source.url, 503)))
                 }
                 if world.origins.asksUntil[host] > world.now {
                     world.count(.originAsked)
+                    process.named[host] = world.origins.asksUntil[host]
                     let wait = (world.origins.asksUntil[host] - world.now) / 1_000_000 + 1
                     return done(
                         .failure(
@@ -115,7 +116,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
             }
         }
         if case .failure(.status(_, 429, _)) = answer {
-            process.askedToWait[host] = (world.now, world.origins.asksUntil[host])
+            process.askedToWait[host] = (world.now, process.named[host])
         }
         return try answer.get()
     }

@@ -21,6 +21,8 @@ final class SimulatedProcess: @unchecked Sendable {
     var eldest: (waiting: Began, since: Int64)?
     /// By host: when it was asked to leave it alone, and until when, microseconds.
     var askedToWait = [(at: Int64, until: Int64)](repeating: (0, 0), count: Origins.hostCount)
+    /// By host: the time that the last such answer names.
+    var named = [Int64](repeating: 0, count: Origins.hostCount)
     private(set) var isDead = false
     private(set) var isPaused = false
     /// It was told to stop.

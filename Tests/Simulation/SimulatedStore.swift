@@ -70,7 +70,10 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
             world.after(time) { [self] in
                 // Each whole or not at all: a kill comes between two.
                 let count = process.isDead ? world.chance.below(put.count + 1) : put.count
-                if let absence { return done(.failure(absence)) }
+                if let absence {
+                    world.count(.storeForeign)
+                    return done(.failure(absence))
+                }
                 if shelf.fullUntil > world.now {
                     world.count(.storeFull)
                     return done(.failure(.full(path: "simulated")))

@@ -71,7 +71,6 @@ extension World {
         case .fillStore: shelf.fullUntil = until
         case .failStore: shelf.failsUntil = until
         case .swapStore:
-            count(.storeForeign)
             (shelf.foreignUntil, shelf.isAway) = (until, choices.isOne(in: 2))
         case .slowStore:
             count(.storeSlow)

@@ -136,6 +136,8 @@ final class World: @unchecked Sendable {
 
     func start(_ machine: Machine) {
         guard machine.process == nil else { return }
+        // What a clock says at the start is believed.
+        machine.isClockWrong = false
         let number = processes.count + 1
         note("start", Int64(machine.number), Int64(number))
         let process = SimulatedProcess(machine, number: number, in: self)
@@ -156,8 +158,6 @@ final class World: @unchecked Sendable {
         if resetWaits, machines.allSatisfy({ $0.process == nil }) { reset() }
         // The offsets are set while nobody is there.
         if resetWaits { return after(1_000_000) { [self] in restart(machine) } }
-        // What a clock says at the start is believed.
-        machine.isClockWrong = false
         if !isOver { start(machine) }
     }
 
@@ -245,7 +245,11 @@ final class World: @unchecked Sendable {
         (cluster.fullUntil, cluster.slowUntil, cluster.cutUntil) = (0, 0, 0)
         (shelf.fullUntil, shelf.failsUntil, shelf.slowUntil) = (0, 0, 0)
         (readFailsUntil, indexFailsUntil, rendererFailsUntil) = (0, 0, 0)
-        for host in 0..<Origins.hostCount { (origins.failsUntil[host], origins.stallsUntil[host]) = (0, 0) }
+        for host in 0..<Origins.hostCount {
+            (origins.failsUntil[host], origins.stallsUntil[host], origins.asksUntil[host]) = (0, 0, 0)
+        }
+        shelf.foreignUntil = 0
+        for machine in machines { machine.isClockWrong = false }
         for machine in machines where machine.process?.isPaused == true { machine.process?.wake() }
     }
 

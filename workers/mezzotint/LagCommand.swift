@@ -24,11 +24,11 @@ enum LagCommand {
                 let lags = try await log.lags(Topic.worked, log.partitions)
                 // People see more where workers tell of hosts.
                 let records = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
-                let rows = records.compactMap { OriginRow($0) }
+                let (rows, living) = (OriginRow.all(of: records), Set(owners.values))
                 if arguments.flag("json") {
-                    show(lags, owners, OriginRow.held(rows, owners: Set(owners.values)))
+                    show(lags, owners, OriginRow.held(rows, owners: living))
                 } else {
-                    let hosts = OriginSummary.all(of: rows, at: SystemTime.wallMilliseconds)
+                    let hosts = OriginSummary.all(of: rows, owners: living, at: SystemTime.wallMilliseconds)
                     show(lags, owners, hosts.filter { $0.heldBy != nil }, onOneScreen: arguments.flag("watch"))
                 }
                 guard arguments.flag("watch") else { return .success }

@@ -84,7 +84,7 @@ enum OriginsCommand {
     }
 
     private static func rows(of log: any Log) async throws -> [OriginRow] {
-        try await log.latest(.origins, OriginRow.partition, keyPrefix: []).compactMap { OriginRow($0) }
+        OriginRow.all(of: try await log.latest(.origins, OriginRow.partition, keyPrefix: []))
     }
 
     private static func owners(of log: any Log) async throws -> Set<String> {
