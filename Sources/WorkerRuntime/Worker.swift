@@ -223,9 +223,11 @@ package actor Worker {
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
         guard case .draining(let deadline) = phase else { return }
         let isLate = monotonicNanoseconds > deadline
-        guard isLate || (underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten) else {
-            return
-        }
+        // The log may not have taken the row that takes it back: the next owner would take the job for the cause.
+        let blaming = partitions.values.filter { $0.ledger.blames }
+        for owned in blaming { name(owned) }
+        let isQuiet = underWay == 0 && scheduler.isIdle && isAnswered && isCommitted && isProgressWritten
+        guard isLate || (isQuiet && blaming.isEmpty) else { return }
         if isLate {
             logger.warning(
                 "The drain deadline passed; what still runs is done again at the next start.",

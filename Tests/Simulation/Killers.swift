@@ -15,6 +15,8 @@ final class Killers {
     private let stages: [Flights.Stage]
     /// By killer: workers that died of it while they owned its partition.
     private var deaths = [Int](repeating: 0, count: count)
+    /// By killer: records of its job that are in the log, and that their writer appends again, as it was not told so.
+    private var copies = [Int](repeating: 0, count: count)
     /// Workers that died of killers, owners or not.
     private var killed = 0
 
@@ -63,7 +65,8 @@ final class Killers {
                 && owner == world.ownerships.newest(of: partition)
             // Who was about to leave, or to stop, says in its row that no job is to blame.
             if isOwner, !process.isStopping, case .owning = process.consumer.phase { deaths[killer] += 1 }
-            if deaths[killer] > Self.deathLimit {
+            // No worker knows copies as such: each is found out by itself.
+            if deaths[killer] > Self.deathLimit * (1 + copies[killer]) {
                 world.fail(.poison, "killer \(killer) has killed \(deaths[killer]) owners")
             }
             world.end(process)
@@ -74,6 +77,14 @@ final class Killers {
     func excuse(_ partition: PartitionID) {
         for killer in deaths.indices
         where world.catalogue.sources[Origins.sourceCount + killer].partition == partition { deaths[killer] = 0 }
+    }
+
+    /// Who appended these was not told that they are in the log.
+    func doubt(_ records: [NewRecord]) {
+        for record in records where record.topic.isRetry {
+            let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) }
+            for killer in copies.indices where id == "killer-\(killer)" { copies[killer] += 1 }
+        }
     }
 
     /// A job was answered.
