@@ -15,10 +15,13 @@ package enum ForkServer {
     }
 
     /// Returns once this process has one thread, or false after so many milliseconds.
-    package static func isSingleThreaded(within milliseconds: Int) -> Bool {
+    ///
+    /// - Parameter askToEnd: asks the others to end; called until they have.
+    package static func isSingleThreaded(within milliseconds: Int, askToEnd: () -> Void) -> Bool {
         let end = mz_monotonic_ns() + Int64(milliseconds) * 1_000_000
         while threads != 1 {
             guard mz_monotonic_ns() < end else { return false }
+            askToEnd()
             _ = poll(nil, 0, 1)
         }
         return true

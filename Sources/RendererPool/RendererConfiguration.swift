@@ -17,8 +17,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// Children at once; more than there are cores only adds waiting.
     package var count: Int
     package var deadlineMilliseconds: Int
-    /// A fresh child warms every codec before it says that it is ready: a moment, but 10 s and more where too much else
-    /// starts at once, which must not end a worker.
+    /// A fresh child warms every codec before it says that it is ready.
     package var startMilliseconds: Int
     package var limits: RenderLimits
     package var engine: EngineChoice
@@ -43,7 +42,7 @@ package struct RendererConfiguration: Sendable, Hashable {
     /// - Parameter inspector: by default the one beside the renderer.
     package init(
         program: String, inspector: String? = nil, count: Int, deadlineMilliseconds: Int = 10_000,
-        startMilliseconds: Int = 30_000,
+        startMilliseconds: Int = 10_000,
         limits: RenderLimits = RenderLimits(), engine: EngineChoice = .direct, effort: RenderEffort = RenderEffort(),
         dataBytes: Int = RenderLimits.usualDataBytes, memoryBytes: Int = 1 << 30, isSandboxOptional: Bool = false,
         recycleRenders: Int = 500, recycleBytes: Int = 192 << 20

@@ -41,7 +41,8 @@ struct PoolTests {
         await pool.stop()
     }
 
-    /// Seen to fail: a thread of libvips was gone before it was handed what it was made for, where that took 20 ms.
+    /// Seen to fail: a thread of libvips ended for want of work in the moment in which it was handed some, and what waited for
+    /// it waited for ever.
     @Test("Renderers that start side by side all begin, however long each waits for a processor")
     func crowd() async throws {
         let configuration = Workshop.configuration(count: 1)

@@ -40,7 +40,6 @@ struct RendererCommand {
             Sandbox.useOneArena()
             Sandbox.keepFreedMemory(upTo: Self.keptBytes)
             Sandbox.fixTimeZone()
-            mz_hurry_idle_threads(1)
             let engine: VipsEngine
             do throws(EngineFailure) { engine = try VipsEngine(formats: formats) } catch {
                 Console.complain("mezzotint-renderer: libvips did not start: \(error)")
@@ -49,8 +48,8 @@ struct RendererCommand {
             // In the place of Swift's own backtraces, which would break the filter.
             mz_exit_when_refused(RenderReply.memoryStatus)
             // A namespace of users is entered by a process of one thread; and what forks with another may hang in its children.
-            let isSingle = ForkServer.isSingleThreaded(within: Self.idleMilliseconds)
-            mz_hurry_idle_threads(0)
+            let isSingle = ForkServer.isSingleThreaded(within: Self.idleMilliseconds) { mz_end_idle_threads() }
+            mz_keep_idle_threads()
             guard isSingle || !forks else {
                 Console.complain("mezzotint-renderer: it has \(ForkServer.threads) threads, and can't be forked")
                 exit(1)

@@ -1,5 +1,6 @@
 #include "allocations.h"
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,23 +58,45 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*body)(v
     return failure;
 }
 
-// libvips's threads wait 15 s for more to do, by GLib's clock, and cannot be ended otherwise: a process that forks must have
-// none. So this program's clock stands before GLib's, and is behind while they are to end: 20 ms are left of 15 s.
+// libvips's threads wait 15 s for more to do, by the monotonic clock, and cannot be ended otherwise: a process that forks must
+// have none. So this program's clock stands before glibc's. For all threads but the first it is set ahead by more than they
+// wait, again and again, and each thread is woken, so that it looks at it.
 //
-// Not of a thread's first wait, for what it was made for: libvips hands it that after the thread has begun to wait, and frees
-// what belongs to one whose time is over. On a busy machine whoever makes it may be kept from its processor for longer.
-static _Atomic int hurries;
-static _Thread_local int has_waited;
+// Only when nothing is left to do: libvips hands work to a thread whose time is over, and waits for ever for what it never does.
+static _Atomic long ahead;
+static const long idle_seconds = 16;
 
-void mz_hurry_idle_threads(int hurry) { atomic_store(&hurries, hurry); }
+typedef int (*read_clock)(clockid_t, struct timespec *);
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    static _Atomic(read_clock) real;
+    if (!atomic_load(&real)) atomic_store(&real, (read_clock)dlsym(RTLD_NEXT, "clock_gettime"));
+    int failure = atomic_load(&real)(clock, now);
+    long seconds = atomic_load(&ahead);
+    if (seconds && clock == CLOCK_MONOTONIC && syscall(SYS_gettid) != getpid()) now->tv_sec += seconds;
+    return failure;
+}
 
-long g_get_monotonic_time(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long microseconds = now.tv_sec * 1000000 + now.tv_nsec / 1000;
-    int is_first = !has_waited;
-    has_waited = 1;
-    return atomic_load(&hurries) && !is_first ? microseconds - 14980000 : microseconds;
+static void woken(int number) { (void)number; }
+
+void mz_end_idle_threads(void) {
+    // Ignored by default: one that comes late does nothing.
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = woken;
+    sigaction(SIGURG, &action, NULL);
+    atomic_fetch_add(&ahead, idle_seconds);
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return;
+    for (struct dirent *task; (task = readdir(tasks));) {
+        long id = atol(task->d_name);
+        if (id > 0 && id != getpid()) syscall(SYS_tgkill, getpid(), id, SIGURG);
+    }
+    closedir(tasks);
+}
+
+void mz_keep_idle_threads(void) {
+    atomic_store(&ahead, 0);
+    signal(SIGURG, SIG_DFL);
 }
 
 #if !__has_feature(address_sanitizer)

@@ -9,7 +9,9 @@ size_t mz_take_refused_bytes(void);
 // looking whether it came (Swift, GLib, C++). All other crashes stay what they are, told by their own signal.
 void mz_exit_when_refused(int status);
 
-// Whether threads of libvips that have nothing to do end at once, and not after 15 s.
-void mz_hurry_idle_threads(int hurry);
+// Lets the threads of libvips end that have nothing to do, which they else do after 15 s. To be called until there are none,
+// and only while libvips is asked for nothing; then the other.
+void mz_end_idle_threads(void);
+void mz_keep_idle_threads(void);
 
 #endif
