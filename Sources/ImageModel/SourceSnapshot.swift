@@ -12,7 +12,7 @@ package struct SourceSnapshot: Sendable, Hashable {
         init(_ source: SourceRow?, _ variants: [VariantRow]) { (self.source, self.variants) = (source, variants) }
     }
 
-    /// When rows expire that are taken for expired here, whatever the index says: no row of it has this time.
+    /// The expiry time of rows that count as expired here, whatever the index says. No row of the index has it.
     package static let takenForExpired: Int64 = -1
 
     package init(source: SourceRow? = nil, variants: [VariantRow] = []) { kept = Kept(source, variants) }

@@ -222,7 +222,7 @@ extension Settings {
             "The most mean loss, in SSIMULACRA2 points, that reuse may cost."),
         SettingKey(
             "reuse.allowStale", \.reuse.allowStale, .flag,
-            "Whether what is no longer fresh may still stand, and stand in, however old it is; also what was chosen by other headers than are sent now (`Vary`)."
+            "Whether stale variants are answered and reused, however old they are, and also those chosen by other request headers (`Vary`)."
         ),
 
         SettingKey(

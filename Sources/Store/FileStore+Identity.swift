@@ -14,7 +14,7 @@ extension FileStore {
                 // Beside the blobs' folders a disk may have some of its own, such as lost+found.
                 let names = try FileSystem.names(in: root)
                 let isEmpty = !names.contains { $0.utf8.count == 2 && $0 != ".." }
-                // In this order: whoever adopts it meanwhile gives the originals theirs last.
+                // In this order: a worker that adopts the store meanwhile writes the originals' identity last.
                 let (beside, own) = (try shown(in: originals), try shown(in: variants))
                 let isWhole = beside == own || beside == nil && !(own != nil && names.contains(Self.givenFile))
                 return StoreSight(

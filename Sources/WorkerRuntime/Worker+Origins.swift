@@ -106,7 +106,8 @@ extension Worker {
         settle()
     }
 
-    /// A compacted topic would keep the rows of hosts for ever that nobody asks any more. One worker of a cluster sees to it.
+    /// Deletes rows of hosts of which no worker has told for a week: a compacted topic keeps them otherwise. The owner of the
+    /// first partition does it once a day.
     private func forgetOldRows() async {
         guard monotonic - board.sweptAt >= OriginBoard.sweep, partitions[OriginRow.partition] != nil else { return }
         board.sweptAt = monotonic

@@ -14,7 +14,7 @@ struct TrustedClockTests {
     @Test(
         "What is believed",
         arguments: [
-            Case(testDescription: "The first reading, whatever it says", readings: [(5, 99 * hour, 99 * hour)]),
+            Case(testDescription: "The first reading is believed", readings: [(5, 99 * hour, 99 * hour)]),
             Case(
                 testDescription: "Put right within the minute: nobody has seen it",
                 readings: [

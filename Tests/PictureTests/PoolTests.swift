@@ -41,8 +41,8 @@ struct PoolTests {
         await pool.stop()
     }
 
-    /// Seen to fail: a thread of libvips ended for want of work in the moment in which it was handed some, and what waited for
-    /// it waited for ever.
+    /// Seen to fail: libvips handed work to a thread whose idle time was just over. The thread ended, and the renderer never
+    /// got ready.
     @Test("Renderers that start side by side all begin, however long each waits for a processor")
     func crowd() async throws {
         let configuration = Workshop.configuration(count: 1)

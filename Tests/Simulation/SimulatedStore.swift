@@ -41,7 +41,7 @@ final class SimulatedStore: BlobStore, @unchecked Sendable {
     }
 
     func adopt() async throws(StoreFailure) -> StoreIdentity {
-        // What is bound to the other one would wait for it for ever.
+        // A partition that is bound to the other store never goes on.
         if let absence { throw absence }
         return Self.identity
     }

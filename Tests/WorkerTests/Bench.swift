@@ -56,6 +56,17 @@ final class Bench: Sendable {
         for result in await log.append(records) where result.offset == nil { throw LogFailure.closed }
     }
 
+    /// A log with one fast job, whose picture the origin serves at `/a.png`; and its partition.
+    func withJob(
+        _ answer: (LocalOrigin.Answer) -> LocalOrigin.Answer = { $0 }
+    ) async throws -> (log: EmbeddedLog, partition: PartitionID) {
+        let picture = Pixels.photograph(width: 90, height: 60, seed: 1).png
+        origin.serve("/a.png", answer(.bytes(picture, type: "image/png")))
+        let log = try self.log
+        try await publish([(url: url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        return (log, try rules.source(of: url("/a.png")).key.partition(of: log.partitionCount))
+    }
+
     /// Runs a worker until nothing is left, and says what it came to.
     @discardableResult
     func work(

@@ -16,10 +16,7 @@ struct ReturningTests {
     @Test("Answers that were refused meanwhile are not given in the new ownership, which gives its own")
     func answers() async throws {
         let bench = try Bench()
-        bench.origin.serve("/a.png", .bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png"))
-        let log = try bench.log
-        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
-        let partition = try bench.rules.source(of: bench.url("/a.png")).key.partition(of: log.partitionCount)
+        let (log, partition) = try await bench.withJob()
         let once = Mutex<MovingLog?>(nil)
         let moving = MovingLog(log) { records in
             guard records.contains(where: { $0.topic == .outcomes }) else { return nil }
@@ -35,12 +32,8 @@ struct ReturningTests {
 
     /// A log with a job whose fetch waits at the gate, and behind it a record that is answered at once; their partition.
     private static func aheadOfAJob(_ bench: Bench, _ gate: Gate) async throws -> (EmbeddedLog, PartitionID) {
-        let picture = LocalOrigin.Answer.bytes(Pixels.photograph(width: 90, height: 60, seed: 1).png, type: "image/png")
-        bench.origin.serve("/a.png", .gated(gate, picture))
-        let log = try bench.log
-        try await bench.publish([(url: bench.url("/a.png"), variants: ["32x32.png"], lane: .fast)], to: log)
+        let (log, partition) = try await bench.withJob { .gated(gate, $0) }
         let source = try bench.rules.source(of: bench.url("/a.png")).key
-        let partition = source.partition(of: log.partitionCount)
         try await bench.append([noJob(source, partition)], to: log)
         return (log, partition)
     }
