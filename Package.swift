@@ -225,8 +225,8 @@ let package = Package(
         tests(
             "Fault",
             needs: [
-                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "Records", "Ports", "Posix",
-                "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-inspector",
+                "EmbeddedLog", "Failures", "VariantSpec", "Canonical", "ImageModel", "KafkaSetup", "Records", "Ports",
+                "Posix", "TestPixels", "TestWorkplace", "mezzotint", "mezzotint-campaign", "mezzotint-inspector",
                 "mezzotint-renderer", "mezzotint-worker",
             ],
             data: ["Fixtures"]),

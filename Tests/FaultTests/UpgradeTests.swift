@@ -1,27 +1,33 @@
+import EmbeddedLog
 import Foundation
 import Glibc
 import ImageModel
+import KafkaSetup
+import Ports
 import Records
 import TestSupport
 import TestWorkplace
 import Testing
 
-/// Folders that older versions left: `Fixtures/make` says what is in them.
-@Suite("A data folder of an older version", .timeLimit(.minutes(2)))
+/// What older versions left: `Fixtures/make` says what is in it.
+@Suite("A log and a store of an older version", .timeLimit(.minutes(2)))
 struct UpgradeTests {
     /// Of 127/8, and none that anybody listens at.
     private static let origin = "http://127.83.27.5:18999"
 
-    /// Nobody listens at the origin.
     private func place() throws -> Workplace {
         let place = try Workplace("log.partitions=1", "retry.attempts=2", "store.maxAge=3650d")
+        try unpack(in: place)
+        return place
+    }
+
+    private func unpack(in place: Workplace) throws {
         let fixture = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Fixtures/data-454fb1b.tar.gz")
         let unpacked = try Process.run(
             URL(filePath: "/usr/bin/tar"), arguments: ["-xzf", fixture.path, "-C", place.folder.url.path])
         unpacked.waitUntilExit()
         #expect(unpacked.terminationStatus == 0)
-        return place
     }
 
     @Test("Of 454fb1b: an original that lies among the variants is used where it is")
@@ -38,6 +44,50 @@ struct UpgradeTests {
     @Test("Of 454fb1b: what is stored is found, the retry goes on counting, and jobs that nobody took up are done")
     func retries() async throws {
         let place = try place()
+        try await goesOn(place)
+        #expect(try place.run("lag", "--json").output.contains("retry.1h"))
+    }
+
+    /// Records as that version wrote them to Kafka, too, in the topics that it had, with the offsets that it committed.
+    @Test(
+        "Of 454fb1b on Kafka: newer topics that are missing are named, and made; then all goes on",
+        .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
+    func topics() async throws {
+        let broker = try await KafkaBroker.shared.value
+        let place = try await Workplace.onKafka(broker, partitions: 1, "retry.attempts=2", "store.maxAge=3650d")
+        let kafka = try #require(place.kafka)
+        try unpack(in: place)
+        let newer = [Topic.retry10s, .retry1m, .retry10m, .retry1h, .origins, .events]
+        let pattern = newer.map(\.rawValue).joined(separator: "|")
+        _ = try await broker.tool("topics", "--delete", "--topic", "\(kafka.prefix)(\(pattern))")
+        let refused = try await place.worker().ended()
+        #expect(refused.status == 1 && refused.errors.contains("mezzotint topics create"), "\(refused.errors)")
+        for topic in newer { #expect(refused.errors.contains(kafka.prefix + topic.rawValue)) }
+        // The old ones' files go meanwhile.
+        try await eventually {
+            try place.run("topics", "create", "--partitions", "1", "--replication", "1").status == 0
+        }
+
+        let old = try place.log
+        for topic in Topic.allCases where !newer.contains(topic) {
+            let records = try await old.read(topic, PartitionID(0), from: 0, limit: 100)
+            try await place.append(
+                records.map {
+                    NewRecord(
+                        topic: topic, partition: PartitionID(0), key: $0.key, value: $0.value, headers: $0.headers)
+                })
+        }
+        await old.close()
+        for lane in Topic.lanes {
+            _ = try await broker.tool(
+                "groups", "--reset-offsets", "--to-offset", "1", "--execute", "--group", kafka.group, "--topic",
+                kafka.prefix + lane.rawValue)
+        }
+        try await goesOn(place)
+    }
+
+    /// One source is stored, a retry waits, and nobody took up two jobs.
+    private func goesOn(_ place: Workplace) async throws {
         try place.publish([("\(Self.origin)/stored.png", ["16x16.png"], .fast)], id: "again")
         let before = try await place.outcomes().map(\.job)
         #expect(before == ["stored"])
@@ -52,6 +102,5 @@ struct UpgradeTests {
         #expect(dead.values.allSatisfy { $0.header("mz_attempt") == "2" })
         // One of its two attempts was the older version's.
         #expect(summary["requests"] == 5 && summary["fetches"] == 0)
-        #expect(try place.run("lag", "--json").output.contains("retry.1h"))
     }
 }
