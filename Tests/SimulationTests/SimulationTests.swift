@@ -32,7 +32,7 @@ struct SimulationTests {
     }
 
     /// `MEZZOTINT_SEEDS` for more.
-    private static let seeds = Effort.count("MEZZOTINT_SEEDS", fast: 200, landing: 2_000, all: 100_000)
+    private static let seeds = Effort.count("MEZZOTINT_SEEDS", fast: 200, landing: 500, all: 100_000)
 
     @Test("The same seeds give the same hash, and others another")
     func repeatable() throws {
