@@ -154,6 +154,7 @@ final class Ledger {
         guard let fate = byID[id] else { return attempt }
         // From one tier to another for its host's sake: slowly (`TierTurns`).
         if code == "retry.host-blocked", text(EventHeader.answers).hasPrefix("retry.") { world.count(.movedOn) }
+        if new.headers[EventHeader.host] != nil { world.count(.awaitedElsewhere) }
         world.count(code == "retry.slow" ? .movedAside : attempt > fate.attempts ? .retried : .waited)
         if attempt >= World.attempts { world.fail(.attempts, "\(id) is to be tried for the \(attempt + 1). time") }
         // Those whose jobs wait in memory are seen in progress rows alone.
