@@ -8,8 +8,8 @@ internal import Posix
 
 /// Fetches sources over libcurl, connecting only where the access rules let it.
 ///
-/// Redirects are followed here, so that each hop is checked like the first. Bodies live in anonymous files, outside the
-/// worker's heap, and count against one budget until they are let go.
+/// A redirect is an answer, so that each hop has its host's leave, and is checked like the first. Bodies live in anonymous
+/// files, outside the worker's heap, and count against one budget until they are let go.
 package final class GuardedFetcher: Fetcher {
     private let configuration: OriginConfiguration
     private let client: HTTPClient
@@ -25,15 +25,14 @@ package final class GuardedFetcher: Fetcher {
     }
 
     package func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
-        guard Self.isFetchable(request.url.fetched) else { throw .invalidURL(request.url) }
-        var url = request.url.fetched
+        let (url, hop) = (request.redirect?.url ?? request.url.fetched, request.redirect?.hop ?? 0)
+        guard Self.isFetchable(url) else { throw .invalidURL(request.url) }
+        let (server, host) = try permitted(url, for: request, hop: hop)
         var deadlines = configuration.deadlines
-        deadlines.waits = deadlines.longestWaits
+        deadlines.waits = deadlines.longestWaits - (request.redirect?.waited ?? .zero)
+        deadlines.whole -= request.redirect?.spent ?? .zero
         var known = request.known
-        var hop = 0
-        while hop <= configuration.redirects {
-            let (server, host) = try permitted(url, for: request, hop: hop)
-            // Each hop asks another host, perhaps, and counts as that one's.
+        while true {
             let share = min(BodyIntake.step, configuration.byteLimit)
             guard let lease = await budget.enter(for: server.description, with: share) else { throw .cancelled }
             let intake: BodyIntake
@@ -56,13 +55,33 @@ package final class GuardedFetcher: Fetcher {
             case 304: throw .notModified(url: request.url)
             case 301, 302, 303, 307, 308:
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
-                guard Self.isFetchable(next) else { throw .badRedirect(url: request.url, to: SourceURL(next)) }
-                (url, hop) = (next, hop + 1)
+                return .redirected(try redirect(to: next, hop: hop + 1, deadlines, request))
             case let status:
                 throw .status(url: request.url, status, retryAfter: retryAfter(response.head))
             }
         }
-        throw .redirects(url: request.url, limit: configuration.redirects)
+    }
+
+    /// What may not be asked at all is refused here: nobody is to wait for a turn of its host.
+    private func redirect(
+        to url: String, hop: Int, _ left: HTTPDeadlines, _ request: FetchRequest
+    ) throws(FetchFailure) -> Redirect {
+        guard Self.isFetchable(url), let host = Self.host(of: url) else {
+            throw .badRedirect(url: request.url, to: SourceURL(url))
+        }
+        if hop > configuration.redirects { throw .redirects(url: request.url, limit: configuration.redirects) }
+        _ = try permitted(url, for: request, hop: hop)
+        return Redirect(
+            to: url, at: host, hop: hop, spent: configuration.deadlines.whole - left.whole,
+            waited: configuration.deadlines.longestWaits - (left.waits ?? .zero))
+    }
+
+    /// The server of a URL whose path and query need not be as those of jobs are. nil: it has none, or names a user.
+    private static func host(of url: String) -> OriginHost? {
+        let ends = url.utf8.indices.filter { url.utf8[$0] == UInt8(ascii: "/") }.dropFirst(2)
+        let server = url.prefix(upTo: ends.first ?? url.endIndex).prefix { $0 != "?" && $0 != "#" }
+        let host = OriginHost(of: String(server))
+        return host.description.isEmpty ? nil : host
     }
 
     private func retryAfter(_ head: HTTPHead) -> Int64? {

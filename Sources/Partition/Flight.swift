@@ -11,13 +11,17 @@ struct Flight: Sendable {
     /// that renders has its task.
     ///
     /// queued → fetching → waiting(render) → rendering → announcing → folding; what is stored already needs no fetch, and
-    /// what one task leaves over waits for another permit.
+    /// what one task leaves over waits for another permit. fetching → redirected → fetching, where another host is to be
+    /// asked.
     enum Stage: Sendable {
         /// No permit yet.
         case queued(PermitKind)
         /// Between two permits.
         case waiting(PermitKind, Course)
-        case fetching(Course)
+        /// By a permit of this host.
+        case fetching(OriginHost, Course)
+        /// An answer led to this other host, and its permit is waited for.
+        case redirected(OriginHost, Redirect, Course)
         case rendering(RenderTask, Course)
         /// Pixels are made: they are stored, and their rows appended.
         case announcing(RenderTask, Course)
@@ -27,8 +31,8 @@ struct Flight: Sendable {
 
     /// What a flight has come to since its first permit.
     struct Course: Sendable {
-        /// Monotonic milliseconds.
-        let began: Int64
+        /// Its first permit, or that of its fetch's last host, monotonic milliseconds.
+        var began: Int64
         /// The source as this flight fetched it.
         var fetched: Fetched?
         /// After the last row that it announced.
@@ -51,8 +55,11 @@ struct Flight: Sendable {
     let url: SourceURL
     /// Whose picture it is.
     let host: OriginHost
-    /// Whose share of the fetch permits it takes: its host's, or its host's group's.
+    /// Whose share of the fetch permits it takes: its host's, or its host's group's. Where redirects lead elsewhere, the
+    /// stage says so.
     let origin: OriginHost
+    /// In whose share of the memory its jobs are: `origin`, or the host that a redirect led to, now or at an earlier try.
+    var share: OriginHost
     /// Every one of them is answered when the flight ends.
     var pendingJobs: [PendingJob]
     /// Those that came after the decode: they are looked up anew when the flight is over.
@@ -100,14 +107,28 @@ struct Flight: Sendable {
         fetched == nil && (left != nil || pendingJobs.contains { $0.job.freshness == .force })
     }
 
+    /// It waits for a host's permit, and nothing is lost if that is another's to wait for.
+    var isInQueue: Bool {
+        switch stage {
+        case .queued(.fetch), .redirected: true
+        default: false
+        }
+    }
+
+    /// Whose fetch permit it asks for.
+    var asked: OriginHost { if case .redirected(let host, _, _) = stage { host } else { origin } }
+
+    /// Where its fetch goes on.
+    var redirect: Redirect? { if case .redirected(_, let redirect, _) = stage { redirect } else { nil } }
+
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 
     /// nil before the first permit.
     var course: Course? {
         switch stage {
         case .queued: nil
-        case .waiting(_, let course), .fetching(let course), .rendering(_, let course), .announcing(_, let course),
-            .folding(_, let course):
+        case .waiting(_, let course), .fetching(_, let course), .redirected(_, _, let course),
+            .rendering(_, let course), .announcing(_, let course), .folding(_, let course):
             course
         }
     }
@@ -118,7 +139,7 @@ struct Flight: Sendable {
     /// Whether a job may still be added: the source has not been decoded for this flight's variants.
     var isOpen: Bool {
         switch stage {
-        case .queued, .waiting, .fetching: true
+        case .queued, .waiting, .fetching, .redirected: true
         case .rendering, .announcing, .folding: false
         }
     }
@@ -127,7 +148,7 @@ struct Flight: Sendable {
     var hasAnnounced: Bool {
         switch stage {
         case .announcing, .folding: true
-        case .queued, .waiting, .fetching, .rendering: course.map { $0.position > 0 } ?? false
+        case .queued, .waiting, .fetching, .redirected, .rendering: course.map { $0.position > 0 } ?? false
         }
     }
 
@@ -135,7 +156,7 @@ struct Flight: Sendable {
     var isAtWork: Bool {
         switch stage {
         case .fetching, .rendering, .announcing: true
-        case .queued, .waiting, .folding: false
+        case .queued, .waiting, .redirected, .folding: false
         }
     }
 }

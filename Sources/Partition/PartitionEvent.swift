@@ -21,6 +21,8 @@ package enum PartitionEvent: Sendable {
     indirect case fetched(FlightID, FetchedPicture)
     /// The origin confirmed what is known of the flight's source.
     indirect case notModified(FlightID, AnswerHead)
+    /// An answer led elsewhere.
+    indirect case redirected(FlightID, Redirect)
     /// Pixels are made; storing them goes on.
     case rendered(FlightID)
     /// What the flight's task made is stored, and in the changelog before `position`; `original` is where the source is
@@ -57,7 +59,7 @@ extension PartitionEvent {
         switch self {
         case .granted(_, let id, _), .fetched(let id, _), .notModified(let id, _), .rendered(let id),
             .announced(let id, _, _, _), .blobsGone(let id, _), .refusedVariant(let id, _, _), .failed(let id, _),
-            .unannounced(let id, _), .unfetched(let id, _), .held(let id, _):
+            .unannounced(let id, _), .unfetched(let id, _), .redirected(let id, _), .held(let id, _):
             id
         case .arrived, .answered, .resumed, .found, .folded, .fencedAgain, .leaving, .acknowledged, .tick: nil
         }

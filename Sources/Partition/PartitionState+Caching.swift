@@ -40,7 +40,7 @@ extension PartitionState {
     mutating func notModified(
         _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard let flight = flights[id], case .fetching(let course) = flight.stage, var row = flight.snapshot.source
+        guard let flight = flights[id], case .fetching(_, let course) = flight.stage, var row = flight.snapshot.source
         else { return }
         effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)

@@ -52,18 +52,21 @@ extension PartitionState {
     func request(_ kind: PermitKind, for flight: Flight, _ effects: inout [PartitionEffect]) {
         if isLeaving, flight.course == nil { return }
         if flight.course == nil, runsAlone(flight) {
-            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.origin)
+            let request = Solitude.Request(kind, flight.id, flight.lane, since: flight.since, flight.asked)
             let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
             return effects.append(.permit(.isolate(request, patience: patience)))
         }
-        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.origin)))
+        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.asked)))
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {
-        let course: Flight.Course
+        var course: Flight.Course
         switch flights[id]?.stage {
         case .queued(kind): course = Flight.Course(began: now.monotonic)
         case .waiting(kind, let own): course = own
+        case .redirected(_, _, let own) where kind == .fetch:
+            course = own
+            course.began = now.monotonic
         default: return effects.append(.permit(.release(kind, id)))
         }
         if expire(id, now, &effects) {
@@ -74,9 +77,9 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         switch kind {
         case .fetch:
-            flight.stage = .fetching(course)
-            effects.append(
-                .work(.fetch(id, FetchRequest(url: flight.url, lane: flight.lane, known: known(of: flight, now)))))
+            let redirect = flight.redirect
+            flight.stage = .fetching(flight.asked, course)
+            effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         case .render:
             guard let task = renderTask(of: flight, now) else {
                 // A job that joined needs more than what is stored: the plan is another one now.
@@ -99,7 +102,7 @@ extension PartitionState {
         guard flight.pendingJobs.contains(where: isLate) else { return false }
         for pending in flight.pendingJobs where isLate(pending) { effects.answer(pending, .expired, at: now) }
         flights[id]?.pendingJobs.removeAll(where: isLate)
-        countJobs(of: flight.origin, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
+        countJobs(of: flight.share, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
         if flights[id]?.pendingJobs.isEmpty == true { end(id, now, &effects) }
         return true
     }
@@ -107,7 +110,7 @@ extension PartitionState {
     mutating func fetched(
         _ id: FlightID, _ picture: FetchedPicture, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard var flight = flights[id], case .fetching(var course) = flight.stage else { return }
+        guard var flight = flights[id], case .fetching(_, var course) = flight.stage else { return }
         let (body, facts) = (picture.source, picture.picture.facts)
         let head = body.head
         var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)

@@ -10,9 +10,7 @@ extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
         // In a tier it was for its host's sake alone.
-        if pending.heldBy != nil {
-            countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, -1)
-        }
+        if pending.heldBy != nil { countAway(share(of: pending), pending.job.lane, -1) }
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)
@@ -23,7 +21,7 @@ extension PartitionState {
         _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
-        countJobs(of: flight.origin, 1)
+        countJobs(of: flight.share, 1)
         let since = min(flight.since, pending.firstSeen)
         if lane < flight.lane {
             flight.lane = lane
@@ -105,19 +103,20 @@ extension PartitionState {
         let isForced = job.freshness == .force || left != nil
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
         let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
+        let share = pending.awaited ?? origin
         if kind == .fetch {
             if !isForced, let note = refusals.note(of: pending.job.source, at: now.monotonic) {
                 return effects.answer(pending, refused: note, at: now)
             }
-            if isCrowded(origin, pending, now, &effects) { return }
+            if isCrowded(share, pending, now, &effects) { return }
         }
         let id = nextFlight()
         var flight = Flight(
             id: id, source: pending.job.source, url: pending.job.url, host: OriginHost(of: pending.job.url.fetched),
-            origin: origin, pendingJobs: [pending], lane: lane, since: pending.firstSeen, stage: .queued(kind),
-            snapshot: snapshot)
+            origin: origin, share: share, pendingJobs: [pending], lane: lane, since: pending.firstSeen,
+            stage: .queued(kind), snapshot: snapshot)
         flight.left = left
-        countJobs(of: origin, 1)
+        countJobs(of: share, 1)
         flights[id] = flight
         bySource[pending.job.source] = id
         request(kind, for: flight, &effects)
@@ -154,17 +153,20 @@ extension PartitionState {
         if suspects.isNaming { return }
         for (id, flight) in flights {
             // One of a flood is waited for no longer than its like are read behind it.
-            let limit = isPressed && isCrowded(flight.origin) ? min(500, rules.holdLimit) : rules.holdLimit
+            let limit = isPressed && isCrowded(flight.share) ? min(500, rules.holdLimit) : rules.holdLimit
             guard let course = flight.course, now.monotonic - course.began > limit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
-            if case .folding = flight.stage { continue }
+            switch flight.stage {
+            case .folding, .redirected: continue
+            default: break
+            }
             let pending = flight.pendingJobs[index]
             let attempts = pending.attempts + 1
             if attempts >= rules.retry.most { return }
             flights[id]?.pendingJobs.remove(at: index)
             flights[id]?.aside.append(pending)
-            countJobs(of: flight.origin, -1)
+            countJobs(of: flight.share, -1)
             let note = FailureNote(RetryCause.slow(milliseconds: now.monotonic - course.began))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)
@@ -188,7 +190,7 @@ extension PendingJob {
         }
         return PendingJob(
             job: chosen, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
     }
 
     func outcome(

@@ -6,7 +6,7 @@ extension PartitionState {
     /// The jobs that the flight is to answer.
     package func pendingJobs(of flight: FlightID) -> [PendingJob] { flights[flight]?.pendingJobs ?? [] }
 
-    /// When the flight got its first permit, monotonic milliseconds; nil before, and once it has announced something: its
+    /// When the flight got its first permit, or that of the last host that redirects led to, monotonic milliseconds; nil before, and once it has announced something: its
     /// jobs are counted by then.
     package func beginning(of flight: FlightID) -> Int64? {
         flights[flight]?.course.flatMap { $0.position == 0 ? $0.began : nil }

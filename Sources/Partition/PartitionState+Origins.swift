@@ -2,6 +2,7 @@ package import Canonical
 internal import Failures
 package import ImageModel
 internal import Planning
+internal import Ports
 internal import Records
 
 /// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
@@ -18,33 +19,92 @@ extension PartitionState {
         fail(id, report.note, by: .machine, lastPass.worker, now, &effects)
     }
 
-    /// Its jobs go to tiers as they came, without an attempt: the tier is as long as their host has been away, or will be.
-    mutating func held(
-        _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [PartitionEffect]
+    /// An answer led elsewhere: another host's permit is asked for as any flight asks for its first, with the age that the
+    /// flight has. What cannot have it now goes to a tier, and begins anew at its own URL: where that leads may be another
+    /// place by then, or for a while alone.
+    mutating func redirected(
+        _ id: FlightID, _ redirect: Redirect, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard let flight = flights[id], flight.course == nil else { return }
-        remove(flight)
-        effects.append(.permit(.forget(id)))
-        let cause = FailureNote(RetryCause.hostBlocked(host: hold.host.description, code: hold.code))
-        for pending in flight.pendingJobs {
-            if pending.isExpired(at: now.wall) {
-                effects.answer(pending, .expired, at: now)
-            } else if let standIn = fallback(pending, flight.snapshot, flight.results, now) {
-                answer(pending, by: standIn, cause, now, &effects)
-            } else if isGivenUp(pending, at: now.wall) {
-                let end = FailureNote(RetryCause.hostGivenUp(host: hold.host.description, code: hold.code))
-                let variants = flight.outcomes(of: pending, failing: end)
-                effects.setAside(pending, variants: variants, end, attempts: pending.attempts, at: now)
-            } else {
-                passOn(held: pending, for: hold.wait, cause, now, &effects)
+        guard var flight = flights[id], case .fetching(let host, let course) = flight.stage else { return }
+        let target = rules.origins.groups.origin(of: redirect.host.description)
+        if target == host {
+            return effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
+        }
+        effects.append(.permit(.hear(.answered(bytes: 0), id, code: "")))
+        effects.append(.permit(.release(.fetch, id)))
+        flight.stage = .redirected(target, redirect, course)
+        flights[id] = flight
+        if isLeaving { return leave(flight, &effects) }
+        guard share(flight, with: target) else {
+            let cause = FailureNote(RetryCause.hostCrowded(host: target.description))
+            return giveBack(flight, &effects) { state, pending, effects in
+                state.passOn(pending, to: target, for: now.wall - pending.firstSeen, cause, now, &effects)
             }
+        }
+        request(.fetch, for: flight, &effects)
+    }
+
+    /// Its jobs count for this host from now on; false: that has no room for them.
+    private mutating func share(_ flight: Flight, with host: OriginHost) -> Bool {
+        if flight.share == host { return true }
+        guard room(for: host) > 0 else { return false }
+        let count = flight.pendingJobs.count + flight.late.count
+        countJobs(of: flight.share, -count)
+        countJobs(of: host, count)
+        flights[flight.id]?.share = host
+        return true
+    }
+
+    /// Its partition leaves, and it waits for a permit: that is another owner's to ask for.
+    mutating func leave(_ flight: Flight, _ effects: inout [PartitionEffect]) {
+        remove(flight)
+        effects.append(.permit(.forget(flight.id)))
+    }
+
+    func fetchRequest(of flight: Flight, _ redirect: Redirect?, _ now: Moment) -> FetchRequest {
+        FetchRequest(url: flight.url, lane: flight.lane, known: known(of: flight, now), redirect: redirect)
+    }
+
+    /// The flight is over before it came to anything: what is to become of each job is `pass`'s to say, and those that came
+    /// too late are looked up anew.
+    private mutating func giveBack(
+        _ flight: Flight, _ effects: inout [PartitionEffect],
+        _ pass: (inout PartitionState, PendingJob, inout [PartitionEffect]) -> Void
+    ) {
+        guard let flight = flights[flight.id] else { return }
+        remove(flight)
+        effects.append(.permit(.forget(flight.id)))
+        for pending in flight.pendingJobs {
+            if suspects.isNaming, flight.course != nil { suspects.outlive(pending.place) }
+            pass(&self, pending, &effects)
         }
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }
 
+    /// Its jobs go to tiers as they came, without an attempt: the tier is as long as their host has been away, or will be.
+    mutating func held(
+        _ id: FlightID, _ hold: PermitScheduler.Hold, _ now: Moment, _ effects: inout [PartitionEffect]
+    ) {
+        guard let flight = flights[id], flight.isInQueue else { return }
+        let cause = FailureNote(RetryCause.hostBlocked(host: hold.host.description, code: hold.code))
+        giveBack(flight, &effects) { state, pending, effects in
+            if pending.isExpired(at: now.wall) {
+                effects.answer(pending, .expired, at: now)
+            } else if let standIn = state.fallback(pending, flight.snapshot, flight.results, now) {
+                state.answer(pending, by: standIn, cause, now, &effects)
+            } else if state.isGivenUp(pending, at: now.wall) {
+                let end = FailureNote(RetryCause.hostGivenUp(host: hold.host.description, code: hold.code))
+                let variants = flight.outcomes(of: pending, failing: end)
+                effects.setAside(pending, variants: variants, end, attempts: pending.attempts, at: now)
+            } else {
+                state.passOn(held: pending, by: hold, cause, now, &effects)
+            }
+        }
+    }
+
     /// No tier is as short as what some jobs have left: these wait in memory, where there is room.
     private mutating func passOn(
-        held pending: PendingJob, for wait: Int64, _ cause: FailureNote, _ now: Moment,
+        held pending: PendingJob, by hold: PermitScheduler.Hold, _ cause: FailureNote, _ now: Moment,
         _ effects: inout [PartitionEffect]
     ) {
         let failing = pending.failingSince ?? now.wall
@@ -53,12 +113,11 @@ extension PartitionState {
         let left = timeLeft(of: later, at: now.wall)
         if left < DelayTier.shortest {
             // A host that was away for no time yet is not looked at with each tick.
-            let until = now.wall + min(max(wait, 1_000), left)
-            let host = rules.origins.groups.origin(of: pending.job.url.fetched)
+            let until = now.wall + min(max(hold.wait, 1_000), left)
             let kept = later.putOff(until: until, attempts: later.attempts, heldSince: later.heldSince)
-            if keep(kept, for: host, now) { return }
+            if keep(kept, for: hold.host, now) { return }
         }
-        passOn(later, failingSince: failing, for: wait, cause, now, &effects)
+        passOn(later, to: hold.host, failingSince: failing, for: hold.wait, cause, now, &effects)
     }
 
     /// Until the job is given up, or its own time is over.
@@ -75,16 +134,17 @@ extension PartitionState {
                 after: 0, isOrigins: true, failing: pending.failing(at: now), giveUp: pending.job.giveUp, limit: nil)
     }
 
-    /// The job goes on in a tier. It may run before the tier's wait is over: nothing but its host holds it back.
+    /// The job goes on in a tier. It may run before the tier's wait is over: nothing but this host holds it back.
     mutating func passOn(
-        _ pending: PendingJob, failingSince: Int64? = nil, for wait: Int64, _ cause: FailureNote, _ now: Moment,
-        _ effects: inout [PartitionEffect]
+        _ pending: PendingJob, to host: OriginHost, failingSince: Int64? = nil, for wait: Int64, _ cause: FailureNote,
+        _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let later = pending.putOff(
-            until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failingSince)
+            until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failingSince
+        ).awaiting(host == rules.origins.groups.origin(of: pending.job.url.fetched) ? nil : host)
         let tier = DelayTier(
             within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
-        countAway(rules.origins.groups.origin(of: pending.job.url.fetched), pending.job.lane, 1)
+        countAway(host, pending.job.lane, 1)
         effects.append(
             .work(.answer(pending.record, .retry(later.told(deaths: suspects.deaths(of: pending.place)), tier, cause))))
     }
@@ -95,8 +155,13 @@ extension PartitionState {
     ) -> Bool {
         guard room(for: origin) <= 0 else { return false }
         let cause = RetryCause.hostCrowded(host: origin.description)
-        passOn(pending, for: now.wall - pending.firstSeen, FailureNote(cause), now, &effects)
+        passOn(pending, to: origin, for: now.wall - pending.firstSeen, FailureNote(cause), now, &effects)
         return true
+    }
+
+    /// In whose share of the memory the job is: where redirects led to a host that it had to wait for, they lead there again.
+    func share(of pending: PendingJob) -> OriginHost {
+        pending.awaited ?? rules.origins.groups.origin(of: pending.job.url.fetched)
     }
 
     /// While its jobs wait for their turn, a flood of one host holds back the committable offset, and no more is read behind
@@ -105,15 +170,16 @@ extension PartitionState {
         of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         for (id, flight) in flights {
-            guard case .queued(.fetch) = flight.stage, isCrowded(flight.origin), !runsAlone(flight)
-            else { continue }
+            guard flight.isInQueue, isCrowded(flight.share), !runsAlone(flight) else { continue }
             let isOld = { (pending: PendingJob) in pending.record.topic == topic && pending.record.offset < offset }
             let old = flight.pendingJobs.filter(isOld)
             if old.isEmpty { continue }
             flights[id]?.pendingJobs.removeAll(where: isOld)
-            countJobs(of: flight.origin, -old.count)
-            let cause = FailureNote(RetryCause.hostCrowded(host: flight.origin.description))
-            for pending in old { passOn(pending, for: now.wall - pending.firstSeen, cause, now, &effects) }
+            countJobs(of: flight.share, -old.count)
+            let cause = FailureNote(RetryCause.hostCrowded(host: flight.share.description))
+            for pending in old {
+                passOn(pending, to: flight.share, for: now.wall - pending.firstSeen, cause, now, &effects)
+            }
             if let flight = flights[id], flight.pendingJobs.isEmpty { end(id, now, &effects) }
         }
     }
@@ -150,6 +216,6 @@ extension PartitionState {
     mutating func remove(_ flight: Flight) {
         flights[flight.id] = nil
         bySource[flight.source] = nil
-        countJobs(of: flight.origin, -flight.pendingJobs.count - flight.late.count)
+        countJobs(of: flight.share, -flight.pendingJobs.count - flight.late.count)
     }
 }

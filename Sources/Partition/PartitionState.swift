@@ -164,6 +164,7 @@ package struct PartitionState: ~Copyable, Sendable {
             granted(kind, id, now, &effects)
         case .fetched(let id, let picture): fetched(id, picture, now, &effects)
         case .notModified(let id, let head): notModified(id, head, now, &effects)
+        case .redirected(let id, let redirect): redirected(id, redirect, now, &effects)
         case .rendered(let id): rendered(id, &effects)
         case .announced(let id, let original, let rows, let position):
             announced(id, original, rows, position, now, &effects)
@@ -195,6 +196,7 @@ package struct PartitionState: ~Copyable, Sendable {
     private mutating func leave(_ now: Moment, _ effects: inout [PartitionEffect]) {
         isLeaving = true
         for (id, flight) in flights where flight.course == nil { effects.append(.permit(.forget(id))) }
+        for flight in flights.values where flight.redirect != nil { leave(flight, &effects) }
         while let done = folding.pop() { finish(done.flight, now, &effects) }
     }
 

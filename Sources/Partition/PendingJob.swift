@@ -1,3 +1,4 @@
+package import Canonical
 package import ImageModel
 package import Records
 
@@ -21,14 +22,17 @@ package final class PendingJob: Sendable {
     package let deaths: Int
     /// What of its host held it back last.
     package let heldBy: HostHold?
+    /// The host that it waited for in a tier, where redirects led there; nil: its URL's, if any.
+    package let awaited: OriginHost?
     /// Since when its host has been at fault, milliseconds since 1970; nil if it was not yet.
     package let failingSince: Int64?
 
     package init(
         job: Job, record: Record, attempts: Int = 0, firstSeen: Int64? = nil, notBefore: Int64 = 0,
-        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, heldBy: HostHold? = nil
+        heldSince: Int64? = nil, deaths: Int = 0, failingSince: Int64? = nil, heldBy: HostHold? = nil,
+        awaited: OriginHost? = nil
     ) {
-        self.heldBy = heldBy
+        (self.heldBy, self.awaited) = (heldBy, awaited)
         (self.job, self.record, self.attempts, self.failingSince) = (job, record, attempts, failingSince)
         (self.notBefore, self.heldSince, self.deaths) = (notBefore, heldSince, deaths)
         self.firstSeen = firstSeen ?? record.timestamp
@@ -40,21 +44,29 @@ package final class PendingJob: Sendable {
     ) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince, heldBy: heldBy)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince ?? self.failingSince, heldBy: heldBy,
+            awaited: awaited)
     }
 
     /// The same job, whose next record tells this.
     func told(deaths: Int) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
+    }
+
+    /// The same job, that goes on in a tier until this host has room; nil: its URL's.
+    func awaiting(_ host: OriginHost?) -> PendingJob {
+        PendingJob(
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: host)
     }
 
     /// The same job, whose outcome says so.
     func held(by hold: HostHold) -> PendingJob {
         PendingJob(
             job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold)
+            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: hold, awaited: awaited)
     }
 
     package var place: RecordPlace { RecordPlace(record) }

@@ -28,8 +28,8 @@ extension PermitScheduler {
             guard origin.isClosed(at: now.monotonic) else { continue }
             let hold = Hold(host: host, wait: origin.wait(at: now), code: origin.trouble?.code ?? "")
             let waiting = flights.filter { waits($0, for: host) }
-            for flight in waiting where seats[flight]?.isUnderWay == false { held.append((flight, hold)) }
-            // What has begun, and needs the host after all, stays until it may be asked.
+            held += waiting.map { ($0, hold) }
+            // Of what has begun some stays until the host may be asked.
             let begun = waiting.filter { seats[$0]?.isUnderWay == true }
             closed[host] = begun.isEmpty ? nil : begun
         }

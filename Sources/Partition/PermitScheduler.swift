@@ -21,7 +21,8 @@ package struct PermitScheduler: Sendable {
     /// What the scheduler knows of a flight that waits for, holds, or is between permits.
     package struct Seat: Sendable {
         package internal(set) var lane: Lane
-        package let host: OriginHost
+        /// Of the fetch permit that it holds, or asked for last.
+        package internal(set) var host: OriginHost
         package internal(set) var waits: PermitKind?
         package internal(set) var holds: Set<PermitKind> = []
         /// What of its host held it back when it was last looked at.
@@ -124,12 +125,12 @@ package struct PermitScheduler: Sendable {
         (kind == .fetch ? rules.fetch + late.all : rules.render) - free[kind]
     }
 
-    /// Nothing new is begun: flights that have had no permit are forgotten, and later ones are not taken up. What is under
-    /// way may try to end, whatever its partition's log did until now.
+    /// Nothing new is begun: flights that have had no permit, or wait for a fetch, are forgotten, and later ones are not taken
+    /// up. What is under way may try to end, whatever its partition's log did until now.
     package mutating func drain() {
         isDraining = true
         solitude = Solitude()
-        for (flight, seat) in seats where !seat.isUnderWay { forget(flight) }
+        for (flight, seat) in seats where !seat.isUnderWay || seat.waits == .fetch { forget(flight) }
         for partition in Set(logs.keys).union(congested) { lift(.partition(partition)) }
     }
 
@@ -138,13 +139,14 @@ package struct PermitScheduler: Sendable {
 
     /// A flight asks for its next permit. `since` is when its oldest job came: it goes before younger ones of its lane.
     package mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64, host: OriginHost) {
-        if isDraining, seats[flight] == nil { return }
+        if isDraining, kind == .fetch || seats[flight] == nil { return forget(flight) }
         var seat = seats[flight] ?? Seat(lane: lane, host: host)
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
+        precondition(seat.host == host || !seat.holds.contains(.fetch), "a flight holds one host's permit at a time")
         endTail(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
         if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
-        seat.waits = kind
+        (seat.waits, seat.host) = (kind, host)
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
         if kind == .fetch { noteWaiting(flight, host) }

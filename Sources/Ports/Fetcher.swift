@@ -10,9 +10,29 @@ package struct FetchRequest: Sendable, Hashable {
     package let lane: Lane
     /// What is known of it: the origin is asked whether that still holds. nil: for the whole of it.
     package let known: CachePolicy?
+    /// Where an answer led; nil: the URL itself is asked.
+    package let redirect: Redirect?
 
-    package init(url: SourceURL, lane: Lane, known: CachePolicy? = nil) {
-        (self.url, self.lane, self.known) = (url, lane, known)
+    package init(url: SourceURL, lane: Lane, known: CachePolicy? = nil, redirect: Redirect? = nil) {
+        (self.url, self.lane, self.known, self.redirect) = (url, lane, known, redirect)
+    }
+}
+
+/// Where an answer led, and what the fetch has used up by then: all its hops share one limit and one deadline.
+package struct Redirect: Sendable, Hashable {
+    package let url: String
+    /// The server that it asks.
+    package let host: OriginHost
+    /// How often the fetch was led elsewhere, this time included.
+    package let hop: Int
+    /// Of the deadline of the whole, and of the time that it may wait for free connections.
+    package let spent: Duration
+    package let waited: Duration
+
+    package init(
+        to url: String, at host: OriginHost, hop: Int, spent: Duration = .zero, waited: Duration = .zero
+    ) {
+        (self.url, self.host, self.hop, self.spent, self.waited) = (url, host, hop, spent, waited)
     }
 }
 
@@ -34,6 +54,8 @@ package enum FetchAnswer: Sendable {
     case source(FetchedSource)
     /// What is known of it still holds.
     case notModified(AnswerHead)
+    /// It is to be asked for elsewhere: that is another host's to allow, perhaps.
+    case redirected(Redirect)
 }
 
 /// A source's bytes, in an anonymous file outside the worker's heap.
@@ -57,7 +79,7 @@ package struct FetchedPicture: Sendable {
     package init(source: FetchedSource, picture: Picture) { (self.source, self.picture) = (source, picture) }
 }
 
-/// Brings sources from their origins, under the address guard.
+/// Brings sources from their origins, under the address guard: one request, and its answer.
 ///
 /// - Failure: within the deadlines of the configuration; a cancelled task ends its transfer.
 package protocol Fetcher: Sendable {

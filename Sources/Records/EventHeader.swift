@@ -40,6 +40,8 @@ package enum EventHeader {
     package static let signature = "mz_signature"
     /// On a job of workers' own that remakes what is stored of a source that has changed: what is to be told of that.
     package static let change = "mz_change"
+    /// The host that a retry waits for, where redirects lead to another than its URL's.
+    package static let host = "mz_host"
     /// On rows: the epoch of the owner who announced them.
     package static let epoch = "mz_epoch"
 

@@ -1,3 +1,4 @@
+package import Canonical
 package import Failures
 package import ImageModel
 
@@ -16,6 +17,8 @@ package struct RetryNote: Sendable, Hashable {
     package var failingSince: Int64?
     /// Owners that died while it was under way, or may have been.
     package var deaths: Int
+    /// The host that it waits for, where redirects led there.
+    package var host: OriginHost?
     package var cause: FailureNote
     /// The first record of the job, not the last retry.
     package var origin: RecordOrigin
@@ -23,10 +26,10 @@ package struct RetryNote: Sendable, Hashable {
 
     package init(
         job: String, lane: Lane, attempt: Int, notBefore: Int64, firstSeen: Int64, heldSince: Int64? = nil,
-        failingSince: Int64? = nil, deaths: Int = 0, cause: FailureNote, origin: RecordOrigin,
-        traceparent: String? = nil
+        failingSince: Int64? = nil, deaths: Int = 0, host: OriginHost? = nil, cause: FailureNote,
+        origin: RecordOrigin, traceparent: String? = nil
     ) {
-        self.failingSince = failingSince
+        (self.failingSince, self.host) = (failingSince, host)
         (self.job, self.lane, self.attempt, self.notBefore) = (job, lane, attempt, notBefore)
         (self.firstSeen, self.heldSince, self.deaths) = (firstSeen, heldSince, deaths)
         (self.cause, self.origin, self.traceparent) = (cause, origin, traceparent)
@@ -44,6 +47,7 @@ package struct RetryNote: Sendable, Hashable {
         if let heldSince { headers.append(EventHeader.heldSince, String(heldSince)) }
         if let failingSince { headers.append(EventHeader.failingSince, String(failingSince)) }
         if deaths > 0 { headers.append(EventHeader.deaths, String(deaths)) }
+        if let host { headers.append(EventHeader.host, host.description) }
         headers.append(EventHeader.code, cause.code)
         headers.append(EventHeader.message(cause.message))
         headers.append(EventHeader.origin, origin.description)
@@ -65,6 +69,7 @@ package struct RetryNote: Sendable, Hashable {
             deaths: try record.header(EventHeader.deaths).map { _ throws(RecordFailure) in
                 Int(try record.integer(of: EventHeader.deaths, in: RecordLimits.attempts))
             } ?? 0,
+            host: record.header(EventHeader.host).map { OriginHost(group: $0) },
             cause: FailureNote(
                 code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
                 verdict: .retry),

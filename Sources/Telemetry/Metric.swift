@@ -116,7 +116,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .staleAnswers:
             "Jobs that were answered by what is stored since their host could not be asked, by host or group of hosts; of the first 1,000."
         case .fetchedBytes: "Bytes of sources that were fetched."
-        case .fetchTime: "How long fetches took, with their header's reading, failed ones too."
+        case .fetchTime: "How long fetches took, each redirect for itself, with their header's reading, failed ones too."
         case .renders: "Variants that were rendered, stored and announced."
         case .renderTime:
             "How long renders took: one decode and all variants made of it, by their format; several where they have more than one."

@@ -26,8 +26,10 @@ extension Worker {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
             underWay += 1
-            counters.requests += 1
-            noteRefusals(of: flight, owned, at: now)
+            if request.redirect == nil {
+                counters.requests += 1
+                noteRefusals(of: flight, owned, at: now)
+            }
             watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
@@ -75,6 +77,7 @@ extension Worker {
                 event = .fetched(
                     flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
             case .notModified(let head): event = .notModified(flight, head)
+            case .redirected(let redirect): event = .redirected(flight, redirect)
             }
         } catch {
             event = .unfetched(

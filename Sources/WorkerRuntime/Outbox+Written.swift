@@ -80,7 +80,7 @@ extension Outbox {
                 let note = RetryNote(
                     job: job.id, lane: job.lane, attempt: pending.attempts, notBefore: pending.notBefore,
                     firstSeen: pending.firstSeen, heldSince: pending.heldSince, failingSince: pending.failingSince,
-                    deaths: pending.deaths, cause: cause,
+                    deaths: pending.deaths, host: cause.isOfHost ? pending.awaited : nil, cause: cause,
                     origin: record.jobOrigin, traceparent: job.traceparent)
                 var again = note.newRecord(
                     topic: tier.topic, key: RecordKey.job(job.source).bytes, body: record.value ?? [],

@@ -27,7 +27,7 @@ extension Worker {
                     job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
                     notBefore: min(note.notBefore, now + RecordLimits.longestWait), heldSince: note.heldSince,
                     deaths: note.deaths, failingSince: note.failingSince,
-                    heldBy: note.cause.hold))
+                    heldBy: note.cause.hold, awaited: note.host))
         } catch {
             return refuse(record, FailureNote(error))
         }

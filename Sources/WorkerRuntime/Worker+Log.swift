@@ -122,9 +122,8 @@ extension Worker: LogListener {
 
     /// The host that a tier's record waits for, if for nothing else.
     private func awaited(by record: Record, at now: Int64) -> OriginHost? {
-        guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now,
-            let url = intake.url(ofRefused: record)
-        else { return nil }
+        guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
+        guard note.host == nil, let url = intake.url(ofRefused: record) else { return note.host }
         return configuration.permits.origins.groups.origin(of: url.fetched)
     }
 

@@ -149,6 +149,60 @@ struct HostTests {
         #expect(holds.count { $0 == .limit || $0 == .readAhead } > count / 2 && holds.contains(nil), "\(holds)")
     }
 
+    @Test("Many hosts that redirect to one do not ask it with more than its ceiling at once")
+    func redirects() async throws {
+        let place = try place("fetch.concurrency=32")
+        let gate = Gate()
+        let fronts = try (0..<12).map { _ in try LocalOrigin() }
+        for (number, front) in fronts.enumerated() {
+            for path in ["/a.png", "/b.png"] {
+                place.origin.serve("/\(number)\(path)", .gated(gate, picture))
+                front.serve(path, .redirect(place.origin.url("/\(number)\(path)")))
+            }
+        }
+        let jobs = fronts.flatMap { front in
+            ["/a.png", "/b.png"].map { (front.url($0), ["24x24-q80.webp"], Lane.fast) }
+        }
+        try place.publish(jobs)
+        let worker = try place.worker(
+            "origins.concurrency=6", "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        try await eventually { fronts.allSatisfy { $0.requestCount == 2 } }
+        try await eventually { place.origin.requestCount > 0 }
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(place.origin.requestCount <= 6)
+        gate.open()
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["stored"] == 24 && summary["requests"] == 24 && place.origin.requestCount == 24)
+    }
+
+    @Test("One that is left alone is not asked by way of another either: that one is asked once for each job")
+    func redirectsToBlocked() async throws {
+        let place = try place()
+        let front = try LocalOrigin()
+        let host = "http://127.0.0.1:\(place.origin.port)"
+        for number in 0..<8 {
+            place.origin.serve("/\(number).png", picture)
+            front.serve("/\(number).png", .redirect(place.origin.url("/\(number).png")))
+        }
+        let worker = try place.worker(untilIdle: false)
+        await worker.says("The worker runs")
+        #expect(try place.run("origins", "block", host, "--for", "1h").status == 0)
+        await worker.says("is left alone")
+        try place.publish((0..<8).map { (front.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow) })
+        try await eventually {
+            let row = try hosts(place).first { $0.host == host }
+            return row?.waitingFast == 4 && row?.waitingSlow == 4
+        }
+        try await Task.sleep(for: .seconds(1))
+        #expect(place.origin.requestCount == 0 && front.requestCount == 8)
+        #expect(try hosts(place).first { $0.host != host }?.state == "open")
+        #expect(try place.run("origins", "unblock", host).status == 0)
+        try await eventually { try await place.outcomes().count { $0.kind == .stored && $0.attempts == 0 } == 8 }
+        #expect(place.origin.requestCount == 8 && front.requestCount == 16)
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+    }
+
     @Test("More hosts that hang than there are permits keep a job of another one waiting for a moment only")
     func manyHanging() async throws {
         let place = try place()

@@ -19,7 +19,7 @@ struct ConditionalTests {
     }
 
     private func ask(_ path: String, _ known: CachePolicy? = nil) async throws(FetchFailure) -> FetchAnswer {
-        try await GuardedFetcher.ofLoopback().fetch(
+        try await GuardedFetcher.ofLoopback().follow(
             FetchRequest(url: .init(origin.url(path)), lane: .fast, known: known))
     }
 
@@ -33,6 +33,7 @@ struct ConditionalTests {
         switch answer {
         case .source(let source): source.head
         case .notModified(let head): head
+        case .redirected: AnswerHead()
         }
     }
 

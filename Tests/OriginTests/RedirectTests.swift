@@ -119,6 +119,23 @@ struct RedirectTests {
         #expect(origin.requestCount == (isOfTwo ? 3 : 6) && other.requestCount == (isOfTwo ? 3 : 0))
     }
 
+    @Test("It is an answer: where it leads is asked by a request of its own, if it may be asked at all")
+    func answer() async throws {
+        let other = try LocalOrigin()
+        origin.serve("/start", .redirect(other.url("/a?b#c")))
+        let request = FetchRequest(url: SourceURL(origin.url("/start")), lane: .fast)
+        guard case .redirected(let next) = try await GuardedFetcher.ofLoopback().fetch(request) else {
+            Issue.record("no redirect")
+            return
+        }
+        #expect(next.host == OriginHost(of: other.url("/")) && next.hop == 1 && next.spent > .zero)
+        #expect(other.requestCount == 0)
+        origin.serve("/start", .redirect("http://192.0.2.1/"))
+        await #expect(throws: FetchFailure.refusedAddress(url: request.url, address: "192.0.2.1")) {
+            try await GuardedFetcher.ofLoopback().fetch(request)
+        }
+    }
+
     @Test("All hops share one deadline")
     func deadline() async throws {
         // The last hop is silent: it has what the first left of the whole, though its own first byte may take longer.

@@ -33,10 +33,18 @@ extension GuardedFetcher {
 
     /// The whole of a source, of which nothing is known.
     func source(_ request: FetchRequest) async throws(FetchFailure) -> FetchedSource {
-        guard case .source(let source) = try await fetch(request) else {
+        guard case .source(let source) = try await follow(request) else {
             Issue.record("304 to a request without conditions")
             throw .cancelled
         }
         return source
+    }
+
+    /// The answer at the end of all redirects.
+    func follow(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+        let answer = try await fetch(request)
+        guard case .redirected(let next) = answer else { return answer }
+        return try await follow(
+            FetchRequest(url: request.url, lane: request.lane, known: request.known, redirect: next))
     }
 }

@@ -26,9 +26,12 @@ package enum Happening: Int, Sendable, CaseIterable {
     case changelogRecreated
     case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
     // Of the store and the index.
-    case storeFull, storeFailing, storeForeign, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway, indexWiped
+    case storeFull, storeFailing, storeForeign, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway,
+        indexWiped
     // Of origins and renderers.
     case originFailed, originStalled, originAsked, originGone, originChanged, originConfirmed, hostilePicture
+    // An answer led to another URL of its host, and to another host.
+    case originMoved, originLedAway
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
     case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
@@ -41,6 +44,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case stored, reused, unchanged, failed, expired, dead, answeredAgain
     // What they do beside answers while origins fail and change.
     case stale, degraded, owed, revalidating, refreshed, changeTold
+    // Jobs wait in a tier for the host that a redirect led to.
+    case awaitedElsewhere
     // What they tell one another.
     case slotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
     // Jobs that kill workers.

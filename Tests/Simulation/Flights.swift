@@ -21,7 +21,11 @@ final class Flights {
     init(_ world: World) { self.world = world }
 
     /// nil where the process owns the source's partition no more.
-    func begin(_ source: Int, _ stage: Stage, _ lane: Lane, _ process: SimulatedProcess) -> Key? {
+    ///
+    /// - Parameter host: that is asked, by a fetch.
+    func begin(
+        _ source: Int, _ stage: Stage, _ lane: Lane, _ process: SimulatedProcess, at host: Int? = nil
+    ) -> Key? {
         if stage == .fetch { world.count(.fetched) }
         if lane == .slow, !slow.contains(where: { $0 === process }) { slow.append(process) }
         let partition = world.catalogue.sources[source].partition
@@ -30,8 +34,7 @@ final class Flights {
         if !running.insert(key).inserted {
             world.fail(.singleFlight, "worker \(process.number), source \(source), epoch \(epoch)")
         }
-        if stage == .fetch {
-            let host = source % Origins.hostCount
+        if let host {
             asking[key] = (host, process)
             lookAtCeiling(of: host)
         }

@@ -154,6 +154,7 @@ final class Ledger {
         guard let fate = byID[id] else { return attempt }
         // From one tier to another for its host's sake: slowly (`TierTurns`).
         if code == "retry.host-blocked", text(EventHeader.answers).hasPrefix("retry.") { world.count(.movedOn) }
+        if new.headers[EventHeader.host] != nil { world.count(.awaitedElsewhere) }
         world.count(code == "retry.slow" ? .movedAside : attempt > fate.attempts ? .retried : .waited)
         if attempt >= World.attempts { world.fail(.attempts, "\(id) is to be tried for the \(attempt + 1). time") }
         // Those whose jobs wait in memory are seen in progress rows alone.
@@ -290,8 +291,8 @@ final class Ledger {
         let epoch: Int64
         let keys: [[UInt8]]
         let damages: Int
-        /// How many appends had not been heard of when the first word of its epoch landed.
-        var doubts: Int?
+        /// The epoch that its last word opened, and how many appends had not been heard of by then.
+        var first: (epoch: Int64, doubts: Int)?
     }
 
     /// The topic is deleted and made again, under an owner or not.
@@ -314,14 +315,15 @@ final class Ledger {
         guard let kept = kept[log.partition], row.epoch != kept.epoch else { return }
         let doubts = world.counts[.appendUnknown]
         guard !row.isClean, epoch == kept.epoch, kept.damages == world.counts[.indexDamaged],
-            kept.doubts == nil || kept.doubts == doubts
+            kept.first.map({ $0.doubts == doubts }) ?? true
         else {
             self.kept[log.partition] = nil
             return
         }
-        // Of the first one it may not have heard, and have said it again.
-        if kept.doubts == nil {
-            self.kept[log.partition]?.doubts = doubts
+        // Of the first one it may not have heard, and have said it again. What it published in an earlier log may end in this
+        // one: that was of an earlier epoch.
+        guard kept.first?.epoch == row.epoch else {
+            self.kept[log.partition]?.first = (row.epoch, doubts)
             return
         }
         self.kept[log.partition] = nil

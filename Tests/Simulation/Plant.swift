@@ -26,6 +26,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case trustNoMarker = "trust-no-marker"
     /// A host that asks to be left alone does not say for how long.
     case forgetWait = "forget-wait"
+    /// Redirects to other hosts are followed without their leave.
+    case followUnasked = "follow-unasked"
     /// Every slow flight is taken for one that has waited too long.
     case slowFirst = "slow-first"
     /// None ever is.

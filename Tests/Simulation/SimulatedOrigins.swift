@@ -39,6 +39,22 @@ final class Origins {
     /// Of a URL of ours: `http://h1.test/17`.
     static func number(of url: String) -> Int { url.split(separator: "/").last.flatMap { Int($0) } ?? 0 }
 
+    /// Where an answer leads, if it does: to the next host, by way of another URL of the first, or on to a third.
+    static func redirect(of number: Int, after last: Redirect?) -> Redirect? {
+        guard number < sourceCount, number % 5 == 2 else { return nil }
+        let hop = (last?.hop ?? 0) + 1
+        let steps = [[1], [0, 1], [1, 2]][number / 5 % 3]
+        guard hop <= steps.count else { return nil }
+        let url = "http://h\((number + steps[hop - 1]) % hostCount).test/\(hop)/\(number)"
+        return Redirect(to: url, at: OriginHost(of: url), hop: hop)
+    }
+
+    /// Whom a request asks.
+    static func host(of request: FetchRequest) -> Int {
+        guard let host = request.redirect?.host else { return number(of: request.url.fetched) % hostCount }
+        return (0..<hostCount).first { host.description == "http://h\($0).test" } ?? 0
+    }
+
     /// Some sources say how long they are fresh: seconds.
     static func head(of number: Int, _ version: Int) -> AnswerHead {
         var head = AnswerHead()
@@ -66,11 +82,18 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
     private static let named: Int64 = 1_000_000
 
     func fetch(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
+        let answer = try await ask(request)
+        guard world.plants(.followUnasked), case .redirected(let next) = answer else { return answer }
+        return try await fetch(
+            FetchRequest(url: request.url, lane: request.lane, known: request.known, redirect: next))
+    }
+
+    private func ask(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
-        let flight = world.flights.begin(number, .fetch, request.lane, process)
+        let host = Origins.host(of: request)
+        let flight = world.flights.begin(number, .fetch, request.lane, process, at: host)
         defer { flight.map { world.flights.end($0) } }
-        let host = number % Origins.hostCount
         let answer = await process.ask(
             or: Result<FetchAnswer, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
         ) { done in
@@ -82,7 +105,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
             }
             world.killers.meet(number, .fetch, process)
             world.hopeless.meet(number)
-            world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1)
+            world.note("fetch", Int64(process.number), Int64(number), request.lane == .fast ? 0 : 1, Int64(host))
             if world.origins.stallsUntil[host] > world.now {
                 world.count(.originStalled)
                 return world.after(5_000_000) { done(.failure(.deadline(url: source.url, phase: "no answer"))) }
@@ -100,13 +123,22 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
                         .failure(
                             .status(url: source.url, 429, retryAfter: world.plants(.forgetWait) ? nil : wait * 1_000)))
                 }
+                if let next = Origins.redirect(of: number, after: request.redirect) {
+                    world.count(
+                        next.host == (request.redirect?.host ?? OriginHost(of: source.url.fetched))
+                            ? .originMoved : .originLedAway)
+                    return done(.success(.redirected(next)))
+                }
                 if source.isGone {
                     world.count(.originGone)
                     return done(.failure(.status(url: source.url, 404)))
                 }
                 let version = world.origins.sources[number].version
-                let head = Origins.head(of: number, version)
-                if request.known?.conditions.contains(where: { $0.value == head.fields.single("etag") }) == true {
+                var head = Origins.head(of: number, version)
+                head.location = request.redirect?.url
+                if request.known?.location == head.location,
+                    request.known?.conditions.contains(where: { $0.value == head.fields.single("etag") }) == true
+                {
                     world.count(.originConfirmed)
                     return done(.success(.notModified(head)))
                 }

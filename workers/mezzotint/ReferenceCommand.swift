@@ -143,6 +143,10 @@ enum ReferenceCommand {
                 EventHeader.deaths, "retry.*",
                 "Workers that died while it ran, or may have run; left out where none did."
             ),
+            (
+                EventHeader.host, "retry.*",
+                "The host that the job waits for, or the host's group, where redirects led to another than its URL's."
+            ),
             (EventHeader.code, "retry.*, dead", "Why, as a code of the table above."),
             (EventHeader.message, "retry.*, dead", "Why, as a sentence."),
             (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),

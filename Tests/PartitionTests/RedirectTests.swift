@@ -1,0 +1,224 @@
+import Canonical
+import Digest
+import Failures
+import ImageModel
+import Partition
+import Planning
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+@Suite("Redirects: each host that is asked gives its leave", .timeLimit(.minutes(1)))
+struct RedirectTests {
+    /// One partition and the permits of its worker.
+    private struct World: ~Copyable {
+        static let front = OriginHost(of: "http://front.example/")
+        static let target = OriginHost(of: "http://target.example/")
+
+        var state: PartitionState
+        var permits: PermitScheduler
+        var now: Int64 = 0
+        /// What was asked for and not answered: whom, and from which flight.
+        var requests: [(flight: FlightID, request: FetchRequest)] = []
+        /// Jobs that went to tiers.
+        var passed: [(pending: PendingJob, tier: DelayTier, cause: FailureNote)] = []
+        var outcomes: [Outcome] = []
+        private var count: Int64 = 0
+
+        init(groups: [OriginGroup] = [], ceiling: Int = 2, hostShare: Int = 64) {
+            var origins = OriginRules(concurrency: ceiling, failures: 1, backoff: 1_000)
+            origins.groups = groups
+            var rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3))
+            (rules.origins, rules.hostShare) = (origins, hostShare)
+            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
+            permits = PermitScheduler(PermitRules(fetch: 8, render: 2, origins: origins))
+        }
+
+        mutating func feed(_ event: PartitionEvent) {
+            var work: [PartitionWork] = []
+            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            for piece in work {
+                switch piece {
+                case .fetch(let id, let request): requests.append((id, request))
+                case .answer(_, .retry(let pending, let tier, let cause)): passed.append((pending, tier, cause))
+                case .answer(_, let disposition): outcomes += disposition.outcome.map { [$0] } ?? []
+                default: break
+                }
+            }
+        }
+
+        /// As the worker does after each event.
+        mutating func settle() {
+            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight)) }
+            for (flight, hold) in permits.takeHeld(at: Moment(now)) { feed(.held(flight, hold)) }
+        }
+
+        /// A job whose URL's host is the front, or another.
+        mutating func publish(_ host: String = "front", awaited: OriginHost? = nil) {
+            let record = Record(
+                topic: awaited == nil ? .jobsFast : .retry10s, partition: PartitionID(0), offset: count, timestamp: now,
+                key: [], value: [], headers: [])
+            let url = SourceURL("http://\(host).example/\(count)")
+            let job = Job(
+                id: "\(count)", url: url, source: SourceKey(SHA256.digest(of: Array(url.fetched.utf8))),
+                variants: [PartitionStateTests.small], lane: .fast)
+            count += 1
+            feed(.arrived(PendingJob(job: job, record: record, awaited: awaited)))
+            settle()
+        }
+
+        /// The oldest request is answered with a redirect.
+        mutating func redirect(to host: String = "target") {
+            let (flight, request) = requests.removeFirst()
+            let url = "http://\(host).example/there"
+            let hop = (request.redirect?.hop ?? 0) + 1
+            feed(.redirected(flight, Redirect(to: url, at: OriginHost(of: url), hop: hop, spent: .seconds(1))))
+            settle()
+        }
+
+        /// The oldest request is answered with a status.
+        mutating func fail(_ status: Int = 500) {
+            let (flight, request) = requests.removeFirst()
+            feed(.unfetched(flight, Unfetched(FetchFailure.status(url: request.url, status))))
+            settle()
+        }
+
+        func inUse(_ host: OriginHost) -> Int { permits.origins[host]?.inUse.all ?? 0 }
+        func isOpen(_ host: OriginHost) -> Bool { permits.origins[host].map { $0.phase == .open } ?? true }
+        var asked: [String] { requests.map { $0.request.redirect?.url ?? $0.request.url.fetched } }
+    }
+
+    @Test("A redirect to a URL of its own host, or its host's group, stays within its permit")
+    func sameHost() throws {
+        let group = try OriginGroup(name: "shop", hosts: ["front.example", "*.front.example"])
+        for (groups, next) in [([], "front"), ([group], "img.front")] {
+            var world = World(groups: groups)
+            world.publish()
+            world.redirect(to: next)
+            let asked = world.asked
+            #expect(asked == ["http://\(next).example/there"])
+            let (running, hosts) = (world.permits.running(.fetch), world.permits.origins.count)
+            #expect(running == 1 && hosts == 1)
+        }
+    }
+
+    @Test("One that leads to another host gives its permit back, and goes on by that host's, with what it has used up")
+    func otherHost() {
+        var world = World()
+        world.publish()
+        world.redirect()
+        let request = world.requests.first?.request
+        #expect(request?.redirect?.url == "http://target.example/there" && request?.redirect?.spent == .seconds(1))
+        #expect(request?.url.fetched == "http://front.example/0")
+        let (front, target) = (world.inUse(World.front), world.inUse(World.target))
+        #expect(front == 0 && target == 1)
+        world.redirect(to: "front")
+        let again = (world.inUse(World.front), world.inUse(World.target), world.requests.first?.request.redirect?.hop)
+        #expect(again == (1, 0, 2))
+    }
+
+    @Test(
+        "Many hosts that lead to one do not ask it beyond its ceiling; who was led there first goes before its own jobs"
+    )
+    func ceiling() {
+        var world = World()
+        for number in 0..<6 {
+            world.publish("front\(number)")
+            world.now += 1
+        }
+        for _ in 0..<6 {
+            world.redirect()
+            world.now += 1
+        }
+        var asked = world.asked
+        #expect(asked == ["http://target.example/there", "http://target.example/there"])
+        world.publish("target")
+        for left in (0..<4).reversed() {
+            world.fail(404)
+            let waiting = world.permits.waiting(.fetch, on: .fast)
+            #expect(waiting == left + 1 && world.inUse(World.target) == 2)
+        }
+        asked = world.asked
+        world.fail(404)
+        let last = world.asked.last
+        #expect(!asked.contains("http://target.example/6") && last == "http://target.example/6")
+    }
+
+    @Test(
+        "Where the target may not be asked, the job waits for it in a tier, without an attempt, and asks nobody there")
+    func blocked() throws {
+        var world = World()
+        world.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
+        world.publish()
+        world.redirect()
+        let asked = world.asked
+        #expect(asked.isEmpty)
+        let passed = try #require(world.passed.first)
+        #expect(passed.pending.awaited == World.target && passed.pending.attempts == 0 && passed.tier == .minute)
+        #expect(passed.cause.code == RetryCause.Code.hostBlocked.rawValue)
+        let (isFrontOpen, isIdle, hasFlights) = (
+            world.isOpen(World.front), world.permits.isIdle, world.state.hasFlights
+        )
+        #expect(isFrontOpen && isIdle && !hasFlights && world.state.hostJobs.isEmpty)
+        #expect(world.state.hostWaits == [World.target: [.fast: 1]])
+        // It comes back: it is in the target's share of the memory from the beginning.
+        let again = Record(
+            topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: [], headers: [])
+        world.feed(
+            .arrived(
+                PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
+        #expect(world.state.hostWaits.isEmpty && world.state.hostJobs == [World.target: 1])
+    }
+
+    @Test("One that is blocked while flights wait for it gives them back, too")
+    func blockedMeanwhile() {
+        var world = World(ceiling: 1)
+        for number in 0..<3 { world.publish("front\(number)") }
+        for _ in 0..<3 { world.redirect() }
+        world.fail()
+        // Its own failure costs the first an attempt.
+        let attempts = world.passed.map(\.pending.attempts)
+        #expect(attempts == [0, 0] && world.passed.allSatisfy { $0.pending.awaited == World.target })
+        let (target, fronts) = (
+            world.isOpen(World.target), (0..<3).map { world.isOpen(OriginHost(of: "http://front\($0).example/")) }
+        )
+        #expect(!target && fronts == [true, true, true])
+        #expect(world.requests.isEmpty && world.permits.isIdle)
+    }
+
+    @Test("A target whose jobs fill their share of the memory takes no more")
+    func crowded() {
+        var world = World(hostShare: 3)
+        for number in 0..<5 { world.publish("front\(number)") }
+        for _ in 0..<5 { world.redirect() }
+        let passed = world.passed.map(\.cause.code)
+        #expect(passed == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
+        #expect(
+            world.state.hostJobs == [World.target: 3] && world.passed.allSatisfy { $0.pending.awaited == World.target })
+        // One that waited for it asks its own host only once there is room.
+        world.publish("front9", awaited: World.target)
+        let (count, isAsked) = (world.passed.count, world.asked.contains("http://front9.example/5"))
+        #expect(count == 3 && !isAsked)
+    }
+
+    @Test(
+        "What waits for a target when its partition leaves, or its worker stops, is the next owner's",
+        arguments: [true, false])
+    func ends(isLeaving: Bool) {
+        var world = World(ceiling: 1)
+        for number in 0..<4 { world.publish("front\(number)") }
+        for _ in 0..<2 { world.redirect() }
+        // One is fetched there, one waits for that, and two are asked for at their own hosts.
+        if isLeaving { world.feed(.leaving) } else { world.permits.drain() }
+        let (there, others) = (world.requests.removeLast(), world.requests)
+        #expect(there.request.redirect != nil && others.count == 2)
+        for _ in others { world.redirect() }
+        world.requests.append(there)
+        world.fail(404)
+        let isIdle = world.permits.isIdle
+        #expect(isIdle && world.requests.isEmpty && world.passed.isEmpty && world.outcomes.count == 1)
+        let isUnderWay = world.state.isUnderWay
+        #expect(!isLeaving || !isUnderWay)
+    }
+}
