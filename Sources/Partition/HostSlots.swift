@@ -91,6 +91,15 @@ package struct HostSlots: Sendable {
         }
     }
     private static let most = 1 << 20
+
+    /// How much later than its first owner this worker asks a host again that all have left alone, milliseconds: three seconds
+    /// for each slot before its own. Who has all partitions hears of nobody else.
+    package func turn(of host: OriginHost) -> Int64 {
+        guard owned.count < partitions else { return 0 }
+        let turns = min(rules.ceiling(of: host), Self.turns)
+        return 3_000 * Int64((0..<turns).first { owns(Slot(host, $0)) }.map { $0 + 1 } ?? turns + 1)
+    }
+    private static let turns = 6
     /// Workers move few: more come from a stranger.
     private static let awayLimit = 65_536
 

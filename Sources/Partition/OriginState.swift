@@ -17,6 +17,13 @@ package struct OriginState: Sendable {
     /// What people hear of.
     package enum Change: Sendable, Equatable { case blocked, opened }
 
+    /// This worker's own reason to leave it alone.
+    package struct Judgement: Sendable, Equatable {
+        package let until: Int64
+        /// The host has asked for it: that another worker got an answer does not end it.
+        let isWish: Bool
+    }
+
     /// What is wrong, and since when.
     package struct Trouble: Sendable, Equatable {
         package let since: Moment
@@ -29,6 +36,11 @@ package struct OriginState: Sendable {
     package private(set) var trouble: Trouble?
     /// Its limit was halved, and is below what it was.
     package private(set) var slowed: (from: Int, trouble: Trouble)?
+    /// Until when it is left alone by this worker's own judgement: what it tells others. What it heard from them they tell
+    /// themselves: a block that each took over and told again would never end.
+    package private(set) var judged: Judgement?
+    /// Until when others have said so, by who said it.
+    private var heard: [String: Int64] = [:]
     /// Fetches under way, and those of slow flights among them.
     package private(set) var inUse = (all: 0, slow: 0)
     package let ceiling: Int
@@ -186,7 +198,7 @@ package struct OriginState: Sendable {
                 wait += Int64(Double(wait) * 0.1 * jitter)
                 rounds.refused += 1
             }
-            return block(until: now.monotonic + wait)
+            return judge(until: now.monotonic + wait, isWish: true)
         }
     }
 
@@ -200,30 +212,89 @@ package struct OriginState: Sendable {
         guard isProbe || (rules.failures > 0 && (failuresInRow >= rules.failures || isHalf)) else { return nil }
         forgive(now.monotonic)
         rounds.failed += 1
-        return block(until: now.monotonic + min(rules.pauseCap, rules.pause * Int64(rounds.failed)))
+        let until = now.monotonic + min(rules.pauseCap, rules.pause * Int64(rounds.failed))
+        return judge(until: until, isWish: false)
     }
 
-    /// Somebody wants it to be left alone.
-    package mutating func block(until: Int64, because code: String, at now: Moment) -> Change? {
-        note(code, now)
-        return block(until: until)
+    private mutating func judge(until: Int64, isWish: Bool) -> Change? {
+        if until > judged?.until ?? .min { judged = Judgement(until: until, isWish: isWish) }
+        return close()
     }
 
-    private mutating func block(until: Int64) -> Change? {
-        guard case .blocked(let other) = phase else {
-            let isNew = phase == .open
-            phase = .blocked(until: until)
-            return isNew ? .blocked : nil
+    /// Somebody wants it to be left alone: a person, or another worker, whose judgement it is. nil: this worker did, before it
+    /// was started again.
+    ///
+    /// - Parameter age: for how long it has been in trouble, milliseconds.
+    package mutating func block(
+        until: Int64, because code: String, by other: String?, age: Int64 = 0, at now: Moment
+    ) -> Change? {
+        trouble = Trouble(
+            since: trouble?.since ?? Moment(wall: now.wall - age, monotonic: now.monotonic - age), code: code)
+        guard let other else { return judge(until: until, isWish: true) }
+        if heard.count >= Self.tellers { heard = heard.filter { $0.value > now.monotonic } }
+        if heard[other] != nil || heard.count < Self.tellers { heard[other] = max(until, heard[other] ?? .min) }
+        return close()
+    }
+    /// Workers whose blocks are kept apart. Those of more are not heard.
+    private static let tellers = 256
+
+    private mutating func close() -> Change? {
+        let isNew = phase == .open
+        phase = .blocked(until: max(judged?.until ?? .min, heard.values.max() ?? .min))
+        return isNew ? .blocked : nil
+    }
+
+    /// Another worker is asking it by one flight: this one waits for what comes of that.
+    package mutating func wait(for other: String, until: Int64) {
+        guard case .blocked = phase, heard[other] != nil else { return }
+        heard[other] = max(until, heard[other] ?? .min)
+        _ = close()
+    }
+
+    /// The other worker does not say so any more: the two may have heard of a person's word in another order.
+    package mutating func retract(_ other: String, at now: Int64) {
+        guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return }
+        if judged == nil, heard.isEmpty { phase = .blocked(until: now) } else { _ = close() }
+    }
+
+    /// It answered another worker, by whose word it was left alone.
+    package mutating func hear(openedBy other: String, at now: Int64) -> Change? {
+        guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return nil }
+        // Who closed it at the same time and for the same reason asks it no second time.
+        heard = heard.filter { $0.value > now + Self.together }
+        if let own = judged, !own.isWish || own.until <= now { judged = nil }
+        guard judged == nil, heard.isEmpty else {
+            _ = close()
+            return nil
         }
-        phase = .blocked(until: max(until, other))
-        return nil
+        open(at: now)
+        return .opened
     }
+    /// Blocks that end in so many milliseconds of each other come from one failure.
+    private static let together: Int64 = 15_000
 
     /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
-        phase = .open
+        (phase, judged, heard) = (.open, nil, [:])
         (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
+    }
+
+    /// What the worker tells of it.
+    package func row(of host: OriginHost, by teller: String, at now: Moment) -> OriginRow {
+        var row = OriginRow(host: host.description, by: teller, at: now.wall)
+        let trouble: Trouble?
+        switch phase {
+        case .open: (row.state, trouble) = (slowed == nil ? .open : .slowed, slowed?.trouble)
+        case .blocked:
+            (row.state, trouble) = (.blocked, self.trouble)
+            // To the second, and though it is over: what is told of again must be the same.
+            row.until = judged.map { max(0, now.wall + $0.until - now.monotonic) / 1_000 * 1_000 }
+        case .probing: (row.state, trouble) = (.probing, self.trouble)
+        }
+        (row.code, row.since) = (trouble?.code, trouble?.since.wall)
+        (row.limit, row.inFlight) = (share, inUse.all)
+        return row
     }
 
     /// It answered well, and has not failed since.

@@ -1,5 +1,6 @@
 package import Canonical
 internal import ImageModel
+package import Records
 
 /// Each host has what it bears, and one that fails is left alone: its flights wait elsewhere, but for a probe.
 extension PermitScheduler {
@@ -64,17 +65,55 @@ extension PermitScheduler {
         return tell(change, host)
     }
 
-    /// Somebody wants the host to be left alone, or asked again (nil).
+    /// A person wants the host to be left alone, or asked again (nil).
     package mutating func set(_ host: OriginHost, blockedFor wait: Int64?, because code: String, at now: Moment) {
         var change: OriginState.Change? = .opened
         self.change(host) {
             if let wait {
-                change = $0.block(until: now.monotonic + wait, because: code, at: now)
+                change = $0.block(
+                    until: now.monotonic + wait, because: code, by: OriginRow.operatorName, at: now)
             } else {
                 $0.open(at: now.monotonic)
             }
         }
         _ = tell(change, host)
+    }
+
+    /// What another worker has told of a host, or a person wants.
+    ///
+    /// Where a host was left alone, workers ask it again one after the other (`HostSlots.turn`), so that most hear how the
+    /// first one fared before their turn comes.
+    ///
+    /// - Parameters:
+    ///   - isOld: it was there before the first reading.
+    ///   - isOwn: this worker wrote it, before it was started again.
+    /// - Returns: whether people are to hear of it.
+    package mutating func hear(_ row: OriginRow, isOld: Bool, isOwn: Bool, at now: Moment) -> Bool {
+        let host = OriginHost(group: row.host)
+        var change: OriginState.Change?
+        if let wait = row.block(isOld: isOld, at: now.wall) {
+            let turn = isOwn ? 0 : slots?.turn(of: host) ?? 0
+            let age = row.since.map { max(0, min((isOld ? now.wall : row.at) - $0, OriginRow.longestBlock)) } ?? 0
+            self.change(host) {
+                change = $0.block(
+                    until: now.monotonic + wait + turn, because: row.code ?? "", by: isOwn ? nil : row.by, age: age,
+                    at: now)
+            }
+        } else if row.isOperators {
+            guard row.state == .open, origins[host].map({ $0.phase != .open }) ?? false else { return false }
+            self.change(host) { $0.open(at: now.monotonic) }
+            change = .opened
+        } else if origins[host] != nil {
+            switch row.state {
+            case .open, .slowed: self.change(host) { change = $0.hear(openedBy: row.by, at: now.monotonic) }
+            // Told again three times within that.
+            case .probing:
+                self.change(host) { $0.wait(for: row.by, until: now.monotonic + OriginSummary.freshness) }
+            // It follows another one's word. Where its own time is over, it has yet to ask.
+            case .blocked: if row.until == nil { self.change(host) { $0.retract(row.by, at: now.monotonic) } }
+            }
+        }
+        return !tell(change, host).isEmpty
     }
 
     private mutating func tell(_ change: OriginState.Change?, _ host: OriginHost) -> [PartitionWork] {

@@ -17,6 +17,7 @@ package struct OriginRow: Sendable, Hashable {
     package var code: String?
     /// Milliseconds since 1970, as the next two.
     package var since: Int64?
+    /// nil where the host is left alone by the word of others alone: their rows tell until when.
     package var until: Int64?
     package var at: Int64
     package var limit = 0
@@ -235,7 +236,7 @@ package struct OriginSummary: Sendable, Hashable {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
         var mostHeld = 0
-        // Of blocks a person's is told: workers repeat it, and each has its own reasons besides.
+        // Of blocks a person's is told: workers of before repeat it, and each has its own reasons besides.
         for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let clock = clocks?[row.by]
             let now = clock ?? now

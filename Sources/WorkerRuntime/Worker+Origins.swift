@@ -158,7 +158,7 @@ extension Worker {
         return rows
     }
 
-    /// Others' blocks are this worker's, too; and whatever somebody wants is done.
+    /// What others have found out of a host holds for this worker, too; and whatever somebody wants is done.
     private func apply(_ row: OriginRow, isOld: Bool) {
         let host = OriginHost(group: row.host)
         if let slot = row.slot {
@@ -172,14 +172,7 @@ extension Worker {
         guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
         if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
-        if row.state == .open, row.isOperators {
-            scheduler.set(host, blockedFor: nil, because: OriginRow.operatorName, at: moment)
-            if row.at <= now { tell(host) }
-        } else if let wait = row.block(isOld: isOld, at: now) {
-            let isOpen = scheduler.origins[host].map { $0.phase == .open } ?? true
-            scheduler.set(host, blockedFor: wait, because: row.code ?? "", at: moment)
-            if isOpen { tell(host) }
-        }
+        if scheduler.hear(row, isOld: isOld, isOwn: isOwn, at: moment) { tell(host) }
     }
 
     func rowsToTell() -> [OriginRow] {
@@ -231,18 +224,7 @@ extension Worker {
     private func row(
         of host: OriginHost, _ origin: OriginState, _ waiting: ByLane<Int>, isAway: Bool
     ) -> OriginRow {
-        var row = OriginRow(host: host.description, by: configuration.owner, at: now)
-        let trouble: OriginState.Trouble?
-        switch origin.phase {
-        case .open: (row.state, trouble) = (origin.slowed == nil ? .open : .slowed, origin.slowed?.trouble)
-        case .blocked(let until):
-            (row.state, trouble) = (.blocked, origin.trouble)
-            // To the second, and though it is over: what is told of again must be the same.
-            row.until = max(0, now + until - monotonic) / 1_000 * 1_000
-        case .probing: (row.state, trouble) = (.probing, origin.trouble)
-        }
-        (row.code, row.since) = (trouble?.code, trouble?.since.wall)
-        (row.limit, row.inFlight) = (origin.share, origin.inUse.all)
+        var row = origin.row(of: host, by: configuration.owner, at: moment)
         row.waiting = waiting
         if waiting.sum > 0 {
             let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }

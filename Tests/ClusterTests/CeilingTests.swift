@@ -43,5 +43,43 @@ extension ClusterTests {
             #expect(origin.mostLate == ceiling)
             #expect(Set(try await cluster.place.outcomes().map(\.job)).count == jobs)
         }
+
+        @Test(
+            "A host that asks one worker to be left alone is left alone by all until its time is over, or a person ends it"
+        )
+        func shared() async throws {
+            let cluster = try await Cluster("origins.concurrency=6")
+            let (place, names) = (cluster.place, ["one", "two", "three"])
+            let workers = try names.map { try cluster.worker(named: $0) }
+            try await cluster.owned(by: Set(names))
+            let urls = place.draw(24)
+            var done = 0
+            for (wish, others) in [(600, urls[..<12]), (5, urls[12...])] {
+                place.origin.serve(
+                    "/wish-\(wish).png", .status(429, headers: [("Retry-After", "\(wish)")], body: []),
+                    .bytes(Workplace.picture(99, side: 32).png, type: "image/png"))
+                let variants = ["16x12-q80.webp"]
+                try place.publish([(place.origin.url("/wish-\(wish).png"), variants, .fast)], id: "wish-\(wish)")
+                try await eventually { try cluster.array("origins").contains { $0["state"] as? String == "blocked" } }
+                let asked = place.origin.requestCount
+                try place.publish(others.map { ($0, variants, .fast) }, id: "other-\(wish)")
+                if wish == 600 {
+                    // Each worker has some of them, and has heard of it.
+                    try await eventually {
+                        try cluster.array("origins").contains { ($0["waitingFast"] as? Int ?? 0) >= others.count }
+                    }
+                    #expect(place.origin.requestCount == asked)
+                    #expect(try place.run("origins", "unblock", place.origin.url("")).status == 0)
+                }
+                done += others.count + 1
+                try await eventually { try await Set(place.outcomes().map(\.job)).count == done }
+            }
+            for worker in workers {
+                worker.signal(SIGTERM)
+                #expect(try await worker.ended().status == 0)
+            }
+            // Each picture once, and the two answers that were wishes.
+            #expect(place.origin.requestCount == done + 2)
+        }
     }
 }

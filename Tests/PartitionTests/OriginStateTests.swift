@@ -164,7 +164,7 @@ struct OriginStateTests {
     @Test("Somebody blocks it and opens it, whatever it does")
     func told() {
         var state = state()
-        #expect(state.block(until: 3_600_000, because: "operator", at: Moment(0)) == .blocked)
+        #expect(state.block(until: 3_600_000, because: "operator", by: "operator", at: Moment(0)) == .blocked)
         #expect(!state.mayBegin(isSlow: false, at: 3_599_999) && state.trouble?.code == "operator")
         state.open(at: 10)
         #expect(state.mayBegin(isSlow: false, at: 10))
