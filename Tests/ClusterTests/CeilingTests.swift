@@ -16,15 +16,23 @@ extension ClusterTests {
         }()
 
         @Test(
-            "Three workers, of which one comes, one is killed and one stops, never ask a host more often at once",
-            arguments: [(ceiling: 6, jobs: 480), (ceiling: 2, jobs: 160)])
-        func three(ceiling: Int, jobs: Int) async throws {
+            "Three workers, of which one comes, one is killed and one stops, never ask a host more often at once, nor by way of others",
+            arguments: [(ceiling: 6, jobs: 480, fronts: 0), (ceiling: 2, jobs: 160, fronts: 0), (6, 240, 8)])
+        func three(ceiling: Int, jobs: Int, fronts: Int) async throws {
             let cluster = try await Cluster("origins.concurrency=\(ceiling)")
             let origin = try BrokenOrigin(.late(Self.answer, after: 150))
+            let fronts = try (0..<fronts).map { _ in try LocalOrigin() }
+            let urls = (0..<jobs).map { number in
+                let url = origin.url("/\(number).png")
+                guard !fronts.isEmpty else { return url }
+                let front = fronts[number % fronts.count]
+                front.serve("/\(number).png", .redirect(url))
+                return front.url("/\(number).png")
+            }
             var workers = [try cluster.worker(named: "one")]
             try await cluster.owned(by: ["one"])
             try cluster.place.publish(
-                (0..<jobs).map { (origin.url("/\($0).png"), ["16x12-q80.webp"], $0 % 3 == 0 ? .slow : .fast) })
+                urls.enumerated().map { ($1, ["16x12-q80.webp"], $0 % 3 == 0 ? .slow : .fast) })
             for name in ["two", "three"] {
                 try await eventually { origin.connectionCount > jobs / 16 * workers.count }
                 workers.append(try cluster.worker(named: name))
