@@ -69,10 +69,10 @@ extension ClusterTests {
                 let variants = ["16x12-q80.webp"]
                 try place.publish([(place.origin.url("/wish-\(wish).png"), variants, .fast)], id: "wish-\(wish)")
                 try await eventually { try cluster.array("origins").contains { $0["state"] as? String == "blocked" } }
+                for worker in workers { await worker.says("The host is left alone") }
                 let asked = place.origin.requestCount
                 try place.publish(others.map { ($0, variants, .fast) }, id: "other-\(wish)")
                 if wish == 600 {
-                    // Each worker has some of them, and has heard of it.
                     try await eventually {
                         try cluster.array("origins").contains { ($0["waitingFast"] as? Int ?? 0) >= others.count }
                     }
