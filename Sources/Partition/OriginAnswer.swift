@@ -7,7 +7,8 @@ package enum OriginAnswer: Sendable, Hashable {
     case answered(bytes: Int)
     /// Not as it should: 5xx, a connection that failed, a deadline.
     case failed
-    /// It wants to be left alone (429, 503), for so many milliseconds if it says so. A 503 may be the fault of one URL.
+    /// It wants to be left alone (429, 503, any 5xx that says for how long), for so many milliseconds if it says so. A 503
+    /// may be the fault of one URL.
     case refused(after: Int64?, mayBeOfURL: Bool)
     /// It was not asked, or the worker gave up.
     case unasked
@@ -50,6 +51,8 @@ extension FetchFailure {
         switch self {
         case .status(_, 429, let wait): .refused(after: wait, mayBeOfURL: false)
         case .status(_, 503, let wait): .refused(after: wait, mayBeOfURL: true)
+        // Beside another fault of the server it says the same.
+        case .status(_, 500..., let wait?): .refused(after: wait, mayBeOfURL: true)
         case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .answered(bytes: 0)
         case .refusedName, .resolution, .connection, .deadline, .truncated: .failed
         case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .noSpace, .cancelled: .unasked
