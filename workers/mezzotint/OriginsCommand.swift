@@ -112,9 +112,9 @@ enum OriginsCommand {
                 json.field("state", host.state.rawValue)
                 time("since", host.since, &json)
                 time("until", host.until, &json)
-                json.field("limit", host.limit)
-                json.field("inFlight", host.inFlight)
-                json.waiting { host.waiting[$0] }
+                json.field("limit", host.isTold ? host.limit : nil)
+                json.field("inFlight", host.isTold ? host.inFlight : nil)
+                json.waiting { host.isTold ? host.waiting[$0] : nil }
                 json.key("matchRate")
                 if let rate = host.matchRate { json.number(rate) } else { json.null() }
                 json.field("staleAnswers", host.staleAnswers)

@@ -49,4 +49,9 @@ extension JSONWriter {
         key(name)
         if let value { string(value) } else { null() }
     }
+
+    mutating func field(_ name: StaticString, _ value: Int?) {
+        key(name)
+        if let value { integer(value) } else { null() }
+    }
 }
