@@ -24,12 +24,13 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         case .stored: "Every variant is stored; at least one was made from a fetch."
         case .reused:
             "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (madeFrom is origin then)."
-        case .unchanged: "Every variant was stored and fresh already."
+        case .unchanged:
+            "Every variant was stored already: fresh, confirmed by its origin (a 304, or the same bytes), or such as may stand in while that is asked again (stale-while-revalidate)."
         case .failed: "At least one variant could not be made; the code says why."
         case .expired: "The job's own deadline passed before its fetch, or its render, was begun."
         case .cancelled: "Whoever wanted it took it back. Kept for later: no worker takes a job back yet."
         case .stale:
-            "Its origin fails, as the code says, and what is stored answers, though at least one variant is fresh no longer."
+            "Its origin fails, as the code says, and what is stored answers, though at least one variant is fresh no longer, or the job wanted its origin asked (freshness: force)."
         case .degraded:
             "The same, and for at least one variant the nearest one that is stored answers: its location and its true size are told."
         case .dead: "The job is set aside: see `mezzotint dead list`."
