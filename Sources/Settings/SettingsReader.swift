@@ -143,8 +143,11 @@ struct SettingsReader: Sendable {
     private mutating func assign(_ name: String, _ text: String, _ origin: SettingOrigin) {
         // Lists and maps may be written as YAML in one line; a password may begin as they do.
         let isFlow = (text.hasPrefix("[") || text.hasPrefix("{")) && !isPassword(name, text)
-        let parsed = isFlow ? YAMLNode.parse(Array(text.utf8)).root : nil
-        assign(name, parsed ?? YAMLNode(.scalar(text)), origin, folder: nil)
+        let parsed = isFlow ? YAMLNode.parse(Array(text.utf8)) : nil
+        if let problem = parsed?.problems.first(where: { $0.message.hasSuffix(YAMLNode.aliasAdvice) }) {
+            return note(origin, name, problem.message)
+        }
+        assign(name, parsed?.root ?? YAMLNode(.scalar(text)), origin, folder: nil)
     }
 
     private func isPassword(_ name: String, _ text: String) -> Bool {

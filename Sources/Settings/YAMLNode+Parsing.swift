@@ -16,7 +16,8 @@ extension YAMLNode {
                 guard yaml_parser_parse(&parser, &event) != 0 else {
                     let reason = parser.problem.map { String(cString: $0) } ?? "it is not YAML"
                     let context = parser.context.map { " " + String(cString: $0) } ?? ""
-                    builder.note(Int(parser.problem_mark.line) + 1, "this is not YAML: \(reason)\(context).")
+                    let advice = context.hasSuffix(" an alias") ? YAMLNode.aliasAdvice : ""
+                    builder.note(Int(parser.problem_mark.line) + 1, "this is not YAML: \(reason)\(context).\(advice)")
                     return (nil, builder.problems)
                 }
                 builder.take(event)
@@ -25,6 +26,9 @@ extension YAMLNode {
             return (builder.root, builder.problems)
         }
     }
+
+    /// `[*.cdn.example]` means a list of hosts to people.
+    static let aliasAdvice = " Quote what begins with an asterisk: \"*.example.com\"."
 
     /// Puts events together to nodes.
     private struct Builder {

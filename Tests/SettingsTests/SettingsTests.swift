@@ -75,6 +75,10 @@ struct SettingsProblemTests {
         "What is no settings file at all is answered with the line",
         arguments: [
             ("a: [1", "m.yaml:2: this is not YAML: did not find expected ',' or ']' while parsing a flow sequence."),
+            (
+                "origins: {cdn: {hosts: [*.cdn.example]}}",
+                "m.yaml:1: this is not YAML: did not find expected alphabetic or numeric character while scanning an alias. Quote what begins with an asterisk: \"*.example.com\"."
+            ),
             ("- a\n- b", "m.yaml:1: it must be a map of keys to values."),
             ("data: a\n---\ndata: b", "m.yaml:2: a second document begins here; put everything in one."),
             ("data: &x a", "m.yaml:1: anchors (&name) are not read; write the value out where it is needed."),
@@ -265,6 +269,14 @@ struct SettingsLayerTests {
         ])
     func badGroups(assignment: String) throws {
         #expect(try problems(set: [assignment]).count == 1)
+    }
+
+    @Test("A pattern of hosts that YAML takes for an alias is to be quoted")
+    func patterns() throws {
+        let refused = try problems(set: ["origins.cdn.hosts=[*.cdn.example]"])
+        #expect(refused.count == 1 && refused[0].hasSuffix(#"Quote what begins with an asterisk: "*.example.com"."#))
+        let found = try settings(set: [#"origins.cdn.hosts=["*.cdn.example"]"#])
+        #expect(found.origins.groups.map(\.hosts) == [["*.cdn.example"]])
     }
 
     @Test("Alias groups come whole")

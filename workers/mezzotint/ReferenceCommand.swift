@@ -35,6 +35,8 @@ enum ReferenceCommand {
 
         What becomes of a job: *retry* is tried again later, *wait* too and without counting an attempt, *fail* ends in an outcome, *dead letter* is set aside for a person to look at, with its original bytes.
 
+        A source that gives nothing to make pictures of (404, another fault of the request, no picture) is remembered by the owner of its partition: for ten minutes, doubled each time up to a day where it still gives nothing, and for a day after a 410. Its jobs end with the same code meanwhile, and it is not asked. A job that says `freshness: force` has it asked all the same; a restart, or another owner, has forgotten it. What fails for its host's sake (429, 5xx, no connection, a deadline) is never remembered so.
+
         | code | means | the job |
         |---|---|---|
         \(codes)
@@ -191,7 +193,8 @@ enum ReferenceCommand {
         let entries = [
             CanonicalFailure.catalogue, JobFailure.catalogue, RecordFailure.catalogue, FetchFailure.catalogue,
             RenderFailure.catalogue, StoreFailure.catalogue,
-            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, CacheFailure.catalogue, StageFault.catalogue,
+            IndexFailure.catalogue, LogFailure.catalogue, RetryCause.catalogue, CacheFailure.catalogue,
+            StageFault.catalogue,
         ].joined()
         return entries.map { "| `\($0.code)` | \($0.meaning) | \($0.verdict.rawValue) |" }.joined(separator: "\n")
     }
