@@ -21,6 +21,8 @@ package struct SourceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// Of a digest any eight bytes are a good hash.
     package var word: UInt64 { digest.words.0 }
     package func hash(into hasher: inout Hasher) { hasher.combine(word) }
+    /// Where it lies among all keys, 0..<1.
+    package var place: Double { Double(word >> 11) * 0x1p-53 }
 
     package var hex: String { digest.hex }
     package var description: String { hex }

@@ -2,16 +2,21 @@
 package struct FreshnessRules: Sendable, Hashable {
     /// In milliseconds, as all times here. Nothing is asked for again sooner, except what forbids its reuse.
     package var floor: Int64 = 0
-    /// What an origin says, or follows from its dates, counts for no longer.
+    /// Nothing counts as fresh for longer: what an origin says, what follows from its dates, and `standard`.
     package var ceiling: Int64 = 30 * 86_400_000
     /// Where nothing is said.
     package var standard: Int64 = 7 * 86_400_000
     /// How long what is not fresh may be used where its origin fails, unless that has said so itself.
     package var ifError: Int64 = 7 * 86_400_000
+    /// How long what is not fresh may be used while it is asked for again, unless its origin has said so itself.
+    package var whileRevalidate: Int64 = 0
 
     /// Of the time since it was changed, a tenth, and three days at most.
     package static let heuristicShare: Int64 = 10
     package static let heuristicLimit: Int64 = 3 * 86_400_000
+    /// Times that are ours, and no origin's, differ from one source to the next by up to a tenth: what was stored together is
+    /// not all asked for again together.
+    private static let spread: Int64 = 10
 
     package init() {}
 
@@ -23,12 +28,19 @@ package struct FreshnessRules: Sendable, Hashable {
     /// - Parameters:
     ///   - policy: of this answer; where it is a 304, as updated by it.
     ///   - asked: when its request was begun, milliseconds since 1970.
-    package func freshUntil(_ policy: CachePolicy, _ fields: AnswerFields, status: Int = 200, asked: Int64) -> Int64 {
+    ///   - place: of its source among all sources, 0..<1, always the same: how far its times are apart from others'.
+    package func freshUntil(
+        _ policy: CachePolicy, _ fields: AnswerFields, status: Int = 200, asked: Int64, place: Double = 0
+    ) -> Int64 {
         guard policy.isReusable else { return asked }
         let now = asked / 1000
         let date = fields.single("date").flatMap { HTTPDate($0, now: now)?.seconds }
-        let said = lifetime(policy, status: status, date: date ?? now, now: now).map { min($0, ceiling) }
-        return asked + max((said ?? standard) - age(fields, date: date, now: now), floor)
+        let part = { (time: Int64) in Int64(Double(time / Self.spread) * place) }
+        let said = lifetime(policy, status: status, date: date ?? now, now: now)
+        let own = heuristic(policy, date: date ?? now, now: now) ?? standard
+        // Sooner than what may not be exceeded, and later than what is asked of us.
+        let left = min(said ?? own - part(own), ceiling - part(ceiling)) - age(fields, date: date, now: now)
+        return asked + (left >= floor ? left : min(floor + part(floor), max(floor, ceiling)))
     }
 
     /// How old the answer was when it came.
@@ -45,7 +57,11 @@ package struct FreshnessRules: Sendable, Hashable {
         if let expires = policy.expires {
             return expires > date ? min(expires - date, CacheControl.most) * 1000 : 0
         }
-        guard policy.control.isPublic || Self.heuristic.contains(status) else { return 0 }
+        return policy.control.isPublic || Self.heuristic.contains(status) ? nil : 0
+    }
+
+    /// What follows from how long it has been unchanged; nil where that is not said.
+    private func heuristic(_ policy: CachePolicy, date: Int64, now: Int64) -> Int64? {
         guard let changed = policy.lastModified.flatMap({ HTTPDate($0, now: now)?.seconds }) else { return nil }
         let unchanged = min(max(0, date - changed), CacheControl.most) * 1000
         return min(unchanged / Self.heuristicShare, Self.heuristicLimit)
@@ -53,8 +69,8 @@ package struct FreshnessRules: Sendable, Hashable {
 
     /// Until when what was fresh until `expires` may be used while it is asked for again.
     package func whileRevalidate(_ policy: CachePolicy, from expires: Int64) -> Int64 {
-        guard policy.allowsStale, let seconds = policy.control.staleWhileRevalidate else { return expires }
-        return Self.later(expires, seconds * 1000)
+        guard policy.allowsStale else { return expires }
+        return Self.later(expires, policy.control.staleWhileRevalidate.map { $0 * 1000 } ?? whileRevalidate)
     }
 
     /// Until when what was fresh until `expires` may be used where its origin fails.

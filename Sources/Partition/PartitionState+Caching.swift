@@ -45,7 +45,7 @@ extension PartitionState {
         effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
         row.expires = rules.freshness(of: flight.origin)
-            .freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed)
+            .freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed, place: flight.source.place)
         row.fetchedAt = now.wall
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
     }

@@ -118,7 +118,8 @@ extension PartitionState {
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
             fetchedAt: now.wall,
             expires: rules.freshness(of: flight.origin)
-                .freshUntil(policy, head.fields, asked: now.wall - head.elapsed), policy: policy)
+                .freshUntil(
+                    policy, head.fields, asked: now.wall - head.elapsed, place: flight.source.place), policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         let known = flight.snapshot.source

@@ -207,7 +207,8 @@ extension Settings {
         ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "How long what is stored counts as fresh where its origin does not say (origins.freshness.ceiling)."),
+            "How long what is stored counts as fresh where its origin does not say, origins.freshness.ceiling at most and up to a tenth shorter."
+        ),
         SettingKey(
             "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),
             "Where originals are kept, for the worker alone: they have the places and names that cameras write. Empty: originals below the data directory, or .originals below store.directory if that is set. Those that older versions kept among the variants stay there, and are used. Never a folder that the store lies in. Relative like data."

@@ -9,6 +9,7 @@ extension Settings {
         package var backoff = Duration.seconds(60)
         package var freshness = Freshness()
         package var staleIfError = Duration.seconds(7 * 86_400)
+        package var staleWhileRevalidate = Duration.zero
         /// In the order in which they were named.
         package var groups: [Group] = []
 
@@ -78,12 +79,17 @@ extension Settings {
         ),
         SettingKey(
             "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),
-            "What was fetched is not asked for again sooner, however short its origin says that it is fresh; no-store and no-cache are heeded all the same."
+            "What was fetched is not asked for again sooner, however short its origin says that it is fresh; no-store and no-cache are heeded all the same. Up to a tenth later, so that what was stored together is not asked for together."
         ),
         SettingKey(
             "origins.freshness.ceiling", \.origins.freshness.ceiling,
             .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "What was fetched counts as fresh no longer, whatever its origin says (Cache-Control, Expires, a tenth of the time since Last-Modified up to three days). Where it says nothing, store.maxAge counts."
+            "What was fetched counts as fresh no longer, whatever its origin says (Cache-Control, Expires, a tenth of the time since Last-Modified up to three days); where it says nothing, store.maxAge counts, if that is shorter. What does not follow from Cache-Control or Expires alone is up to a tenth shorter, each source by its own part, so that what was stored together is not asked for together."
+        ),
+        SettingKey(
+            "origins.staleWhileRevalidate", \.origins.staleWhileRevalidate,
+            .duration(.zero ... .seconds(3650 * 86_400)),
+            "How long what is no longer fresh may answer jobs at once while its origin is asked again, on the slow lane. An origin's own stale-while-revalidate counts before it, must-revalidate and no-cache forbid it. 0s, since HTTP lets an origin alone allow it (RFC 9111, 4.2.4): jobs wait for the answer. 1h suits origins of your own."
         ),
         SettingKey(
             "origins.staleIfError", \.origins.staleIfError, .duration(.zero ... .seconds(3650 * 86_400)),

@@ -83,10 +83,10 @@ struct BadInputTests {
     }
 
     @Test(
-        "Floor and ceiling hold what origins say, and not what forbids reuse",
+        "Floor and ceiling hold what origins say, and where they say nothing, but not what forbids reuse",
         arguments: [
             ("max-age=5", 600), ("max-age=0", 600), ("max-age=700", 700), ("max-age=99999", 3_600), ("no-cache", 0),
-            ("no-store", 0), ("", 7_777),
+            ("no-store", 0), ("", 3_600),
         ] as [(String, Int64)])
     func bounds(_ control: String, seconds: Int64) {
         var rules = FreshnessRules()
@@ -94,6 +94,27 @@ struct BadInputTests {
         let fields = AnswerFields([(name: "cache-control", value: control)])
         let policy = CachePolicy(fields, sent: [], now: 0)
         #expect(rules.freshUntil(policy, fields, asked: Self.now) == Self.now + seconds * 1000)
+    }
+
+    @Test(
+        "What is ours in a lifetime is up to a tenth apart by source, never beyond what the origin or the ceiling says",
+        arguments: [
+            ("max-age=2000", nil, 2_000, 2_000), ("max-age=3600", nil, 3_600, 3_420), ("", nil, 3_000, 2_850),
+            ("", "Sun, 06 Nov 1994 03:49:37 GMT", 1_800, 1_710), ("max-age=5", nil, 600, 630),
+            ("no-cache", nil, 0, 0), ("max-age=620", nil, 620, 620),
+        ] as [(String, String?, Int64, Int64)])
+    func spread(_ control: String, changed: String?, first: Int64, middle: Int64) {
+        var rules = FreshnessRules()
+        (rules.floor, rules.ceiling, rules.standard) = (600_000, 3_600_000, 3_000_000)
+        let fields = AnswerFields(
+            [(name: "cache-control", value: control)] + (changed.map { [(name: "last-modified", value: $0)] } ?? []))
+        let policy = CachePolicy(fields, sent: [], now: Self.now / 1000)
+        let fresh = { (rules: FreshnessRules, place: Double) in
+            rules.freshUntil(policy, fields, asked: Self.now, place: place) - Self.now
+        }
+        #expect(fresh(rules, 0) == first * 1000 && fresh(rules, 0.5) == middle * 1000)
+        rules.ceiling = rules.floor
+        for place in [0, 0.5, 0.999] { #expect(fresh(rules, place) <= 600_000) }
     }
 
     @Test(
@@ -150,6 +171,19 @@ struct BadInputTests {
         let rules = FreshnessRules()
         #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + whileRevalidate * 1000)
         #expect(rules.ifError(policy, from: 1_000) == 1_000 + ifError * 1000)
+    }
+
+    @Test(
+        "What is stale may stand in while it is asked for again for as long as its origin says, else as the settings do",
+        arguments: [
+            ("max-age=5", 3_600), ("", 3_600), ("stale-while-revalidate=30", 30), ("stale-while-revalidate=0", 0),
+            ("must-revalidate", 0), ("no-cache", 0), ("no-store", 0),
+        ] as [(String, Int64)])
+    func whileRevalidate(_ control: String, seconds: Int64) {
+        var rules = FreshnessRules()
+        rules.whileRevalidate = 3_600_000
+        let policy = CachePolicy(AnswerFields([(name: "cache-control", value: control)]), sent: [], now: 0)
+        #expect(rules.whileRevalidate(policy, from: 1_000) == 1_000 + seconds * 1000)
     }
 
     @Test(

@@ -55,7 +55,8 @@ struct Composition {
                 ["reason": .string(reason)])
         }
         let ports = WorkerPorts(
-            log: log, consumer: chosen.consumer(at: indexes.member), fetcher: GuardedFetcher(settings.originConfiguration),
+            log: log, consumer: chosen.consumer(at: indexes.member),
+            fetcher: GuardedFetcher(settings.originConfiguration),
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
         var configuration = WorkerConfiguration(
             partition: settings.partitionRules,
@@ -131,6 +132,7 @@ extension Settings {
         rules.freshness.floor = Int64(origins.freshness.floor.milliseconds)
         rules.freshness.ceiling = Int64(origins.freshness.ceiling.milliseconds)
         rules.freshness.ifError = Int64(origins.staleIfError.milliseconds)
+        rules.freshness.whileRevalidate = Int64(origins.staleWhileRevalidate.milliseconds)
         return rules
     }
 
