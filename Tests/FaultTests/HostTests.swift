@@ -190,6 +190,29 @@ extension HostTests {
         return try JSONDecoder().decode([Row].self, from: Data(ended.output.utf8))
     }
 
+    @Test(
+        "A worker that takes over from another says how many jobs wait for a host, however that one ended",
+        arguments: [SIGTERM, SIGKILL])
+    func waitingAfter(_ signal: Int32) async throws {
+        let place = try place("log.partitions=2")
+        let host = "http://127.0.0.1:\(place.origin.port)"
+        try place.publish(
+            (0..<12).map { (place.origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 3 == 0 ? .slow : .fast) })
+        #expect(try place.run("origins", "block", host, "--for", "2h").status == 0)
+        for round in 1...2 {
+            let worker = try place.worker(untilIdle: false)
+            try await eventually {
+                guard let row = try hosts(place).first else { return false }
+                return row.state == "blocked" && row.waitingFast == 8 && row.waitingSlow == 4
+            }
+            // Its progress is told after a second.
+            if round == 1 { try await Task.sleep(for: .seconds(3)) }
+            worker.signal(round == 1 ? signal : SIGTERM)
+            _ = try await worker.ended()
+        }
+        #expect(place.origin.requestCount == 0)
+    }
+
     @Test("A worker forgets what was told of a host a week ago; how often one is asked is shown")
     func forgotten() async throws {
         let place = try place()
