@@ -98,6 +98,23 @@ struct HostTests {
         #expect((7...60).contains(place.origin.requests(of: "/a.png")) && summary["seconds"] >= 1)
     }
 
+    @Test(
+        "A fast job whose origin fails for longer than retry.giveUp.fast goes on as a slow one, and its outcome still comes"
+    )
+    func goesOnAsSlow() async throws {
+        let place = try place("retry.giveUp.fast=0ms", "retry.giveUp.slow=1h", "origins.breaker.failures=0")
+        place.origin.serve("/a.png", .status(500, headers: [("Retry-After", "2")], body: []), picture)
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
+        let worker = try place.worker()
+        await worker.says("is left alone")
+        // A slow one's shortest wait in a tier is a minute; its host may be asked before.
+        try await eventually { try await place.records(.retry1m).count == 1 }
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["stored"] == 1 && summary["requests"] == 2 && summary["seconds"] >= 2)
+        #expect(try await place.outcomes().map(\.lane) == [.fast])
+        #expect(try await place.records(.retry10s).isEmpty)
+    }
+
     @Test("A source that is not there is not asked for again soon")
     func remembered() async throws {
         let place = try place()

@@ -159,6 +159,31 @@ extension CachingTests {
         #expect(rules.kinds(driver.feed(.failed(id, Self.down), at: 5_000)) == [.dead])
     }
 
+    @Test(
+        "A fast job whose origin has been at fault for as long as retry.giveUp.fast says goes on as slow, and its record stays fast",
+        arguments: [(4_999, Lane.fast), (5_000, .slow)] as [(Int64, Lane)])
+    func goesOnAsSlow(failing: Int64, lane: Lane) throws {
+        var policy = RetryPolicy(attempts: 0, base: 60_000, cap: 60_000)
+        policy.giveUpFast = 5_000
+        var driver = PartitionStateTests.Driver(retry: policy, shortWaits: 0)
+        let template = driver.pending("j", source, [PartitionStateTests.small])
+        let effects = driver.feed(
+            .arrived(PendingJob(job: template.job, record: template.record, firstSeen: 0, failingSince: 0)), at: failing
+        )
+        let lanes = effects.compactMap { effect -> Lane? in
+            if case .permit(.request(.fetch, _, let lane, _, _)) = effect { lane } else { nil }
+        }
+        #expect(lanes == [lane])
+        let id = try #require(rules.flight(effects))
+        let short = PermitScheduler.Hold(host: Self.hold.host, wait: 10_000, code: Self.hold.code)
+        let settled = rules.settled(driver.feed(.held(id, short), at: failing))
+        guard case .retry(let later, let tier, _) = try #require(settled.first) else {
+            Issue.record("\(settled)")
+            return
+        }
+        #expect(tier == DelayTier(within: 10_000, lane) && later.job.lane == .fast)
+    }
+
     @Test("What is owed ends with its own time, and is owed again after that")
     func overdue() throws {
         var driver = PartitionStateTests.Driver()
