@@ -41,6 +41,9 @@ extension Worker {
             tell(cause, of: pending.job)
         case .answer(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
+            if disposition.waitsForTime {
+                for tier in owned.heads.keys { owned.heads[tier]?.noteOther(at: self.now) }
+            }
             owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
             commit(topic, below: committable, of: owned)

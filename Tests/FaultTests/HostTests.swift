@@ -85,6 +85,19 @@ struct HostTests {
         #expect(usage.status == 2)
     }
 
+    @Test("Jobs that only move from tier to tier while their host is left alone do not outlast a worker's patience")
+    func patienceWithMoves() async throws {
+        let place = try place()
+        let paths = (0..<20).map { "/\($0).png" }
+        for path in paths {
+            place.origin.serve(path, .status(429, headers: [("Retry-After", "40")], body: []), picture)
+        }
+        try place.publish(paths.map { (place.origin.url($0), ["24x24-q80.webp"], .fast) })
+        // They are due every ten seconds.
+        let summary = try Summary(try await place.worker([], patience: "12s").ended())
+        #expect(summary["waiting"] == 20 && summary["jobs"] == 0 && summary["seconds"] < 12)
+    }
+
     @Test("A job is given up when its origin has been at fault for so long, by setting or by its own word")
     func givesUp() async throws {
         let place = try place("retry.giveUp.slow=1500ms", "origins.breaker.failures=0", "origins.backoff=0ms")
