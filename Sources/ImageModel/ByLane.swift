@@ -17,6 +17,8 @@ extension ByLane: Hashable where Value: Hashable {}
 extension ByLane<Int> {
     package static var none: Self { ByLane { _ in 0 } }
 
+    package init(_ counts: [Lane: Int]) { self.init { counts[$0] ?? 0 } }
+
     package var sum: Int { values.reduce(0, +) }
 
     package static func + (a: Self, b: Self) -> Self { ByLane { a[$0] + b[$0] } }

@@ -13,6 +13,8 @@ package struct DelayHead: Sendable {
     private let tier: DelayTier
     /// When they were read: a record of a clock that is ahead is due one tier after that.
     private var readAt: Int64 = 0
+    /// When something was last appended that waits for more than its host, or when the first record was read.
+    private var otherAt: Int64 = .max
     /// Of the first.
     private var origin: OriginHost?
     private var isOriginKnown = false
@@ -31,6 +33,7 @@ package struct DelayHead: Sendable {
 
     package mutating func add(_ new: [Record], at now: Int64) {
         (records, readAt, isOriginKnown) = (new[...], now, false)
+        otherAt = min(otherAt, now)
         noteDue()
     }
 
@@ -47,7 +50,7 @@ package struct DelayHead: Sendable {
     ) -> [Record] {
         // A clock that went back: they have waited since they were read, at least.
         if now < readAt {
-            readAt = now
+            (readAt, otherAt) = (now, now)
             noteDue()
         }
         isHeldUp = false
@@ -85,6 +88,12 @@ package struct DelayHead: Sendable {
         if !isOriginKnown { (origin, isOriginKnown) = (records.first.flatMap(find), true) }
         return origin
     }
+
+    /// The worker appends to the tier what waits for its time, whatever its host does.
+    package mutating func noteOther(at now: Int64) { otherAt = now }
+
+    /// Whether its first record, and all behind it, came after everything that waits for more than its host.
+    package var isOfHostsAlone: Bool { !isEmpty && due - tier.wait >= otherAt }
 
     private mutating func noteDue() {
         guard let first = records.first else { return }

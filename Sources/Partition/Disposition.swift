@@ -23,6 +23,15 @@ package indirect enum Disposition: Sendable {
 }
 
 extension Disposition {
+    /// Whether a retry topic gets a job by it that waits for its time, whatever its host does.
+    package var waitsForTime: Bool {
+        switch self {
+        case .retry(_, _, let cause): !cause.isOfHost
+        case .owing(_, let debt): debt != nil
+        default: false
+        }
+    }
+
     /// nil: the job goes on.
     package var outcome: Outcome? {
         switch self {

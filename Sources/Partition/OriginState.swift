@@ -19,8 +19,14 @@ package struct OriginState: Sendable {
 
     /// This worker's own reason to leave it alone.
     package struct Judgement: Sendable, Equatable {
-        package let until: Int64
-        /// The host has asked for it: that another worker got an answer does not end it.
+        package var until: Int64
+        /// Until when the host has asked for it: that another worker got an answer does not end that.
+        var wish: Int64
+    }
+
+    /// What another worker has told.
+    private struct Hearsay: Sendable {
+        var until: Int64
         let isWish: Bool
     }
 
@@ -40,7 +46,7 @@ package struct OriginState: Sendable {
     /// themselves: a block that each took over and told again would never end.
     package private(set) var judged: Judgement?
     /// Until when others have said so, by who said it.
-    private var heard: [String: Int64] = [:]
+    private var heard: [String: Hearsay] = [:]
     /// Fetches under way, and those of slow flights among them.
     package private(set) var inUse = (all: 0, slow: 0)
     package let ceiling: Int
@@ -65,7 +71,8 @@ package struct OriginState: Sendable {
     /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
     private var rounds = (failed: 0, refused: 0)
     private var openSince: Int64 = .min / 2
-    private var hasAnswered = false
+    /// When it last answered well, monotonic milliseconds.
+    private var answeredAt: Int64?
     /// When the next fetch may begin.
     private var next: Double = 0
 
@@ -171,7 +178,7 @@ package struct OriginState: Sendable {
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
-            hasAnswered = true
+            answeredAt = now.monotonic
             if let millisecondsForByte {
                 next = max(next, Double(now.monotonic)) + Double(bytes) * millisecondsForByte * part
             }
@@ -217,22 +224,32 @@ package struct OriginState: Sendable {
     }
 
     private mutating func judge(until: Int64, isWish: Bool) -> Change? {
-        if until > judged?.until ?? .min { judged = Judgement(until: until, isWish: isWish) }
+        let wish = isWish ? until : .min
+        judged = Judgement(until: max(until, judged?.until ?? .min), wish: max(wish, judged?.wish ?? .min))
         return close()
     }
 
-    /// Somebody wants it to be left alone: a person, or another worker, whose judgement it is. nil: this worker did, before it
-    /// was started again.
+    /// Somebody wants it to be left alone: a person, or another worker, whose judgement it is.
     ///
-    /// - Parameter age: for how long it has been in trouble, milliseconds.
+    /// One worker may fail to reach a host that answers all others. So its failures mean nothing to those who have had an
+    /// answer since; and who has none asks once by itself when the first time is over, whatever the other finds meanwhile.
+    ///
+    /// - Parameters:
+    ///   - other: nil: this worker did, before it was started again.
+    ///   - isWish: the host has asked for it, or a person wants it.
+    ///   - age: for how long it has been in trouble, milliseconds.
     package mutating func block(
-        until: Int64, because code: String, by other: String?, age: Int64 = 0, at now: Moment
+        until: Int64, because code: String, by other: String?, isWish: Bool = true, age: Int64 = 0, at now: Moment
     ) -> Change? {
+        if !isWish, other != nil, let answeredAt, answeredAt > now.monotonic - age { return nil }
         trouble = Trouble(
             since: trouble?.since ?? Moment(wall: now.wall - age, monotonic: now.monotonic - age), code: code)
-        guard let other else { return judge(until: until, isWish: true) }
-        if heard.count >= Self.tellers { heard = heard.filter { $0.value > now.monotonic } }
-        if heard[other] != nil || heard.count < Self.tellers { heard[other] = max(until, heard[other] ?? .min) }
+        guard let other else { return judge(until: until, isWish: isWish) }
+        if heard.count >= Self.tellers { heard = heard.filter { $0.value.until > now.monotonic } }
+        let known = heard[other]
+        if known == nil ? heard.count < Self.tellers : isWish || judged != nil {
+            heard[other] = Hearsay(until: max(until, known?.until ?? .min), isWish: isWish)
+        }
         return close()
     }
     /// Workers whose blocks are kept apart. Those of more are not heard.
@@ -240,14 +257,14 @@ package struct OriginState: Sendable {
 
     private mutating func close() -> Change? {
         let isNew = phase == .open
-        phase = .blocked(until: max(judged?.until ?? .min, heard.values.max() ?? .min))
+        phase = .blocked(until: max(judged?.until ?? .min, heard.values.lazy.map(\.until).max() ?? .min))
         return isNew ? .blocked : nil
     }
 
-    /// Another worker is asking it by one flight: this one waits for what comes of that.
+    /// Another worker is asking it by one flight: this one waits for what comes of that, if it has asked once itself.
     package mutating func wait(for other: String, until: Int64) {
-        guard case .blocked = phase, heard[other] != nil else { return }
-        heard[other] = max(until, heard[other] ?? .min)
+        guard case .blocked = phase, judged != nil, let known = heard[other] else { return }
+        heard[other]?.until = max(until, known.until)
         _ = close()
     }
 
@@ -261,8 +278,8 @@ package struct OriginState: Sendable {
     package mutating func hear(openedBy other: String, at now: Int64) -> Change? {
         guard case .blocked = phase, heard.removeValue(forKey: other) != nil else { return nil }
         // Who closed it at the same time and for the same reason asks it no second time.
-        heard = heard.filter { $0.value > now + Self.together }
-        if let own = judged, !own.isWish || own.until <= now { judged = nil }
+        heard = heard.filter { $0.value.until > now + ($0.value.isWish ? 0 : Self.together) }
+        judged = judged.flatMap { $0.wish > now ? Judgement(until: $0.wish, wish: $0.wish) : nil }
         guard judged == nil, heard.isEmpty else {
             _ = close()
             return nil
@@ -290,6 +307,7 @@ package struct OriginState: Sendable {
             (row.state, trouble) = (.blocked, self.trouble)
             // To the second, and though it is over: what is told of again must be the same.
             row.until = judged.map { max(0, now.wall + $0.until - now.monotonic) / 1_000 * 1_000 }
+            row.isWish = judged.map { $0.wish > .min } ?? false
         case .probing: (row.state, trouble) = (.probing, self.trouble)
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
@@ -298,7 +316,7 @@ package struct OriginState: Sendable {
     }
 
     /// It answered well, and has not failed since.
-    var isProven: Bool { hasAnswered && trouble == nil }
+    var isProven: Bool { answeredAt != nil && trouble == nil }
 
     /// A 503 beside good answers.
     private var isLone: Bool { failuresInRow == 0 && recent.count > 0 }

@@ -69,7 +69,8 @@ extension PartitionState {
             course.began = now.monotonic
         default: return effects.append(.permit(.release(kind, id)))
         }
-        if expire(id, now, &effects) {
+        let redirect = flights[id]?.redirect
+        if expire(id, now, &effects), redirect == nil || flights[id]?.isWantedByAll != true {
             effects.append(.permit(.release(kind, id)))
             // What is left may want less.
             return advance(id, now, &effects)
@@ -77,7 +78,6 @@ extension PartitionState {
         guard var flight = flights[id] else { return }
         switch kind {
         case .fetch:
-            let redirect = flight.redirect
             flight.stage = .fetching(flight.asked, course)
             effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         case .render:

@@ -9,8 +9,7 @@ internal import VariantSpec
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         guard receive(pending.record, &effects) else { return }
-        // In a tier it was for its host's sake alone.
-        if pending.heldBy != nil { countAway(share(of: pending), pending.job.lane, -1) }
+        countBack(pending)
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)

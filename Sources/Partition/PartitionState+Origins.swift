@@ -3,7 +3,7 @@ internal import Failures
 package import ImageModel
 internal import Planning
 internal import Ports
-internal import Records
+package import Records
 
 /// What hosts do to jobs: those that fail are tried again, those of a host that may not be asked wait in the tiers.
 extension PartitionState {
@@ -192,7 +192,16 @@ extension PartitionState {
         min(rules.hostShare, use) - hostJobs[origin, default: 0]
     }
 
-    mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {
+    /// One has come back from its tier.
+    mutating func countBack(_ pending: PendingJob) {
+        defer { jobsLeftAway.read(pending.record.topic, upTo: pending.record.offset + 1) }
+        // In a tier it was for its host's sake alone.
+        guard pending.heldBy != nil else { return }
+        let origin = share(of: pending)
+        if !jobsLeftAway.take(origin, pending.job.lane) { countAway(origin, pending.job.lane, -1) }
+    }
+
+    private mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {
         guard jobsAway[origin] != nil || jobsAway.count < Self.hostsAway else { return }
         let count = (jobsAway[origin]?[lane] ?? 0) + step
         jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
@@ -200,8 +209,24 @@ extension PartitionState {
     }
 
     /// Jobs that wait for their host outside its queue: in tiers as far as this owner knows, and in memory.
-    package var hostWaits: [OriginHost: [Lane: Int]] {
-        jobsAway.merging(waits.heldJobs) { $0.merging($1, uniquingKeysWith: +) }
+    package var hostWaits: [OriginHost: ByLane<Int>] {
+        waits.heldJobs.reduce(into: inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
+    }
+
+    private var inTiers: [OriginHost: ByLane<Int>] {
+        jobsLeftAway.jobs.merging(jobsAway.mapValues { ByLane($0) }, uniquingKeysWith: +)
+    }
+
+    /// What an earlier owner has told.
+    package mutating func leave(_ away: [ProgressRow.Away]) { jobsLeftAway = JobsLeftAway(away) }
+
+    /// For the next owner.
+    package var away: [ProgressRow.Away] {
+        if jobsAway.isEmpty, jobsLeftAway.jobs.isEmpty { return [] }
+        let most = inTiers.sorted {
+            ($1.value.sum, $0.key.description) < ($0.value.sum, $1.key.description)
+        }
+        return most.prefix(ProgressRow.awayLimit).map { ProgressRow.Away($0.key.description, $0.value) }
     }
 
     /// Hosts whose waiting jobs are counted for people.

@@ -6,7 +6,8 @@ package import Records
 extension PartitionState {
     /// Whether the flight must be named by a durable row before it begins.
     package func needsName(_ id: FlightID) -> Bool {
-        suspects.isNaming && !hasBegun(id) && !places(of: id).isSubset(of: suspects.named)
+        suspects.isNaming && (!hasBegun(id) || flights[id]?.redirect != nil)
+            && !places(of: id).isSubset(of: suspects.named)
     }
 
     /// Of every job that waits for the flight.
@@ -17,7 +18,9 @@ extension PartitionState {
     package func names(with begun: some Sequence<FlightID>) -> Set<RecordPlace> {
         let begun = Set(begun)
         var places: Set<RecordPlace> = []
-        for flight in flights.values where flight.course != nil || begun.contains(flight.id) {
+        // Between two hosts a flight runs nothing that an owner could die of.
+        for flight in flights.values
+        where (flight.course != nil && flight.redirect == nil) || begun.contains(flight.id) {
             for pending in flight.pendingJobs where pending.place.incarnation == incarnation(pending.place.topic) {
                 places.insert(pending.place)
             }

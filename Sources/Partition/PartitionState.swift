@@ -20,6 +20,8 @@ package struct PartitionState: ~Copyable, Sendable {
     var refusals = RecentRefusals()
     /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
     package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
+    /// The same of earlier owners', as far as they told.
+    var jobsLeftAway = JobsLeftAway()
     /// Jobs that flights of a host hold.
     package internal(set) var hostJobs: [OriginHost: Int] = [:]
     var waits = ShortWaits()
@@ -56,8 +58,9 @@ package struct PartitionState: ~Copyable, Sendable {
     /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: Int64] = [:],
-        waits: [TopicProgress.Wait] = []
+        waits: [TopicProgress.Wait] = [], end: Int64? = nil
     ) {
+        if let end { jobsLeftAway.begin(topic, at: position, end: end) }
         let incarnation = committable[topic].map { $0.incarnation &+ 1 } ?? 0
         inherited = inherited.filter { $0.key.topic != topic }
         for wait in waits { inherited[RecordPlace(topic, wait.offset, incarnation: incarnation)] = wait }

@@ -96,8 +96,8 @@ extension PermitScheduler {
             let age = row.since.map { max(0, min((isOld ? now.wall : row.at) - $0, OriginRow.longestBlock)) } ?? 0
             self.change(host) {
                 change = $0.block(
-                    until: now.monotonic + wait + turn, because: row.code ?? "", by: isOwn ? nil : row.by, age: age,
-                    at: now)
+                    until: now.monotonic + wait + turn, because: row.code ?? "", by: isOwn ? nil : row.by,
+                    isWish: row.isWish, age: age, at: now)
             }
         } else if row.isOperators {
             guard row.state == .open, origins[host].map({ $0.phase != .open }) ?? false else { return false }

@@ -3,7 +3,8 @@ package import Records
 /// When the progress of a partition is written into its changelog again: a row costs an append and a transaction.
 ///
 /// Once a second while something is finished ahead of a committable offset, or jobs wait in memory, since that is done
-/// again otherwise, and while the row has other suspects than it should; once a minute where offsets moved, so that the
+/// again otherwise, and while the row has other suspects than it should, or
+/// another number of jobs away by a quarter; once a minute where offsets moved, so that the
 /// row's anchors stay within retention. Times are monotonic milliseconds.
 package struct ProgressLedger: Sendable {
     /// What the changelog has, as far as it is known here.
@@ -52,6 +53,8 @@ package struct ProgressLedger: Sendable {
 
     private func isSoon(_ current: ProgressRow) -> Bool {
         guard let written, doubtful == nil, written.hasSameOwners(as: current) else { return true }
+        // People are told how many wait, roughly, after a kill too.
+        if abs(current.awayCount - written.awayCount) > written.awayCount / 4 { return true }
         return current.isAhead || written.isAhead || current.answerCount - written.answerCount >= Self.answersUntold
     }
 

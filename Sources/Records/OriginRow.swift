@@ -19,6 +19,8 @@ package struct OriginRow: Sendable, Hashable {
     package var since: Int64?
     /// nil where the host is left alone by the word of others alone: their rows tell until when.
     package var until: Int64?
+    /// The host has asked to be left alone, or a person wants it; what programs of before wrote counts as that.
+    package var isWish = true
     package var at: Int64
     package var limit = 0
     package var inFlight = 0
@@ -107,6 +109,10 @@ package struct OriginRow: Sendable, Hashable {
         if let code { json.field("code", code) }
         if let since { json.field("since", since) }
         if let until { json.field("until", until) }
+        if !isWish {
+            json.key("wish")
+            json.boolean(false)
+        }
         json.field("at", at)
         json.field("limit", limit)
         json.field("inFlight", inFlight)
@@ -154,6 +160,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "code": row.code = try reader.string()
                 case "since": row.since = try reader.time()
                 case "until": row.until = try reader.time()
+                case "wish": row.isWish = try reader.boolean()
                 case "at": row.at = try reader.time()
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))

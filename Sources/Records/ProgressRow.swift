@@ -19,15 +19,18 @@ package struct ProgressRow: Sendable, Hashable {
     /// The row tells of every answer before these offsets of its partition's `outcomes`, `dead` and delay topics. nil in
     /// rows of earlier programs.
     package var answers: [Topic: Int64]?
+    /// The hosts that hold back most jobs, those first.
+    package var away: [Away]
     /// Milliseconds since 1970.
     package var at: Int64
 
     package init(
         partition: PartitionID, topics: [Topic: TopicProgress], store: StoreIdentity? = nil,
-        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [], at: Int64
+        answers: [Topic: Int64]? = nil, isClean: Bool? = nil, deaths: Int = 0, suspects: [Suspect] = [],
+        away: [Away] = [], at: Int64
     ) {
         (self.partition, self.topics, self.store, self.answers, self.at) = (partition, topics, store, answers, at)
-        (self.isClean, self.deaths, self.suspects) = (isClean, deaths, suspects)
+        (self.isClean, self.deaths, self.suspects, self.away) = (isClean, deaths, suspects, away)
     }
 
     package func newRecord() -> NewRecord {
@@ -67,6 +70,12 @@ package struct ProgressRow: Sendable, Hashable {
             }
             json.endObject()
         }
+        if !away.isEmpty {
+            json.key("away")
+            json.beginArray()
+            for away in away { json.away(away) }
+            json.endArray()
+        }
         json.field("at", at)
         json.endObject()
         return json.bytes
@@ -84,6 +93,7 @@ package struct ProgressRow: Sendable, Hashable {
             var store: StoreIdentity?
             var (isClean, deaths, suspects): (Bool?, Int, [Suspect]) = (nil, 0, [])
             var answers: [Topic: Int64]?
+            var away: [Away] = []
             var at: Int64?
             try reader.openObject()
             while let key = try reader.nextKey() {
@@ -105,13 +115,14 @@ package struct ProgressRow: Sendable, Hashable {
                 case "deaths": deaths = try reader.deaths()
                 case "suspects": suspects = try reader.suspects()
                 case "answers": answers = try reader.answerEnds()
+                case "away": away = try reader.away()
                 case "at": at = try reader.integer()
                 default: try reader.skip()
                 }
             }
             return ProgressRow(
                 partition: partition, topics: try topics.field("topics"), store: store, answers: answers,
-                isClean: isClean, deaths: deaths, suspects: suspects, at: try at.field("at"))
+                isClean: isClean, deaths: deaths, suspects: suspects, away: away, at: try at.field("at"))
         }
     }
 }

@@ -69,7 +69,7 @@ package struct RetryNote: Sendable, Hashable {
             deaths: try record.header(EventHeader.deaths).map { _ throws(RecordFailure) in
                 Int(try record.integer(of: EventHeader.deaths, in: RecordLimits.attempts))
             } ?? 0,
-            host: record.header(EventHeader.host).map { OriginHost(group: $0) },
+            host: record.header(EventHeader.host).flatMap { $0.utf8.count > 300 ? nil : OriginHost(group: $0) },
             cause: FailureNote(
                 code: try record.text(of: EventHeader.code), message: try record.text(of: EventHeader.message),
                 verdict: .retry),

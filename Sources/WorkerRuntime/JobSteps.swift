@@ -43,6 +43,9 @@ extension Worker {
             tell(cause, of: pending.job)
         case .answer(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
+            if disposition.waitsForTime {
+                for tier in owned.heads.keys { owned.heads[tier]?.noteOther(at: self.now) }
+            }
             owned.outbox.add(Outbox.Answer(record, disposition, at: now))
         case .commit(let topic, let committable):
             commit(topic, below: committable, of: owned)
@@ -220,7 +223,8 @@ extension Worker {
         } onCancel: {
             fetch.cancel()
         }
-        fetches[flight] = nil
+        // Where it was redirected, its next fetch may have begun.
+        if fetches[flight] == fetch { fetches[flight] = nil }
     }
 
     private func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?) {

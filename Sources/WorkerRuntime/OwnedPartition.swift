@@ -58,7 +58,8 @@ final class OwnedPartition {
     var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
 
     init(
-        _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState, changelog: Range<Int64>,
+        _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState,
+        changelog: Range<Int64>,
         kept: KeptProgress?, ledger: ProgressLedger
     ) {
         (self.id, self.index, self.kept, self.ledger) = (id, index, kept, ledger)
@@ -75,6 +76,7 @@ final class OwnedPartition {
         leftAtFence = .some(left)
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
         state.suspects = Suspects(after: left, isOwn: isOwn)
+        state.leave(left?.away ?? [])
     }
 
     var isRestored: Bool { lifecycle.isRestored }
@@ -137,6 +139,8 @@ final class OwnedPartition {
     /// memory for their time leave their room to others. Jobs that are answered and wait for the disk
     /// or the brokers alone leave their room to others, once: else each commit would be waited for.
     static func room(unfinished: Int, answered: Int, span: Int, readAhead: Int) -> Int {
-        min(readAhead - (unfinished - answered), readAhead - answered, max(TopicProgress.finishedLimit, readAhead) - span)
+        min(
+            readAhead - (unfinished - answered), readAhead - answered,
+            max(TopicProgress.finishedLimit, readAhead) - span)
     }
 }

@@ -181,8 +181,20 @@ extension Worker: LogListener {
         guard var head = owned.heads[topic], !head.isEmpty else { return nil }
         let wait = head.due - now
         guard let origin = head.origin(of: { awaited(by: $0, at: now) }) else { return wait }
-        guard case .blocked(let until)? = scheduler.origins[origin]?.phase else { return nil }
-        return min(wait, until - monotonic)
+        guard let left = blockLeft(of: [origin]) else { return nil }
+        // Jobs of hosts that are left alone only move on when they are due.
+        if head.isOfHostsAlone, let least = blockLeft(of: owned.state.hostWaits.keys) { return min(left, least) }
+        return min(wait, left)
+    }
+
+    /// For how long none of the hosts is asked, milliseconds; nil where one may be now.
+    private func blockLeft(of hosts: some Collection<OriginHost>) -> Int64? {
+        var least = Int64.max
+        for host in hosts {
+            guard case .blocked(let until)? = scheduler.origins[host]?.phase else { return nil }
+            least = min(least, until - monotonic)
+        }
+        return least
     }
 
     /// Jobs of this worker's partitions that are not answered, as far as the log tells.

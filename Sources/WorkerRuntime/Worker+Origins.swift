@@ -178,9 +178,7 @@ extension Worker {
     func rowsToTell() -> [OriginRow] {
         var waiting: [OriginHost: ByLane<Int>] = [:]
         for owned in partitions.values {
-            for (host, lanes) in owned.state.hostWaits {
-                for (lane, count) in lanes { waiting[host, default: .none][lane] += count }
-            }
+            waiting.merge(owned.state.hostWaits, uniquingKeysWith: +)
         }
         let away = Set(waiting.keys)
         var wanting: [OriginHost: PartitionID] = [:]

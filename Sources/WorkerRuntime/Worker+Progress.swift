@@ -80,7 +80,8 @@ extension Worker {
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
         owned.state.begin(
-            topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits)
+            topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits,
+            end: sight.bounds.upperBound)
         owned.answers?.drop(topic)
         owned.heads[topic] = nil
         owned.watches[topic].begin(anchor: start.anchor, at: monotonic)
@@ -217,7 +218,7 @@ extension Worker {
         guard canTellProgress(of: owned) else { return nil }
         return ProgressRow(
             partition: owned.id, topics: progress(of: owned),
-            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), at: now)
+            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), away: owned.state.away, at: now)
     }
 
     /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a

@@ -85,6 +85,19 @@ struct HostTests {
         #expect(usage.status == 2)
     }
 
+    @Test("Jobs that only move from tier to tier while their host is left alone do not outlast a worker's patience")
+    func patienceWithMoves() async throws {
+        let place = try place()
+        let paths = (0..<20).map { "/\($0).png" }
+        for path in paths {
+            place.origin.serve(path, .status(429, headers: [("Retry-After", "40")], body: []), picture)
+        }
+        try place.publish(paths.map { (place.origin.url($0), ["24x24-q80.webp"], .fast) })
+        // They are due every ten seconds.
+        let summary = try Summary(try await place.worker([], patience: "12s").ended())
+        #expect(summary["waiting"] == 20 && summary["jobs"] == 0 && summary["seconds"] < 12)
+    }
+
     @Test("A job is given up when its origin has been at fault for so long, by setting or by its own word")
     func givesUp() async throws {
         let place = try place("retry.giveUp.slow=1500ms", "origins.breaker.failures=0", "origins.backoff=0ms")
@@ -96,6 +109,23 @@ struct HostTests {
         #expect(summary["dead"] == 2 && place.origin.requests(of: "/b.png") == 1)
         // Waits of 200 ms at most.
         #expect((7...60).contains(place.origin.requests(of: "/a.png")) && summary["seconds"] >= 1)
+    }
+
+    @Test(
+        "A fast job whose origin fails for longer than retry.giveUp.fast goes on as a slow one, and its outcome still comes"
+    )
+    func goesOnAsSlow() async throws {
+        let place = try place("retry.giveUp.fast=0ms", "retry.giveUp.slow=1h", "origins.breaker.failures=0")
+        place.origin.serve("/a.png", .status(500, headers: [("Retry-After", "2")], body: []), picture)
+        try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
+        let worker = try place.worker()
+        await worker.says("is left alone")
+        // A slow one's shortest wait in a tier is a minute; its host may be asked before.
+        try await eventually { try await place.records(.retry1m).count == 1 }
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["stored"] == 1 && summary["requests"] == 2 && summary["seconds"] >= 2)
+        #expect(try await place.outcomes().map(\.lane) == [.fast])
+        #expect(try await place.records(.retry10s).isEmpty)
     }
 
     @Test("A source that is not there is not asked for again soon")
@@ -242,6 +272,29 @@ extension HostTests {
         let ended = try place.run("origins", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         return try JSONDecoder().decode([Row].self, from: Data(ended.output.utf8))
+    }
+
+    @Test(
+        "A worker that takes over from another says how many jobs wait for a host, however that one ended",
+        arguments: [SIGTERM, SIGKILL])
+    func waitingAfter(_ signal: Int32) async throws {
+        let place = try place("log.partitions=2")
+        let host = "http://127.0.0.1:\(place.origin.port)"
+        try place.publish(
+            (0..<12).map { (place.origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 3 == 0 ? .slow : .fast) })
+        #expect(try place.run("origins", "block", host, "--for", "2h").status == 0)
+        for round in 1...2 {
+            let worker = try place.worker(untilIdle: false)
+            try await eventually {
+                guard let row = try hosts(place).first else { return false }
+                return row.state == "blocked" && row.waitingFast == 8 && row.waitingSlow == 4
+            }
+            // Its progress is told after a second.
+            if round == 1 { try await Task.sleep(for: .seconds(3)) }
+            worker.signal(round == 1 ? signal : SIGTERM)
+            _ = try await worker.ended()
+        }
+        #expect(place.origin.requestCount == 0)
     }
 
     @Test("A worker forgets what was told of a host a week ago; how often one is asked is shown")

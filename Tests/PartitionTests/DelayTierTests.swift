@@ -84,6 +84,22 @@ struct DelayTierTests {
         #expect(take(&head, at: 0) == [5] && !head.isHeldUp && head.isEmpty)
     }
 
+    @Test("A tier is known to hold nothing but what waits for hosts once all that came before is out")
+    func hostsAlone() {
+        var head = DelayHead(.tenSeconds)
+        #expect(!head.isOfHostsAlone)
+        head.add([record(1, at: 100), record(2, at: 1_500)], at: 2_000)
+        #expect(!head.isOfHostsAlone)
+        _ = head.take(9, at: 90_000)
+        head.add([record(3, at: 3_000)], at: 90_000)
+        #expect(head.isOfHostsAlone)
+        head.noteOther(at: 90_000)
+        #expect(!head.isOfHostsAlone)
+        _ = head.take(9, at: 90_000)
+        head.add([record(4, at: 90_001)], at: 95_000)
+        #expect(head.isOfHostsAlone)
+    }
+
     @Test("Tiers of partitions move on in turn")
     func turns() {
         var turns = TierTurns()

@@ -105,7 +105,7 @@ extension CachingTests {
         let end = try #require(giveUp ?? expires)
         #expect(rules.settled(effects).isEmpty && rules.putOff(effects).isEmpty)
         // People are told of it, as of those in tiers.
-        #expect(driver.state.hostWaits == [OriginHost(of: "http://o/a"): [lane: 1]])
+        #expect(driver.state.hostWaits == [OriginHost(of: "http://o/a"): ByLane([lane: 1])])
         let early = driver.feed(.tick, at: end - 1)
         #expect(rules.flight(early) == nil && rules.settled(early).isEmpty)
         let due = driver.feed(.tick, at: end)
@@ -114,6 +114,36 @@ extension CachingTests {
         // It has one more chance: its host may be asked now.
         let again = try #require(rules.flight(due))
         #expect(rules.kinds(driver.feed(.held(again, hour), at: end)) == [.dead])
+    }
+
+    @Test(
+        "What earlier owners left in tiers counts until it comes back, or the tiers are read as far as they went then")
+    func leftAway() throws {
+        let host = OriginHost(of: "http://o/a")
+        let told = [
+            ProgressRow.Away("http://o", ByLane([.fast: 3, .slow: 1])), ProgressRow.Away("x", ByLane([.slow: 2])),
+        ]
+        var driver = PartitionStateTests.Driver()
+        driver.state.leave(told)
+        for tier in DelayTier.allCases {
+            driver.state.begin(tier.topic, at: 0, end: tier == .minute ? 3 : tier == .hour ? 1 : 0)
+        }
+        #expect(
+            driver.state.hostWaits == [host: ByLane([.fast: 3, .slow: 1]), OriginHost(group: "x"): ByLane([.slow: 2])])
+        #expect(driver.state.away == told)
+        func back(_ id: String, _ topic: Topic, _ lane: Lane, _ driver: inout PartitionStateTests.Driver) {
+            let pending = driver.pending(id, source, [PartitionStateTests.small], lane: lane, topic: topic)
+            let held = PendingJob(job: pending.job, record: pending.record, heldBy: .breaker)
+            _ = driver.feed(.arrived(held))
+        }
+        back("1", .retry1m, .fast, &driver)
+        back("2", .retry1m, .slow, &driver)
+        #expect(driver.state.away == [ProgressRow.Away("http://o", ByLane([.fast: 2])), told[1]])
+        back("3", .retry1m, .fast, &driver)
+        #expect(driver.state.hostWaits[host] == ByLane([.fast: 1]))
+        // Of what the row told besides nothing is there.
+        back("4", .retry1h, .fast, &driver)
+        #expect(driver.state.hostWaits.isEmpty && driver.state.away.isEmpty)
     }
 
     @Test("The last try of a job whose origin fails is when its time is over", arguments: [Lane.fast, .slow])
@@ -127,6 +157,31 @@ extension CachingTests {
         let id = try #require(rules.flight(driver.feed(.tick, at: 5_000)))
         _ = driver.feed(.granted(.fetch, id), at: 5_000)
         #expect(rules.kinds(driver.feed(.failed(id, Self.down), at: 5_000)) == [.dead])
+    }
+
+    @Test(
+        "A fast job whose origin has been at fault for as long as retry.giveUp.fast says goes on as slow, and its record stays fast",
+        arguments: [(4_999, Lane.fast), (5_000, .slow)] as [(Int64, Lane)])
+    func goesOnAsSlow(failing: Int64, lane: Lane) throws {
+        var policy = RetryPolicy(attempts: 0, base: 60_000, cap: 60_000)
+        policy.giveUpFast = 5_000
+        var driver = PartitionStateTests.Driver(retry: policy, shortWaits: 0)
+        let template = driver.pending("j", source, [PartitionStateTests.small])
+        let effects = driver.feed(
+            .arrived(PendingJob(job: template.job, record: template.record, firstSeen: 0, failingSince: 0)), at: failing
+        )
+        let lanes = effects.compactMap { effect -> Lane? in
+            if case .permit(.request(.fetch, _, let lane, _, _)) = effect { lane } else { nil }
+        }
+        #expect(lanes == [lane])
+        let id = try #require(rules.flight(effects))
+        let short = PermitScheduler.Hold(host: Self.hold.host, wait: 10_000, code: Self.hold.code)
+        let settled = rules.settled(driver.feed(.held(id, short), at: failing))
+        guard case .retry(let later, let tier, _) = try #require(settled.first) else {
+            Issue.record("\(settled)")
+            return
+        }
+        #expect(tier == DelayTier(within: 10_000, lane) && later.job.lane == .fast)
     }
 
     @Test("What is owed ends with its own time, and is owed again after that")

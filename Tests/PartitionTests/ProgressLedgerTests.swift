@@ -1,3 +1,4 @@
+import ImageModel
 import Partition
 import Records
 import Testing
@@ -21,6 +22,12 @@ struct ProgressLedgerTests {
     private static let after = row(TopicProgress(next: 10, committed: 10), deaths: 1)
     private static let naming = row(
         TopicProgress(next: 10, committed: 10), suspects: [.init(.jobsFast, 10, deaths: 0, begun: .beside)])
+
+    private static func away(_ count: Int) -> ProgressRow {
+        var row = quiet
+        row.away = [ProgressRow.Away("https://a.example", ByLane([.fast: count]))]
+        return row
+    }
 
     private struct Case: CustomTestStringConvertible {
         let written, current: ProgressRow
@@ -54,6 +61,12 @@ struct ProgressLedgerTests {
             Case(naming, quiet, at: 999, false),
             Case(naming, quiet, at: 1_000, true),
             Case(after, quiet, at: 1_000, true),
+            // People are told how many jobs wait for hosts, to a quarter.
+            Case(quiet, away(1), at: 1_000, true),
+            Case(away(100), away(125), at: 59_999, false),
+            Case(away(100), away(125), at: 60_000, true),
+            Case(away(100), away(126), at: 1_000, true),
+            Case(away(1), quiet, at: 1_000, true),
         ])
     private func due(_ given: Case) {
         var ledger = ProgressLedger(given.written, at: 0)

@@ -161,7 +161,7 @@ struct RedirectTests {
             world.isOpen(World.front), world.permits.isIdle, world.state.hasFlights
         )
         #expect(isFrontOpen && isIdle && !hasFlights && world.state.hostJobs.isEmpty)
-        #expect(world.state.hostWaits == [World.target: [.fast: 1]])
+        #expect(world.state.hostWaits == [World.target: ByLane([.fast: 1])])
         // It comes back: it is in the target's share of the memory from the beginning.
         let again = Record(
             topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 0, key: [], value: [], headers: [])

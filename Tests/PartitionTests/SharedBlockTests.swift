@@ -18,10 +18,10 @@ struct SharedBlockTests {
         var asked: [(at: Int64, by: Int)] = []
         var now: Int64 = 0
         /// How the host answers: at once.
-        var answer: (Int64) -> OriginAnswer
+        var answer: (Int64, Int) -> OriginAnswer
         private var number = 0
 
-        init(_ count: Int, answer: @escaping (Int64) -> OriginAnswer) {
+        init(_ count: Int, answer: @escaping (Int64, Int) -> OriginAnswer) {
             workers = (0..<count).map { worker in
                 var permits = PermitScheduler(
                     PermitRules(fetch: 8, render: 1, origins: OriginRules(concurrency: 6)))
@@ -58,7 +58,8 @@ struct SharedBlockTests {
                     for grant in workers[worker].grants(at: now) {
                         asked.append((now, worker))
                         var work: [PartitionWork] = []
-                        workers[worker].apply(.hear(answer(now), grant.flight, code: "x"), at: moment, into: &work)
+                        workers[worker].apply(
+                            .hear(answer(now, worker), grant.flight, code: "x"), at: moment, into: &work)
                     }
                     workers[worker].forget(flight)
                 }
@@ -78,7 +79,7 @@ struct SharedBlockTests {
 
     @Test("What the host wants of one worker holds for all, no longer than it wants, and one asks first")
     func wish() {
-        var crew = Crew(6) { $0 < 8_000 ? .refused(after: 10_000, mayBeOfURL: false) : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 8_000 ? .refused(after: 10_000, mayBeOfURL: false) : .answered(bytes: 0) }
         crew.run(until: 1_000, asking: [2])
         let asked = crew.asked.count
         crew.run(until: 60_000)
@@ -92,7 +93,7 @@ struct SharedBlockTests {
 
     @Test("A host that fails for minutes is asked about once a pause by all together, and by all again when it answers")
     func failing() {
-        var crew = Crew(6) { $0 < 300_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 300_000 ? .failed : .answered(bytes: 0) }
         crew.run(until: 300_000)
         // Each worker needs five failures to find out; then pauses of 30, 60, 90, 120 s, in each of which all may hear late
         // of one who asked.
@@ -106,7 +107,7 @@ struct SharedBlockTests {
     @Test(
         "A block by hand ends for all workers when a person ends it, though one that had not heard so repeats its own")
     func unblock() {
-        var crew = Crew(6) { $0 < 20_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 20_000 ? .failed : .answered(bytes: 0) }
         crew.run(until: 20_000)
         var open = OriginRow(host: Crew.host.description, by: OriginRow.operatorName, at: 1_020_000)
         open.state = .open
@@ -125,11 +126,35 @@ struct SharedBlockTests {
         "The worker that found out has no more jobs for it: another asks when the time is over, and the answer is for all of them"
     )
     func gone() {
-        var crew = Crew(6) { $0 < 20_000 ? .failed : .answered(bytes: 0) }
+        var crew = Crew(6) { now, _ in now < 20_000 ? .failed : .answered(bytes: 0) }
         crew.run(until: 1_500, asking: [4])
         crew.run(until: 200_000, asking: [0, 1, 2, 3, 5])
         for worker in [0, 1, 2, 3, 5] { #expect(crew.state(worker) == .open) }
         let probe = crew.asked.first { $0.at > 20_000 }
         #expect(probe.map { $0.at < 90_000 } ?? false, "\(crew.asked)")
+    }
+
+    @Test("A worker that alone cannot reach the host keeps no other from it", arguments: 0..<6, [true, false])
+    func broken(worker: Int, isAskedBefore: Bool) {
+        var crew = Crew(6) { $1 == worker ? .failed : .answered(bytes: 0) }
+        let others = Set(0..<6).subtracting([worker])
+        if isAskedBefore { crew.run(until: 2_000, asking: others) } else { crew.run(until: 30_000, asking: [worker]) }
+        crew.run(until: 600_000)
+        for other in others {
+            #expect(crew.state(other) == .open)
+            #expect(crew.asked.filter { $0.by == other && $0.at > 300_000 }.count > 100)
+        }
+        #expect(crew.asked.filter { $0.by == worker }.count < 30)
+    }
+
+    @Test("A time that the host has named to a worker is kept by it, whoever is answered meanwhile, and failed before")
+    func named() {
+        var crew = Crew(2) { now, worker in
+            worker == 1 ? .answered(bytes: 0) : now < 2_000 ? .failed : .refused(after: 40_000, mayBeOfURL: false)
+        }
+        // The five failures' time ends at 32 s; its first probe is told to wait.
+        crew.run(until: 300_000)
+        let asked = crew.asked.filter { $0.by == 0 && $0.at > 2_000 }.map(\.at)
+        #expect(!asked.isEmpty && zip(asked, asked.dropFirst()).allSatisfy { $1 - $0 >= 40_000 })
     }
 }

@@ -113,7 +113,8 @@ struct RecordTests {
                             next: 4, committed: 2, finished: [6],
                             waits: [.init(offset: 5, attempts: 1, notBefore: 9, heldSince: 8)],
                             anchor: LogAnchor(offset: 3, timestamp: 1), last: LogAnchor(offset: 6, timestamp: 2))
-                    ], isClean: false, deaths: 1, suspects: [.init(.retry, 5, deaths: 0, begun: .beside)], at: 1
+                    ], isClean: false, deaths: 1, suspects: [.init(.retry, 5, deaths: 0, begun: .beside)],
+                    away: [.init("https://a.example", ByLane([.fast: 7, .slow: 1]))], at: 1
                 ).newRecord(),
                 letter.newRecord(partition: partition), letter.discard(partition: partition, at: 2),
                 SourceRow.drop(source, partition: partition),

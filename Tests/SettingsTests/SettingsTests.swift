@@ -273,12 +273,8 @@ struct SettingsLayerTests {
 
     @Test("A pattern of hosts that YAML takes for an alias is to be quoted")
     func patterns() throws {
-        for set in ["origins.cdn={hosts: [*.cdn.example]}", "origins.cdn.hosts=[*.cdn.example]"] {
-            let found = try problems(set: [set])
-            #expect(
-                found.count == 1 && found[0].hasSuffix(#"Quote what begins with an asterisk: "*.example.com"."#),
-                "\(found)")
-        }
+        let refused = try problems(set: ["origins.cdn.hosts=[*.cdn.example]"])
+        #expect(refused.count == 1 && refused[0].hasSuffix(#"Quote what begins with an asterisk: "*.example.com"."#))
         let found = try settings(set: [#"origins.cdn.hosts=["*.cdn.example"]"#])
         #expect(found.origins.groups.map(\.hosts) == [["*.cdn.example"]])
     }

@@ -84,7 +84,8 @@ extension FuzzTarget {
         let progress = ProgressRow(
             partition: PartitionID(0),
             topics: [.jobsFast: TopicProgress(next: 9, committed: 6, anchor: LogAnchor(offset: 5, timestamp: 7))],
-            answers: [.outcomes: 7], isClean: false, deaths: 2, at: 9)
+            answers: [.outcomes: 7], isClean: false, deaths: 2, away: [.init("https://a.example", ByLane([.fast: 7]))],
+            at: 9)
         let headers = RecordHeaders(
             ["ce_id", "ce_type", "mz_epoch", "mz_attempt", "mz_lane", "mz_sig"].map { RecordHeader($0, "1") })
         return [

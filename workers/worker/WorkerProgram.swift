@@ -27,7 +27,7 @@ struct WorkerProgram {
             Option(
                 "patience", value: "duration",
                 help:
-                    "With --until-idle: end when nothing becomes due within this, such as 0s or 10m; the last line counts what waits."
+                    "With --until-idle: end when nothing becomes due within this, such as 0s or 10m; the last line counts what waits. Jobs of a host that is left alone are due when it is asked again; those of an earlier worker must move on once before that is known of them."
             ),
             Option(flag: "json", help: "End with one line of JSON instead of a table."),
         ]
