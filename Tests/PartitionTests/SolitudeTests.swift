@@ -62,6 +62,27 @@ struct SolitudeTests {
         #expect(scheduler.grants(at: now).map(\.kind) == [.render])
     }
 
+    @Test("A suspect waits for what runs, and not for flights that redirects led to a host whose turn they wait for")
+    func redirected() {
+        var scheduler = PermitScheduler(
+            PermitRules(fetch: 8, render: 2, origins: OriginRules(concurrency: 1)))
+        var work: [PartitionWork] = []
+        let now = Moment(wall: 1, monotonic: 1)
+        let (front, target) = (OriginHost(of: "http://front.example/"), OriginHost(of: "http://target.example/"))
+        let suspect = FlightID(PartitionID(0), 3)
+        for (flight, host) in [(a, front), (b, target)] {
+            scheduler.request(.fetch, flight, lane: .fast, since: 1, host: host)
+        }
+        #expect(scheduler.grants(at: now).count == 2)
+        scheduler.release(.fetch, a)
+        scheduler.request(.fetch, a, lane: .fast, since: 1, host: target)
+        let request = Solitude.Request(.fetch, suspect, .fast, since: 1, OriginHost(of: "http://c.example/"))
+        scheduler.apply(.isolate(request, patience: 0), at: now, into: &work)
+        #expect(scheduler.grants(at: now).isEmpty)
+        scheduler.forget(b)
+        #expect(scheduler.grants(at: now).map(\.flight) == [suspect])
+    }
+
     @Test("Suspects have a tenth of the time where others wait, and all of it where none does")
     func share() {
         var solitude = closed(a, b)
