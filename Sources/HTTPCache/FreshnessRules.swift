@@ -39,7 +39,8 @@ package struct FreshnessRules: Sendable, Hashable {
         let said = lifetime(policy, status: status, date: date ?? now, now: now)
         let own = heuristic(policy, date: date ?? now, now: now) ?? standard
         // Sooner than what may not be exceeded, and later than what is asked of us.
-        let left = min(said ?? own - part(own), ceiling - part(ceiling)) - age(fields, date: date, now: now)
+        let whole = said ?? own - part(own)
+        let left = (whole >= ceiling ? ceiling - part(ceiling) : whole) - age(fields, date: date, now: now)
         return asked + (left >= floor ? left : min(floor + part(floor), max(floor, ceiling)))
     }
 

@@ -11,6 +11,8 @@ package struct DelayHead: Sendable {
     /// When the first of them is due, milliseconds since 1970.
     package private(set) var due: Int64 = 0
     private let tier: DelayTier
+    /// What is below this offset was there when the owner came, whoever wrote it.
+    private let end: Int64
     /// When they were read: a record of a clock that is ahead is due one tier after that.
     private var readAt: Int64 = 0
     /// When something was last appended that waits for more than its host, or when the first record was read.
@@ -27,7 +29,7 @@ package struct DelayHead: Sendable {
     /// Records that are read at once.
     package static let limit = 64
 
-    package init(_ tier: DelayTier) { self.tier = tier }
+    package init(_ tier: DelayTier, end: Int64 = .max) { (self.tier, self.end) = (tier, end) }
 
     package var isEmpty: Bool { records.isEmpty }
 
@@ -92,8 +94,12 @@ package struct DelayHead: Sendable {
     /// The worker appends to the tier what waits for its time, whatever its host does.
     package mutating func noteOther(at now: Int64) { otherAt = now }
 
-    /// Whether its first record, and all behind it, came after everything that waits for more than its host.
-    package var isOfHostsAlone: Bool { !isEmpty && due - tier.wait >= otherAt }
+    /// Whether its first record, and all behind it, were written after everything that waits for more than its host: by this
+    /// owner, whose clock all of them have.
+    package var isOfHostsAlone: Bool {
+        guard let first = records.first, first.offset >= end, let written = first.writtenAt else { return false }
+        return written > otherAt
+    }
 
     private mutating func noteDue() {
         guard let first = records.first else { return }

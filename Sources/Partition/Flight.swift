@@ -118,10 +118,10 @@ struct Flight: Sendable {
     /// Whose fetch permit it asks for.
     var asked: OriginHost { if case .redirected(let host, _, _) = stage { host } else { origin } }
 
-    /// Where its fetch goes on.
     /// Whether each job that waits wants something that is not made yet.
     var isWantedByAll: Bool { pendingJobs.allSatisfy { $0.job.variants.contains { results[$0] == nil } } }
 
+    /// Where its fetch goes on.
     var redirect: Redirect? { if case .redirected(_, let redirect, _) = stage { redirect } else { nil } }
 
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }

@@ -31,7 +31,9 @@ package struct JobsLeftAway: Sendable {
     }
 
     /// One has come back; false if it is none of these.
-    package mutating func take(_ host: OriginHost, _ lane: Lane) -> Bool {
+    package mutating func take(_ host: OriginHost, _ lane: Lane, _ topic: Topic, _ offset: Int64) -> Bool {
+        // Known from the beginning, and not this owner's own.
+        guard let known = ends[topic], known.map({ offset < $0 }) ?? true else { return false }
         guard let count = jobs[host]?[lane], count > 0 else { return false }
         jobs[host]?[lane] = count - 1
         if jobs[host]?.sum == 0 { jobs[host] = nil }

@@ -51,8 +51,8 @@ extension FetchFailure {
         switch self {
         case .status(_, 429, let wait): .refused(after: wait, mayBeOfURL: false)
         case .status(_, 503, let wait): .refused(after: wait, mayBeOfURL: true)
-        // Beside another fault of the server it says the same.
-        case .status(_, 500..., let wait?): .refused(after: wait, mayBeOfURL: true)
+        // Beside another fault of the server it says the same, where that is more than the breaker finds.
+        case .status(_, 500..., let wait?) where wait >= 30_000: .refused(after: wait, mayBeOfURL: true)
         case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .answered(bytes: 0)
         case .refusedName, .resolution, .connection, .deadline, .truncated: .failed
         case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .noSpace, .cancelled: .unasked

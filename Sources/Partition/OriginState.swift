@@ -241,17 +241,23 @@ package struct OriginState: Sendable {
     package mutating func block(
         until: Int64, because code: String, by other: String?, isWish: Bool = true, age: Int64 = 0, at now: Moment
     ) -> Change? {
-        if !isWish, other != nil, let answeredAt, answeredAt > now.monotonic - age { return nil }
+        if !isWish, other != nil {
+            if let answeredAt, answeredAt > now.monotonic - age { return nil }
+            // A probe that is under way tells this worker more, and the other says so again.
+            if case .probing = phase { return nil }
+        }
         trouble = Trouble(
             since: trouble?.since ?? Moment(wall: now.wall - age, monotonic: now.monotonic - age), code: code)
         guard let other else { return judge(until: until, isWish: isWish) }
         if heard.count >= Self.tellers { heard = heard.filter { $0.value.until > now.monotonic } }
         let known = heard[other]
-        if known == nil ? heard.count < Self.tellers : isWish || judged != nil {
+        if known == nil ? heard.count < Self.tellers : isWish || hasAsked(at: now.monotonic) {
             heard[other] = Hearsay(until: max(until, known?.until ?? .min), isWish: isWish)
         }
         return close()
     }
+    /// Whether its own failures are of late: others' count for so long, and then it asks once more itself.
+    private func hasAsked(at now: Int64) -> Bool { judged.map { $0.until > now - rules.pauseCap } ?? false }
     /// Workers whose blocks are kept apart. Those of more are not heard.
     private static let tellers = 256
 
@@ -262,8 +268,8 @@ package struct OriginState: Sendable {
     }
 
     /// Another worker is asking it by one flight: this one waits for what comes of that, if it has asked once itself.
-    package mutating func wait(for other: String, until: Int64) {
-        guard case .blocked = phase, judged != nil, let known = heard[other] else { return }
+    package mutating func wait(for other: String, until: Int64, at now: Int64) {
+        guard case .blocked = phase, hasAsked(at: now), let known = heard[other] else { return }
         heard[other]?.until = max(until, known.until)
         _ = close()
     }
@@ -307,7 +313,7 @@ package struct OriginState: Sendable {
             (row.state, trouble) = (.blocked, self.trouble)
             // To the second, and though it is over: what is told of again must be the same.
             row.until = judged.map { max(0, now.wall + $0.until - now.monotonic) / 1_000 * 1_000 }
-            row.isWish = judged.map { $0.wish > .min } ?? false
+            row.isWish = judged.map { $0.wish >= $0.until } ?? false
         case .probing: (row.state, trouble) = (.probing, self.trouble)
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)

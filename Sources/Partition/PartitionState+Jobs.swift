@@ -8,6 +8,7 @@ internal import VariantSpec
 /// Taking jobs up: joined to the flight of their source, answered at once, or given a flight.
 extension PartitionState {
     mutating func arrive(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
+        defer { noteRead(pending.record) }
         guard receive(pending.record, &effects) else { return }
         countBack(pending)
         suspects.note(pending.place, deaths: pending.deaths)

@@ -194,11 +194,15 @@ extension PartitionState {
 
     /// One has come back from its tier.
     mutating func countBack(_ pending: PendingJob) {
-        defer { jobsLeftAway.read(pending.record.topic, upTo: pending.record.offset + 1) }
         // In a tier it was for its host's sake alone.
         guard pending.heldBy != nil else { return }
         let origin = share(of: pending)
-        if !jobsLeftAway.take(origin, pending.job.lane) { countAway(origin, pending.job.lane, -1) }
+        let (lane, record) = (pending.job.lane, pending.record)
+        if !jobsLeftAway.take(origin, lane, record.topic, record.offset) { countAway(origin, lane, -1) }
+    }
+
+    mutating func noteRead(_ record: Record) {
+        if record.incarnation == incarnation(record.topic) { jobsLeftAway.read(record.topic, upTo: record.offset + 1) }
     }
 
     private mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {

@@ -158,6 +158,7 @@ package struct PartitionState: ~Copyable, Sendable {
         case .arrived(let pending): arrive(pending, now, &effects)
         case .answered(let record, let disposition):
             if receive(record, &effects) { effects.append(.work(.answer(record, disposition))) }
+            noteRead(record)
         case .resumed(let pending): effects.append(.lookUp(pending))
         case .found(let pending, let snapshot): begin(pending, snapshot, now, &effects)
         case .granted(let kind, let id, let hold):

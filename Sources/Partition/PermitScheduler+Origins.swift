@@ -30,9 +30,8 @@ extension PermitScheduler {
             let hold = Hold(host: host, wait: origin.wait(at: now), code: origin.trouble?.code ?? "")
             let waiting = flights.filter { waits($0, for: host) }
             held += waiting.map { ($0, hold) }
-            // Of what has begun some stays until the host may be asked.
-            let begun = waiting.filter { seats[$0]?.isUnderWay == true }
-            closed[host] = begun.isEmpty ? nil : begun
+            // What has begun may stay until the host may be asked.
+            closed[host] = waiting.isEmpty ? nil : waiting
         }
         return held
     }
@@ -108,7 +107,9 @@ extension PermitScheduler {
             case .open, .slowed: self.change(host) { change = $0.hear(openedBy: row.by, at: now.monotonic) }
             // Told again three times within that.
             case .probing:
-                self.change(host) { $0.wait(for: row.by, until: now.monotonic + OriginSummary.freshness) }
+                self.change(host) {
+                    $0.wait(for: row.by, until: now.monotonic + OriginSummary.freshness, at: now.monotonic)
+                }
             // It follows another one's word. Where its own time is over, it has yet to ask.
             case .blocked: if row.until == nil { self.change(host) { $0.retract(row.by, at: now.monotonic) } }
             }

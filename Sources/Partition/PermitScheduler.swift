@@ -146,9 +146,9 @@ package struct PermitScheduler: Sendable {
         endTail(&seat, flight)
         if seat.lane != lane { changeLane(&seat, flight, to: lane) }
         if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
-        (seat.waits, seat.host) = (kind, host)
         // Between two hosts it runs nothing: a suspect that is to run alone need not wait until it has its turn.
-        if kind == .fetch, seat.holds.isEmpty, solitude.flight != flight { seat.isUnderWay = false }
+        if kind == .fetch, seat.host != host, seat.holds.isEmpty, solitude.flight != flight { seat.isUnderWay = false }
+        (seat.waits, seat.host) = (kind, host)
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
         if kind == .fetch { noteWaiting(flight, host) }

@@ -83,7 +83,7 @@ extension Worker {
             topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits,
             end: sight.bounds.upperBound)
         owned.answers?.drop(topic)
-        owned.heads[topic] = nil
+        owned.heads[topic] = DelayTier(topic).map { DelayHead($0, end: sight.bounds.upperBound) }
         owned.watches[topic].begin(anchor: start.anchor, at: monotonic)
         owned.readable.insert(topic)
     }

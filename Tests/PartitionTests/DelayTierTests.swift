@@ -86,17 +86,24 @@ struct DelayTierTests {
 
     @Test("A tier is known to hold nothing but what waits for hosts once all that came before is out")
     func hostsAlone() {
-        var head = DelayHead(.tenSeconds)
+        var head = DelayHead(.tenSeconds, end: 3)
         #expect(!head.isOfHostsAlone)
-        head.add([record(1, at: 100), record(2, at: 1_500)], at: 2_000)
+        head.add([record(1, at: 100, written: 100), record(2, at: 1_500, written: 9_000)], at: 2_000)
+        #expect(!head.isOfHostsAlone)
+        // Of an earlier owner, whose clock was ahead.
+        _ = head.take(1, at: 90_000)
         #expect(!head.isOfHostsAlone)
         _ = head.take(9, at: 90_000)
-        head.add([record(3, at: 3_000)], at: 90_000)
+        head.add([record(3, at: 3_000, written: 3_000)], at: 90_000)
         #expect(head.isOfHostsAlone)
         head.noteOther(at: 90_000)
         #expect(!head.isOfHostsAlone)
         _ = head.take(9, at: 90_000)
-        head.add([record(4, at: 90_001)], at: 95_000)
+        // Decided in the same turn: which of the two comes first is not known, whenever the log has them.
+        head.add([record(4, at: 90_020, written: 90_000)], at: 95_000)
+        #expect(!head.isOfHostsAlone)
+        _ = head.take(9, at: 110_000)
+        head.add([record(5, at: 90_020, written: 90_001)], at: 95_000)
         #expect(head.isOfHostsAlone)
     }
 

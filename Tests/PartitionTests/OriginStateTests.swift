@@ -191,8 +191,9 @@ struct OriginStateTests {
         (.status(url: url, 404), .answered(bytes: 0), .absent), (.status(url: url, 410), .answered(bytes: 0), .gone),
         (.status(url: url, 403), .answered(bytes: 0), .absent), (.status(url: url, 418), .answered(bytes: 0), .absent),
         (.status(url: url, 408), .failed, nil), (.status(url: url, 500), .failed, nil),
-        (.status(url: url, 500, retryAfter: 9_000), .refused(after: 9_000, mayBeOfURL: true), nil),
-        (.status(url: url, 504, retryAfter: 9_000), .refused(after: 9_000, mayBeOfURL: true), nil),
+        // Less than the breaker's own pause would switch that off.
+        (.status(url: url, 500, retryAfter: 9_000), .failed, nil),
+        (.status(url: url, 504, retryAfter: 90_000), .refused(after: 90_000, mayBeOfURL: true), nil),
         (.status(url: url, 404, retryAfter: 9_000), .answered(bytes: 0), .absent),
         (.status(url: url, 429, retryAfter: 9_000), .refused(after: 9_000, mayBeOfURL: false), nil),
         (.status(url: url, 503), .refused(after: nil, mayBeOfURL: true), nil),

@@ -147,6 +147,16 @@ struct SharedBlockTests {
         #expect(crew.asked.filter { $0.by == worker }.count < 30)
     }
 
+    @Test("A host that fails for all, and comes back for all but one, is asked by the others again", arguments: 0..<6)
+    func brokenLater(worker: Int) {
+        var crew = Crew(6) { $1 == worker || $0 < 60_000 ? .failed : .answered(bytes: 0) }
+        crew.run(until: 3_000_000)
+        for other in 0..<6 where other != worker {
+            #expect(crew.state(other) == .open)
+            #expect(crew.asked.filter { $0.by == other && $0.at > 2_500_000 }.count > 100)
+        }
+    }
+
     @Test("A time that the host has named to a worker is kept by it, whoever is answered meanwhile, and failed before")
     func named() {
         var crew = Crew(2) { now, worker in
