@@ -116,7 +116,7 @@ struct HostTests {
     )
     func goesOnAsSlow() async throws {
         let place = try place("retry.giveUp.fast=0ms", "retry.giveUp.slow=1h", "origins.breaker.failures=0")
-        place.origin.serve("/a.png", .status(500, headers: [("Retry-After", "2")], body: []), picture)
+        place.origin.serve("/a.png", .status(503, headers: [("Retry-After", "2")], body: []), picture)
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
         let worker = try place.worker()
         await worker.says("is left alone")
