@@ -11,7 +11,7 @@ package struct DelayHead: Sendable {
     /// When the first of them is due, milliseconds since 1970.
     package private(set) var due: Int64 = 0
     private let tier: DelayTier
-    /// What is below this offset was there when the owner came, whoever wrote it.
+    /// The topic's end when the owner came. Earlier owners wrote the records below it.
     private let end: Int64
     /// When they were read: a record of a clock that is ahead is due one tier after that.
     private var readAt: Int64 = 0
@@ -91,7 +91,7 @@ package struct DelayHead: Sendable {
         return origin
     }
 
-    /// The worker appends to the tier what waits for its time, whatever its host does.
+    /// The worker appends a record that waits for its own time, not only for its host.
     package mutating func noteOther(at now: Int64) { otherAt = now }
 
     /// Whether its first record, and all behind it, were written after everything that waits for more than its host: by this

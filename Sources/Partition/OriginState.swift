@@ -231,8 +231,8 @@ package struct OriginState: Sendable {
 
     /// Somebody wants it to be left alone: a person, or another worker, whose judgement it is.
     ///
-    /// One worker may fail to reach a host that answers all others. So its failures mean nothing to those who have had an
-    /// answer since; and who has none asks once by itself when the first time is over, whatever the other finds meanwhile.
+    /// One worker may fail to reach a host that answers all others. Its failures do not count for a worker that had a good
+    /// answer since. A worker without one asks the host once itself when the first block ends.
     ///
     /// - Parameters:
     ///   - other: nil: this worker did, before it was started again.

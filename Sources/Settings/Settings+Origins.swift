@@ -84,7 +84,7 @@ extension Settings {
         SettingKey(
             "origins.freshness.ceiling", \.origins.freshness.ceiling,
             .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "What was fetched counts as fresh no longer, whatever its origin says (Cache-Control, Expires, a tenth of the time since Last-Modified up to three days); where it says nothing, store.maxAge counts, if that is shorter. What does not follow from Cache-Control or Expires alone is up to a tenth shorter, each source by its own part, so that what was stored together is not asked for together."
+            "The longest time for which a source counts as fresh. Its origin says how long (Cache-Control, Expires, or a tenth of the time since Last-Modified, up to three days); where it says nothing, store.maxAge counts. Times that the origin did not name are shortened by up to a tenth, by the source, so that sources stored together do not expire together."
         ),
         SettingKey(
             "origins.staleWhileRevalidate", \.origins.staleWhileRevalidate,
