@@ -6,35 +6,33 @@ package import Records
 /// less what has come back. What remains once the tiers were read as far as they went then is not there.
 package struct JobsLeftAway: Sendable {
     package private(set) var jobs: [OriginHost: ByLane<Int>] = [:]
-    /// Tiers that are not read to the end that they had, and that; nil: it is not known yet.
-    private var ends: [Topic: Int64?] = [:]
+    /// Tiers that are not read to the end that they had when the owner came, and that end; `.max` until it is known.
+    private var ends: [Topic: Int64] = [:]
 
     package init() {}
 
     package init(_ told: [ProgressRow.Away]) {
         guard !told.isEmpty else { return }
         for away in told { jobs[OriginHost(group: away.host)] = away.jobs }
-        for tier in DelayTier.allCases { ends[tier.topic] = .some(nil) }
+        for tier in DelayTier.allCases { ends[tier.topic] = .max }
     }
 
     package mutating func begin(_ topic: Topic, at position: Int64, end: Int64) {
         guard ends[topic] != nil else { return }
-        ends[topic] = .some(end)
+        ends[topic] = end
         read(topic, upTo: position)
     }
 
     /// Records of the topic before this offset have been read.
     package mutating func read(_ topic: Topic, upTo offset: Int64) {
-        guard let end = ends[topic], let end, offset >= end else { return }
+        guard let end = ends[topic], offset >= end else { return }
         ends[topic] = nil
         if ends.isEmpty { jobs = [:] }
     }
 
     /// One has come back; false if it is none of these.
     package mutating func take(_ host: OriginHost, _ lane: Lane, _ topic: Topic, _ offset: Int64) -> Bool {
-        // Known from the beginning, and not this owner's own.
-        guard let known = ends[topic], known.map({ offset < $0 }) ?? true else { return false }
-        guard let count = jobs[host]?[lane], count > 0 else { return false }
+        guard let end = ends[topic], offset < end, let count = jobs[host]?[lane], count > 0 else { return false }
         jobs[host]?[lane] = count - 1
         if jobs[host]?.sum == 0 { jobs[host] = nil }
         return true
