@@ -16,9 +16,12 @@ package struct Ownership: Sendable, Hashable {
 /// whole numbers of JSON readers (2⁵³) up to 2³³ records in a changelog.
 ///
 /// A changelog that was recreated does begin again. What an owner of the old one appends shows that: nobody reckons an epoch
-/// from an offset that no record has yet. Of two epochs of which one is such, the generations tell the later.
+/// from an offset that no record has yet. Of two epochs of which one is such, the generations tell the later. An owner that
+/// goes on in a recreated changelog takes an offset that none will ever have: its rows may land late, where the next owner
+/// has long reckoned from lower ones.
 package enum GroupEpoch {
     private static let generationBits: Int64 = 20
+    private static let nowhere: Int64 = 1 << 32
 
     package static func epoch(changelogEnd end: Int64, generation: Int64) -> Int64 {
         end << generationBits + generation
@@ -35,8 +38,9 @@ package enum GroupEpoch {
         return (generation(a), a) < (generation(b), b)
     }
 
-    /// An epoch that is after both, wherever they are told.
+    /// An epoch that is after both, wherever they are told. Wherever it is told, generations decide whether it is before another.
     package static func after(_ a: Int64, _ b: Int64) -> Int64 {
-        epoch(changelogEnd: max(a, b) >> generationBits + 1, generation: max(generation(a), generation(b)))
+        let end = max(a, b) >> generationBits + 1
+        return epoch(changelogEnd: end | nowhere, generation: max(generation(a), generation(b)))
     }
 }

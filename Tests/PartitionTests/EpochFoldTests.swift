@@ -109,6 +109,11 @@ struct EpochFoldTests {
         GroupEpoch.epoch(changelogEnd: end, generation: generation)
     }
 
+    /// The epoch of who had reckoned one of `epoch(end, generation)` when the changelog was recreated.
+    private static func after(_ end: Int64, _ generation: Int64) -> Int64 {
+        GroupEpoch.after(epoch(end, generation), 0)
+    }
+
     /// The changelog was recreated, and each row stands at its place in the list.
     @Test(
         "Where an epoch is of another log, generations tell the later",
@@ -117,6 +122,11 @@ struct EpochFoldTests {
             ([epoch(900, 5), epoch(900, 5), epoch(2, 6), epoch(900, 5)], [true, true, true, false]),
             // Who goes on in a later epoch, and what it had begun to append before.
             ([epoch(900, 5), epoch(901, 5), epoch(900, 5)], [true, true, false]),
+            // Who goes on in a later epoch was stopped, and lands where the next owner's log is longer than its number says.
+            (
+                [after(2, 5), epoch(1, 6), epoch(1, 6), epoch(1, 6), after(2, 5), epoch(4, 7), after(2, 5)],
+                [true, true, true, true, false, true, false]
+            ),
             // In one log, the end does.
             ([epoch(0, 5), epoch(1, 6), epoch(2, 4), epoch(1, 6)], [true, true, true, false]),
         ])
