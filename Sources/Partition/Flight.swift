@@ -118,6 +118,11 @@ struct Flight: Sendable {
     /// Whose fetch permit it asks for.
     var asked: OriginHost { if case .redirected(let host, _, _) = stage { host } else { origin } }
 
+    /// Where the host that it asks has led its jobs before.
+    var behind: OriginHost? {
+        if case .queued = stage, share != origin { share } else { nil }
+    }
+
     /// Whether each job that waits wants something that is not made yet.
     var isWantedByAll: Bool { pendingJobs.allSatisfy { $0.job.variants.contains { results[$0] == nil } } }
 

@@ -16,7 +16,8 @@ package enum PartitionEffect: Sendable {
 
 /// What a flight tells the permits of its worker.
 package enum PermitChange: Sendable {
-    case request(PermitKind, FlightID, Lane, since: Int64, OriginHost)
+    /// `behind`: where its host is known to lead, if that is another one.
+    case request(PermitKind, FlightID, Lane, since: Int64, OriginHost, behind: OriginHost?)
     /// The flight's first permit, once nothing else is under way in the worker. It waits for so long first, milliseconds.
     indirect case isolate(Solitude.Request, patience: Int64)
     case release(PermitKind, FlightID)

@@ -56,7 +56,9 @@ extension PartitionState {
             let patience = suspects.patience(for: flight.pendingJobs.lazy.map(\.place))
             return effects.append(.permit(.isolate(request, patience: patience)))
         }
-        effects.append(.permit(.request(kind, flight.id, flight.lane, since: flight.since, flight.asked)))
+        effects.append(
+            .permit(
+                .request(kind, flight.id, flight.lane, since: flight.since, flight.asked, behind: flight.behind)))
     }
 
     mutating func granted(_ kind: PermitKind, _ id: FlightID, _ now: Moment, _ effects: inout [PartitionEffect]) {

@@ -16,8 +16,8 @@ extension PermitScheduler {
     package mutating func apply(_ change: PermitChange, at now: Moment, into work: inout [PartitionWork]) {
         clock = now.monotonic
         switch change {
-        case .request(let kind, let flight, let lane, let since, let host):
-            request(kind, flight, lane: lane, since: since, host: host)
+        case .request(let kind, let flight, let lane, let since, let host, let behind):
+            request(kind, flight, lane: lane, since: since, host: host, behind: behind)
         case .isolate(let request, let patience): isolate(request, due: now.monotonic + patience)
         case .release(let kind, let flight): release(kind, flight)
         case .move(let flight, let lane, let since): move(flight, to: lane, since: since)

@@ -37,7 +37,7 @@ extension PermitScheduler {
     }
 
     private func waits(_ flight: FlightID, for host: OriginHost) -> Bool {
-        seats[flight].map { $0.waits == .fetch && $0.host == host } ?? false
+        seats[flight].map { $0.waits == .fetch && ($0.host == host || $0.behind == host) } ?? false
     }
 
     /// How many jobs of the host would be of use in memory: one that is to be tried again needs one.
@@ -129,8 +129,11 @@ extension PermitScheduler {
         }
     }
 
-    mutating func noteWaiting(_ flight: FlightID, _ host: OriginHost) {
-        if let origin = origins[host], origin.phase != .open { closed[host, default: []].append(flight) }
+    mutating func noteWaiting(_ flight: FlightID, _ host: OriginHost, _ behind: OriginHost?) {
+        for host in [host, behind] {
+            guard let host, let origin = origins[host], origin.phase != .open else { continue }
+            closed[host, default: []].append(flight)
+        }
         // Its slots may go and come while it is waited for.
         if slots != nil, origins[host] == nil { change(host) { _ in } }
     }

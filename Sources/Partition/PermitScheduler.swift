@@ -23,6 +23,8 @@ package struct PermitScheduler: Sendable {
         package internal(set) var lane: Lane
         /// Of the fetch permit that it holds, or asked for last.
         package internal(set) var host: OriginHost
+        /// Where that is known to lead: while this one is left alone, that one is not asked in vain.
+        var behind: OriginHost?
         package internal(set) var waits: PermitKind?
         package internal(set) var holds: Set<PermitKind> = []
         /// What of its host held it back when it was last looked at.
@@ -138,7 +140,9 @@ package struct PermitScheduler: Sendable {
     package var isIdle: Bool { seats.isEmpty }
 
     /// A flight asks for its next permit. `since` is when its oldest job came: it goes before younger ones of its lane.
-    package mutating func request(_ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64, host: OriginHost) {
+    package mutating func request(
+        _ kind: PermitKind, _ flight: FlightID, lane: Lane, since: Int64, host: OriginHost, behind: OriginHost? = nil
+    ) {
         if isDraining, kind == .fetch || seats[flight] == nil { return forget(flight) }
         var seat = seats[flight] ?? Seat(lane: lane, host: host)
         precondition(seat.waits == nil, "a flight waits for one permit at a time")
@@ -148,10 +152,10 @@ package struct PermitScheduler: Sendable {
         if kind == .render, seat.isUnderWay { countReady(flight, lane, 1) }
         // Between two hosts it runs nothing: a suspect that is to run alone need not wait until it has its turn.
         if kind == .fetch, seat.host != host, seat.holds.isEmpty, solitude.flight != flight { seat.isUnderWay = false }
-        (seat.waits, seat.host) = (kind, host)
+        (seat.waits, seat.host, seat.behind) = (kind, host, behind)
         enqueue(&seat, flight, since: since)
         seats[flight] = seat
-        if kind == .fetch { noteWaiting(flight, host) }
+        if kind == .fetch { noteWaiting(flight, host, behind) }
     }
 
     /// The flight's work with this permit ended.

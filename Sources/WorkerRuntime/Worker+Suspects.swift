@@ -29,6 +29,7 @@ extension Worker {
                 scheduler.endSolitude(at: moment)
             }
         }
+        passOnHeld()
         for (kind, flight) in scheduler.grants(at: moment) {
             guard let owned = partitions[flight.partition] else {
                 scheduler.forget(flight)
@@ -41,8 +42,13 @@ extension Worker {
                 feed(granted(kind, flight), to: owned)
             }
         }
-        for (flight, hold) in scheduler.takeHeld(at: moment) { feed(.held(flight, hold)) }
+        // What was granted may be a probe, behind which all others of its host wait elsewhere.
+        passOnHeld()
         for owned in partitions.values where !owned.naming.waiting.isEmpty { name(owned) }
+    }
+
+    private func passOnHeld() {
+        for (flight, hold) in scheduler.takeHeld(at: moment) { feed(.held(flight, hold)) }
     }
 
     private func granted(_ kind: PermitKind, _ flight: FlightID) -> PartitionEvent {

@@ -209,7 +209,7 @@ struct HostTests {
         #expect(summary["stored"] == 24 && summary["requests"] == 24 && place.origin.requestCount == 24)
     }
 
-    @Test("One that is left alone is not asked by way of another either: that one is asked once for each job")
+    @Test("One that is left alone is not asked by way of another either: that one is asked once for each job, and once more when all is over")
     func redirectsToBlocked() async throws {
         let place = try place()
         let front = try LocalOrigin()

@@ -171,7 +171,7 @@ extension CachingTests {
             .arrived(PendingJob(job: template.job, record: template.record, firstSeen: 0, failingSince: 0)), at: failing
         )
         let lanes = effects.compactMap { effect -> Lane? in
-            if case .permit(.request(.fetch, _, let lane, _, _)) = effect { lane } else { nil }
+            if case .permit(.request(.fetch, _, let lane, _, _, _)) = effect { lane } else { nil }
         }
         #expect(lanes == [lane])
         let id = try #require(rules.flight(effects))

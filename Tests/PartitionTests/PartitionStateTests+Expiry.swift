@@ -51,7 +51,7 @@ extension PartitionStateTests {
         // Planned anew, it gives its permit back and asks for another one.
         if !row.expired.isEmpty {
             guard case .permit(.release(kind, id))? = effects.dropLast().last,
-                case .permit(.request(kind, id, _, _, _))? = effects.last
+                case .permit(.request(kind, id, _, _, _, _))? = effects.last
             else {
                 Issue.record("the permit was kept: \(effects)")
                 return

@@ -122,7 +122,7 @@ extension PartitionStateTests {
             topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 90_000, key: [], value: [], headers: [])
         let job = Job(id: "j", url: "http://o/a", source: source, variants: [Self.large], lane: .slow)
         let pending = PendingJob(job: job, record: record, attempts: 1, firstSeen: 1_000, notBefore: 150_000)
-        guard case .permit(.request(_, let id, _, since: 1_000, _))? = driver.feed(.arrived(pending), at: 150_000).first
+        guard case .permit(.request(_, let id, _, since: 1_000, _, _))? = driver.feed(.arrived(pending), at: 150_000).first
         else {
             Issue.record("it is as old as its record")
             return
@@ -135,7 +135,7 @@ extension PartitionStateTests {
         _ = driver.feed(.arrived(other), at: 150_000)
         _ = driver.feed(.granted(.fetch, id), at: 150_000)
         let asked = driver.feed(.fetched(id, Self.picture), at: 150_000)
-        guard case .permit(.request(.render, _, _, since: 500, _))? = asked.last else {
+        guard case .permit(.request(.render, _, _, since: 500, _, _))? = asked.last else {
             Issue.record("the older job does not count")
             return
         }

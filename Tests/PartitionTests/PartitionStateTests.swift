@@ -83,7 +83,7 @@ struct PartitionStateTests {
     }
 
     func flight(_ effects: [PartitionEffect]) -> FlightID? {
-        for case .permit(.request(_, let id, _, _, _)) in effects { return id }
+        for case .permit(.request(_, let id, _, _, _, _)) in effects { return id }
         return nil
     }
 
@@ -219,14 +219,14 @@ struct PartitionStateTests {
         let small = VariantSpec(width: 320, height: 0, format: .jpeg)
         let first = driver.pending("one", source, [small])
         let asked = driver.feed(.arrived(first))
-        guard case .permit(.request(.render, let id, _, _, _)) = try #require(asked.first) else {
+        guard case .permit(.request(.render, let id, _, _, _, _)) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
         _ = driver.feed(.arrived(driver.pending("two", source, [Self.large])))
         let granted = driver.feed(.granted(.render, id))
         #expect(renderTask(granted) == nil)
-        guard case .permit(.request(.fetch, id, _, _, _)) = try #require(granted.last) else {
+        guard case .permit(.request(.fetch, id, _, _, _, _)) = try #require(granted.last) else {
             Issue.record("no fetch was asked for")
             return
         }
@@ -327,13 +327,13 @@ struct PartitionStateTests {
         driver.stored = SourceSnapshot(variants: [row])
         let asked = driver.feed(
             .arrived(driver.pending("j", source, [VariantSpec(width: 640, height: 0, format: .jpeg)])))
-        guard case .permit(.request(.render, let id, _, _, _)) = try #require(asked.first) else {
+        guard case .permit(.request(.render, let id, _, _, _, _)) = try #require(asked.first) else {
             Issue.record("no donor was taken")
             return
         }
         #expect(renderTask(driver.feed(.granted(.render, id)))?.isReuse == true)
         guard
-            case .permit(.request(.fetch, id, _, _, _)) = try #require(
+            case .permit(.request(.fetch, id, _, _, _, _)) = try #require(
                 driver.feed(.blobsGone(id, locations: ["gone"])).last)
         else {
             Issue.record("no fetch was asked for")

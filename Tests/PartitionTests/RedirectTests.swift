@@ -50,7 +50,12 @@ struct RedirectTests {
 
         /// As the worker does after each event.
         mutating func settle() {
+            passOnHeld()
             for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight)) }
+            passOnHeld()
+        }
+
+        private mutating func passOnHeld() {
             for (flight, hold) in permits.takeHeld(at: Moment(now)) { feed(.held(flight, hold)) }
         }
 
@@ -169,6 +174,34 @@ struct RedirectTests {
             .arrived(
                 PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
         #expect(world.state.hostWaits.isEmpty && world.state.hostJobs == [World.target: 1])
+    }
+
+    @Test("A job that has waited for a target does not ask its own host again while that is left alone")
+    func unasked() {
+        var world = World()
+        world.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
+        world.now = 30_000
+        world.publish(awaited: World.target)
+        let (asked, passed) = (world.asked, world.passed.map(\.pending))
+        #expect(asked.isEmpty && passed.map(\.awaited) == [World.target] && passed.map(\.attempts) == [0])
+        // It goes there as soon as one may, to see whether it answers, and others wait until then.
+        world.now = 60_000
+        world.publish(awaited: World.target)
+        world.redirect()
+        world.publish(awaited: World.target)
+        let (probe, count) = (world.asked, world.passed.count)
+        #expect(probe == ["http://target.example/there"] && count == 2)
+    }
+
+    @Test("What waits for its own host goes back to a tier when the target is left alone")
+    func blockedBehind() {
+        var world = World(ceiling: 1)
+        for _ in 0..<2 { world.publish(awaited: World.target) }
+        let (asked, passed) = (world.asked.count, world.passed.count)
+        #expect(asked == 1 && passed == 0)
+        world.permits.set(World.target, blockedFor: 60_000, because: "test", at: Moment(0))
+        world.settle()
+        #expect(world.passed.map(\.pending.awaited) == [World.target])
     }
 
     @Test("One that is blocked while flights wait for it gives them back, too")

@@ -58,7 +58,7 @@ struct SolitudeTests {
         scheduler.apply(alone, at: now, into: &work)
         #expect(scheduler.grants(at: now).isEmpty)
         scheduler.apply(.release(.fetch, a), at: now, into: &work)
-        scheduler.apply(.request(.render, a, .fast, since: 1, host), at: now, into: &work)
+        scheduler.apply(.request(.render, a, .fast, since: 1, host, behind: nil), at: now, into: &work)
         #expect(scheduler.grants(at: now).map(\.kind) == [.render])
     }
 

@@ -31,7 +31,7 @@ extension CachingTests {
     }
 
     private func kind(_ effects: [PartitionEffect]) -> PermitKind? {
-        for case .permit(.request(let kind, _, _, _, _)) in effects { return kind }
+        for case .permit(.request(let kind, _, _, _, _, _)) in effects { return kind }
         return nil
     }
 
