@@ -20,10 +20,11 @@ package struct DelayHead: Sendable {
     /// Of the first.
     private var origin: OriginHost?
     private var isOriginKnown = false
-    /// Due records of hosts without room for them that may still move on. A job of a dead host is due in its tier again and
-    /// again, a million of them would leave no time for anything else.
+    /// Records that may still move on: due ones of hosts without room for them, and those before which others may begin
+    /// (`TierSearch`). A job of a dead host is due in its tier again and again, a million of them would leave no time for
+    /// anything else.
     package var moves = 0
-    /// The first of them is due, and waits for `moves`.
+    /// The first of them waits for `moves`, or one that was taken last had to.
     package private(set) var isHeldUp = false
 
     /// Records that are read at once.
@@ -44,10 +45,11 @@ package struct DelayHead: Sendable {
     /// `moves` says.
     ///
     /// - Parameters:
+    ///   - search: what was written before this may move on though it is not due.
     ///   - host: that a record waits for, if for nothing else.
     ///   - room: how many more jobs a host can take.
     package mutating func take(
-        _ limit: Int, at now: Int64, host: (Record) -> OriginHost? = { _ in nil },
+        _ limit: Int, at now: Int64, search: Int64? = nil, host: (Record) -> OriginHost? = { _ in nil },
         room: (OriginHost) -> Int = { _ in 0 }
     ) -> [Record] {
         // A clock that went back: they have waited since they were read, at least.
@@ -59,23 +61,22 @@ package struct DelayHead: Sendable {
         var records: [Record] = []
         var taken: [OriginHost: Int] = [:]
         while records.count < limit, !isEmpty {
-            if let origin = origin(of: host) {
-                if taken[origin, default: 0] < room(origin) {
-                    taken[origin, default: 0] += 1
-                } else if due > now {
-                    break
-                } else if moves > 0 {
-                    moves -= 1
-                } else {
-                    isHeldUp = true
-                    break
-                }
-            } else if due > now {
-                break
+            let origin = origin(of: host)
+            if let origin, taken[origin, default: 0] < room(origin) {
+                taken[origin, default: 0] += 1
+            } else if origin != nil || due > now {
+                isHeldUp = due <= now || isSearched(search)
+                guard isHeldUp, moves > 0 else { break }
+                moves -= 1
             }
             if let record = takeFirst() { records.append(record) }
         }
         return records
+    }
+
+    private func isSearched(_ search: Int64?) -> Bool {
+        guard let search, let first = records.first else { return false }
+        return first.writtenAt ?? first.timestamp < search
     }
 
     private mutating func takeFirst() -> Record? {

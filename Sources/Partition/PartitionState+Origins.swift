@@ -217,6 +217,13 @@ extension PartitionState {
         waits.heldJobs.reduce(into: inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
+    /// Hosts that could take up jobs which wait for them in tiers.
+    ///
+    /// - Parameter use: how many jobs of a host would be of use in memory.
+    package func hostsInTiers(use: (OriginHost) -> Int) -> [OriginHost] {
+        [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter { room(for: $0, atMost: use($0)) > 0 }
+    }
+
     private var inTiers: [OriginHost: ByLane<Int>] {
         jobsLeftAway.jobs.merging(jobsAway.mapValues { ByLane($0) }, uniquingKeysWith: +)
     }

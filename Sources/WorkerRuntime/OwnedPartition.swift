@@ -35,6 +35,7 @@ final class OwnedPartition {
     var decoding = TopicSet()
     /// What was read of each tier and is not due.
     var heads: [Topic: DelayHead] = [:]
+    var search = TierSearch()
     /// By topic: whether its log is still the one that is read.
     var watches = ByTopic(repeating: LogWatch())
     /// Topics whose logs are watched.

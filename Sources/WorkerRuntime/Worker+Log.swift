@@ -95,21 +95,26 @@ extension Worker: LogListener {
         var head = owned.heads[tier.topic] ?? DelayHead(tier)
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
         defer { owned.heads[tier.topic] = head }
-        // Which hosts are left alone must be known first.
-        let isKnown =
-            !configuration.tellsOrigins || board.next != nil || monotonic - board.assignedAt >= OriginBoard.patience
-        let moment = moment
-        return head.take(limit, at: moment.wall) {
+        let (isKnown, moment) = (knowsHosts, moment)
+        return head.take(limit, at: moment.wall, search: owned.search.before) {
             awaited(by: $0, at: moment.wall)
         } room: {
             isKnown ? owned.state.room(for: $0, atMost: scheduler.use(of: $0, at: moment)) : 0
         }
     }
 
-    /// What is due and waits for its host alone moves on a little. What a turn leaves over lapses.
+    /// Which hosts are left alone.
+    private var knowsHosts: Bool {
+        !configuration.tellsOrigins || board.next != nil || monotonic - board.assignedAt >= OriginBoard.patience
+    }
+
+    /// What is due and waits for its host alone moves on a little, and what others wait behind. What a turn leaves over lapses.
     func moveHeldUp() {
         var heldUp: [TierTurns.Place] = []
+        let isTime = monotonic - searchedAt >= TierSearch.interval
+        if isTime { searchedAt = monotonic }
         for owned in partitions.values {
+            if isTime || owned.search.before != nil { owned.search.look(for: hostsBehind(owned), at: now) }
             for (topic, head) in owned.heads {
                 if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
                 if head.moves > 0 { owned.heads[topic]?.moves = 0 }
@@ -118,6 +123,18 @@ extension Worker: LogListener {
         guard let place = tierTurns.next(of: heldUp) else { return }
         partitions[place.partition]?.heads[place.topic]?.moves = TierTurns.moves(
             isBusy: underWay > 0, isHurried: configuration.patience != nil)
+    }
+
+    /// Hosts that may be asked, and whose jobs stand behind others in tiers: all heads were looked at.
+    private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost] {
+        var first: Set<OriginHost?> = []
+        for topic in DelayTier.allCases.lazy.map(\.topic) where owned.readable.contains(topic) {
+            guard var head = owned.heads[topic], !head.isEmpty else { return [] }
+            first.insert(head.origin { awaited(by: $0, at: now) })
+        }
+        guard knowsHosts, !first.isEmpty else { return [] }
+        let moment = moment
+        return owned.state.hostsInTiers { scheduler.use(of: $0, at: moment) }.filter { !first.contains($0) }
     }
 
     /// The host that a tier's record waits for, if for nothing else.

@@ -27,6 +27,8 @@ package actor Worker {
     /// Looks at the log that are asked for and not begun: they go together.
     var looks: [LogLook] = []
     var tierTurns = TierTurns()
+    /// When it was last looked whether jobs in tiers could begin behind others, monotonic milliseconds.
+    var searchedAt: Int64 = 0
     var isLooking = false
     var restore = RestoreProgress()
     package internal(set) var scheduler: PermitScheduler

@@ -209,7 +209,9 @@ struct HostTests {
         #expect(summary["stored"] == 24 && summary["requests"] == 24 && place.origin.requestCount == 24)
     }
 
-    @Test("One that is left alone is not asked by way of another either: that one is asked once for each job, and once more when all is over")
+    @Test(
+        "One that is left alone is not asked by way of another either: that one is asked once for each job, and once more when all is over"
+    )
     func redirectsToBlocked() async throws {
         let place = try place()
         let front = try LocalOrigin()
@@ -368,5 +370,27 @@ extension HostTests {
         #expect([unknown.waitingFast, unknown.waitingSlow] == [nil, nil])
         #expect(try place.run("origins", "block").status == 2)
         #expect(try place.run("origins", "block", host, "--for", "soon").status == 2)
+    }
+
+    @Test("A host that is opened again is asked at once, though its job stands behind one of a host that stays blocked")
+    func behindAnother() async throws {
+        let place = try place("log.partitions=1")
+        let other = try LocalOrigin()
+        place.origin.serve("/a.png", picture)
+        other.serve("/a.png", picture)
+        let worker = try place.worker(untilIdle: false)
+        await worker.says("The worker runs")
+        let hosts = [place.origin, other].map { "http://127.0.0.1:\($0.port)" }
+        for (number, origin) in [place.origin, other].enumerated() {
+            #expect(try place.run("origins", "block", hosts[number], "--for", "2h").status == 0)
+            await worker.says("is left alone")
+            try place.publish([(origin.url("/a.png"), ["24x24-q80.webp"], .slow)], id: "\(origin.port)")
+            try await eventually { try await place.records(.retry1h).count == number + 1 }
+        }
+        #expect(try place.run("origins", "unblock", hosts[1]).status == 0)
+        try await eventually { try await place.outcomes().map(\.job) == ["\(other.port)-0"] }
+        #expect(place.origin.requestCount == 0)
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
     }
 }

@@ -28,6 +28,7 @@ struct OutageTests {
         var read: [Topic: Int] = [:]
         var heads: [Topic: DelayHead] = [:]
         var turns = TierTurns()
+        var search = TierSearch()
         var fetches: [(ends: Int64, flight: FlightID, url: String)] = []
         /// When each request to the one host began, and each first one to others.
         var requests: [Int64] = []
@@ -90,16 +91,26 @@ struct OutageTests {
             var head = heads[topic] ?? DelayHead(tier)
             if head.isEmpty { head.add(next(topic, DelayHead.limit), at: now) }
             let moment = Moment(now)
-            let records = head.take(room, at: now) { record in
-                guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= moment.wall else {
-                    return nil
-                }
-                return OriginHost(of: url(record))
+            let records = head.take(room, at: now, search: search.before) {
+                Self.awaited(by: $0, at: moment.wall)
             } room: {
                 state.room(for: $0, atMost: permits.use(of: $0, at: moment))
             }
             heads[topic] = head
             return records
+        }
+
+        private static func awaited(by record: Record, at now: Int64) -> OriginHost? {
+            guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
+            return OriginHost(of: String(decoding: record.value ?? [], as: UTF8.self))
+        }
+
+        /// Those that could begin, and whose jobs are not the first of a tier.
+        private var behind: [OriginHost] {
+            var first: Set<OriginHost?> = []
+            for var head in heads.values { first.insert(head.origin { [now] in Self.awaited(by: $0, at: now) }) }
+            let hosts = state.hostsInTiers { permits.use(of: $0, at: Moment(now)) }
+            return hosts.filter { !first.contains($0) }
         }
 
         private mutating func feed(_ event: PartitionEvent) {
@@ -165,6 +176,7 @@ struct OutageTests {
             }
             feed(.tick)
             let before = moved
+            if now.isMultiple(of: TierSearch.interval) || search.before != nil { search.look(for: behind, at: now) }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
             for topic in heads.keys { heads[topic]?.moves = 0 }
             if let place = turns.next(of: heldUp) {
@@ -245,6 +257,34 @@ struct OutageTests {
         world.permits.set(OriginHost(of: world.dead), blockedFor: nil, because: "operator", at: Moment(now))
         world.run(until: now + 10 * Self.minute) { $0.done == 500 }
         #expect(world.done == 500 && world.requests.first == now + 50)
+    }
+
+    @Test(
+        "One that is opened has its jobs begun though they stand behind others: those of a host that stays away, and those that wait for a time of their own, go on to the end of a tier, once",
+        arguments: [(0, 1), (0, 200), (1_000, 0), (1_000, 200)])
+    func unblockedBehind(dead: Int, waiting: Int) {
+        var world = World()
+        let (gone, host) = (OriginHost(of: "http://gone.example/"), OriginHost(of: "http://healthy.example/"))
+        for host in [gone, host] {
+            world.permits.set(host, blockedFor: 3 * 3_600_000, because: "operator", at: Moment(world.now))
+        }
+        for number in 0..<dead { world.publish("http://gone.example/\(number)", .slow) }
+        // They wait where jobs of a host that is blocked for three hours do.
+        for number in 0..<waiting { world.putOff("http://other.example/\(number)", for: 7_000_000, .slow) }
+        world.run(until: world.now + 10_000)
+        for _ in 0..<3 { world.publish("http://healthy.example/", .slow) }
+        world.run(until: world.now + 10_000)
+        #expect(world.others.isEmpty && world.logs[.retry1h]?.count == dead + waiting + 3)
+        let (now, before) = (world.now, world.moved)
+        world.permits.set(host, blockedFor: nil, because: "operator", at: Moment(now))
+        world.run(until: now + 30_000) { $0.done == 3 }
+        let turns = Int64((dead + waiting) / TierTurns.moves(isBusy: false)) + 2
+        let wait = (world.others.first ?? .max) - now
+        #expect(world.done == 3 && wait <= TierSearch.interval + turns * 50, "\(wait) ms")
+        // What has moved on waits as before, and is not moved again.
+        world.run(until: world.now + 60_000)
+        #expect(world.moved - before <= dead + waiting + 3 && world.others.count == 3)
+        #expect(world.state.hostWaits[gone]?.sum ?? 0 == dead)
     }
 
     @Test("A job whose host was left alone until its time was over is told so, not that it waits")

@@ -122,7 +122,9 @@ extension PartitionStateTests {
             topic: .retry1m, partition: PartitionID(0), offset: 0, timestamp: 90_000, key: [], value: [], headers: [])
         let job = Job(id: "j", url: "http://o/a", source: source, variants: [Self.large], lane: .slow)
         let pending = PendingJob(job: job, record: record, attempts: 1, firstSeen: 1_000, notBefore: 150_000)
-        guard case .permit(.request(_, let id, _, since: 1_000, _, _))? = driver.feed(.arrived(pending), at: 150_000).first
+        guard
+            case .permit(.request(_, let id, _, since: 1_000, _, _))? = driver.feed(.arrived(pending), at: 150_000)
+                .first
         else {
             Issue.record("it is as old as its record")
             return

@@ -47,7 +47,9 @@ struct SolitudeTests {
         #expect(!solitude.isClosed)
     }
 
-    @Test("A suspect that joins the flight whose turn it is asks for nothing twice, though that is not told of its permit")
+    @Test(
+        "A suspect that joins the flight whose turn it is asks for nothing twice, though that is not told of its permit"
+    )
     func joined() {
         var (scheduler, work) = (PermitScheduler(PermitRules(fetch: 2, render: 2)), [PartitionWork]())
         let host = OriginHost(of: "http://a.example/")
