@@ -41,8 +41,10 @@ final class Ledger {
         var attempt = 0
         let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
         let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
+        let written = new.headers.withFirst(EventHeader.epoch) { Int64(String(decoding: $0, as: UTF8.self)) } ?? nil
         let owner = epoch.flatMap {
-            world.ownerships.rank(Ownerships.Key(partition: log.partition, epoch: $0), at: log.end + gap, in: log)
+            world.ownerships.rank(
+                Ownerships.Key(partition: log.partition, epoch: $0), written: written, at: log.end + gap, in: log)
         }
         if let owner, owner < log.newestOwner { world.count(.zombieLanded) }
         switch log.topic {

@@ -37,10 +37,12 @@ final class Ownerships {
     func rank(_ key: Key) -> Int64? { ranks[key] }
 
     /// The rank of who appends as an owner, at an offset of a changelog. What an owner of a log before appends where this one
-    /// is as long as that was cannot be told from what a new one does.
-    func rank(_ key: Key, at offset: Int64, in log: TopicLog) -> Int64? {
+    /// is as long as that was cannot be told from what a new one does, unless it has gone on in a later epoch.
+    ///
+    /// - Parameter written: what its record says; nil: nothing.
+    func rank(_ key: Key, written: Int64? = nil, at offset: Int64, in log: TopicLog) -> Int64? {
         let own = ranks[key]
-        if GroupEpoch.isOfAnotherLog(key.epoch, at: offset) { return own }
+        if GroupEpoch.isOfAnotherLog(written ?? key.epoch, at: offset) { return own }
         let rank = Self.rank(log.incarnation, key.epoch)
         if let own, own < rank { world.killers.excuse(key.partition) }
         return own.map { max($0, rank) }

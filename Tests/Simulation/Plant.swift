@@ -32,6 +32,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case slowFirst = "slow-first"
     /// None ever is.
     case loseAged = "lose-aged"
+    /// While one partition's topic is away, nothing is read of any other.
+    case stallOthers = "stall-others"
     /// The changelog says that rows were appended before they are, so that jobs are answered before the fold.
     case answerEarly = "answer-early"
 }

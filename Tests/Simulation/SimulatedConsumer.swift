@@ -174,6 +174,10 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                 let logs = partitions.flatMap { partition in topics.map { cluster.log($0, partition) } }
                 if logs.contains(where: { cluster.isAway($0) }) {
                     world.count(.questionFailed)
+                    // Known: a partition whose topic is away keeps its new owner from those that it got with it
+                    // (CONTRIBUTING.md), and others from the slots of hosts that stand there.
+                    let held = world.sharesOrigins ? Cluster.partitions : partitions
+                    world.disturb(until: world.now + 1_000_000, held)
                     return world.after(500_000) { self.tell { self.prepare(partitions, generation, number) } }
                 }
                 // Asked now, taken up a little later.
@@ -269,6 +273,10 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         if reader.hasGoneBack {
             hinder()
             throw .recreated(topic: topic, partition: partition, .wentBack(from: reader.position, to: log.start))
+        }
+        if world.plants(.stallOthers), world.cluster.logs.contains(where: { world.cluster.isAway($0) }) {
+            world.tick(after: 500_000) { [self] in hear(log) }
+            return []
         }
         if world.readFailsUntil > world.now, world.chance.isOne(in: 3) {
             world.count(.readFailed)

@@ -28,7 +28,7 @@ extension World {
             }
             if waiting.isEmpty { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
             let since = max(ledger.answeredAt[number], disturbedUntil[number])
-            if now - since > Self.stillness {
+            if now - since > (faults == [.away] ? Self.shortStillness : Self.stillness) {
                 fail(
                     .progress,
                     "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)"
@@ -38,6 +38,8 @@ extension World {
     }
     /// What any one thing may take: a rebalance, a look at the log, the stall of an origin, all waits before a last attempt.
     private static let stillness: Int64 = 60_000_000
+    /// The same where only topics of other partitions are away.
+    private static let shortStillness: Int64 = 40_000_000
 
     /// Of the worker's permits, after each moment in which one of its slow flights began.
     func lookAtLanes() {

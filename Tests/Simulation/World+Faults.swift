@@ -43,8 +43,11 @@ extension World {
         let running = machines.filter { $0.process.map { !$0.isPaused } ?? false }
         switch fault {
         case .away:
+            // Where nothing else goes wrong, one partition shows what that is to the others.
+            let partition =
+                faults == [.away] ? PartitionID(Int32(seed % UInt64(Cluster.partitionCount))) : log.partition
             let log = cluster.log(
-                chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), log.partition)
+                chance.pick([.jobsFast, .jobsSlow, .retry, .variants, .outcomes, .dead]), partition)
             log.awayUntil = now + chance.within(500_000...60_000_000)
             count(.topicAway)
             disturb(until: log.awayUntil, [log.partition])

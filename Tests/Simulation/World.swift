@@ -53,7 +53,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var flights = Flights(self)
     private(set) lazy var killers = Killers(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
-    private let seed: UInt64
+    let seed: UInt64
     /// Workers hear of each other's hosts, and share their ceilings.
     let sharesOrigins: Bool
     private(set) lazy var ownerships = Ownerships(self)
@@ -71,13 +71,15 @@ final class World: @unchecked Sendable {
         (self.seed, self.plant, trace) = (seed, plant, Trace(print: print))
         floods = chance.isOne(in: 4)
         // What faults do to permits hides what lanes do.
-        faults = floods && chance.isOne(in: 2) ? [] : Fault.some(by: &chance)
+        let some = floods && chance.isOne(in: 2) ? [] : Fault.some(by: &chance)
         origins = Origins(catalogue, &chance)
         machines = (0..<3).map { Machine($0, &chance) }
         self.chance = chance
         choices = Chance(seed: seed ^ 0x4652_4553)
         var other = Chance(seed: seed ^ 0x534c_4f54)
         sharesOrigins = other.isOne(in: 3)
+        // What other faults do to a partition hides what one that is away does to it.
+        faults = other.isOne(in: 10) ? [.away] : some
     }
 
     // MARK: Time
