@@ -15,7 +15,7 @@ internal import WebServer
 /// fast jobs of a healthy host, and how long these take from publishing to the outcome is compared.
 enum OutageBenchmark {
     static let command = Command(
-        "outage", abstract: "Fast jobs of one host beside the jobs of another one that is dead, or slow.",
+        "outage", abstract: "Fast jobs beside those of a host that is dead, or slow.",
         examples: ["mezzotint-bench outage --jobs 1000000 --json", "mezzotint-bench outage --slow 5s"],
         options: [
             Option("jobs", value: "n", help: "Jobs of the dead host (100000), or of the slow one (200)."),
