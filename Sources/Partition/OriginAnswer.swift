@@ -7,6 +7,9 @@ package enum OriginAnswer: Sendable, Hashable {
     case answered(bytes: Int)
     /// Not as it should: 5xx, a connection that failed, a deadline.
     case failed
+    /// The same, and it wants to be left alone for so many milliseconds: for less than the breaker finds, so that those who
+    /// ask for a moment after each failure would never be found to fail if that did not count.
+    case failing(for: Int64)
     /// It wants to be left alone (429, 503, any 5xx that says for how long), for so many milliseconds if it says so. A 503
     /// may be the fault of one URL.
     case refused(after: Int64?, mayBeOfURL: Bool)
@@ -51,8 +54,8 @@ extension FetchFailure {
         switch self {
         case .status(_, 429, let wait): .refused(after: wait, mayBeOfURL: false)
         case .status(_, 503, let wait): .refused(after: wait, mayBeOfURL: true)
-        // Beside another fault of the server it says the same, where that is more than the breaker finds.
-        case .status(_, 500..., let wait?) where wait >= 30_000: .refused(after: wait, mayBeOfURL: true)
+        case .status(_, 500..., let wait?):
+            wait < 30_000 ? .failing(for: wait) : .refused(after: wait, mayBeOfURL: true)
         case .status(_, let status, _): status >= 500 || status == 408 ? .failed : .answered(bytes: 0)
         case .refusedName, .resolution, .connection, .deadline, .truncated: .failed
         case .invalidURL, .refusedHost, .refusedPort, .refusedAddress, .noSpace, .cancelled: .unasked

@@ -75,6 +75,8 @@ package struct OriginState: Sendable {
     private var answeredAt: Int64?
     /// When the next fetch may begin.
     private var next: Double = 0
+    /// Until when it has asked to be left alone beside failures that count as such. Others are not told: it is over soon.
+    private var pausedUntil: Int64 = .min
 
     package static let window = 20
     /// A host that is asked at a rate may be asked so much too early: ticks come in between, milliseconds.
@@ -121,11 +123,11 @@ package struct OriginState: Sendable {
     /// What holds flights back now.
     package func holding(isSlow: Bool, at now: Int64) -> HostHold? {
         if mayBegin(isSlow: isSlow, at: now) { return nil }
-        return phase != .open ? .breaker : isPaced(at: now) ? .rate : .limit
+        return phase != .open || now < pausedUntil ? .breaker : isPaced(at: now) ? .rate : .limit
     }
 
-    /// Whether the next fetch must wait for its rate alone.
-    func isPaced(at now: Int64) -> Bool { next > Double(now) + Self.slack }
+    /// Whether the next fetch must wait for time alone: for its rate, or a short wait that the host has asked for.
+    func isPaced(at now: Int64) -> Bool { now < pausedUntil || next > Double(now) + Self.slack }
 
     /// Whether flights had better wait elsewhere than in memory.
     package func isClosed(at now: Int64) -> Bool {
@@ -192,6 +194,9 @@ package struct OriginState: Sendable {
             grow()
             return nil
         case .failed: return fail(number, isProbe, counts, code, now)
+        case .failing(let wait):
+            pausedUntil = max(pausedUntil, now.monotonic + wait)
+            return counts ? fail(number, isProbe, counts, code, now) : judge(until: pausedUntil, isWish: true)
         case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || (mayBeOfURL && isLone && !isProbe):
             return fail(number, isProbe, counts, code, now)
         case .refused(let after, _):
@@ -220,7 +225,7 @@ package struct OriginState: Sendable {
         forgive(now.monotonic)
         rounds.failed += 1
         let until = now.monotonic + min(rules.pauseCap, rules.pause * Int64(rounds.failed))
-        return judge(until: until, isWish: false)
+        return judge(until: max(until, pausedUntil), isWish: false)
     }
 
     private mutating func judge(until: Int64, isWish: Bool) -> Change? {
@@ -298,7 +303,7 @@ package struct OriginState: Sendable {
 
     /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
-        (phase, judged, heard) = (.open, nil, [:])
+        (phase, judged, heard, pausedUntil) = (.open, nil, [:], .min)
         (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }

@@ -125,7 +125,7 @@ extension Settings {
             "A fast job whose origin has been at fault for so long goes on as a slow one."),
         SettingKey(
             "retry.giveUp.slow", \.retry.giveUp.slow, .duration(.zero ... .seconds(30 * 86_400)),
-            "A job whose origin has been at fault for so long is set aside as a dead letter, whichever its lane. A job's giveUp says another time."
+            "A job whose origin has been at fault for so long is set aside as a dead letter, whichever its lane. A job's giveUp says another time; when a fast job goes on as a slow one is the same for all."
         ),
         SettingKey(
             "retry.base", \.retry.base, .duration(.milliseconds(1) ... .seconds(3600)),

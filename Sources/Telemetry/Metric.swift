@@ -1,6 +1,7 @@
 /// Every family of metrics that a worker serves: the one table of their names, types, labels and meanings.
 ///
-/// No URL, host or key is ever a label, so that the number of series is bounded.
+/// No URL or key is ever a label, and hosts are of two families alone, the first thousand of them (`Counters`), so that the
+/// number of series is bounded.
 package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case buildInfo = "mezzotint_build_info"
     case logConnected = "mezzotint_log_connected"

@@ -27,7 +27,7 @@ struct OriginBoard: Sendable {
 
     static let interval: Int64 = 1_000
     static let sweep: Int64 = 86_400_000
-    /// Those that are not asked as usual are told of again, or they would be taken for gone.
+    /// Those of which something is so now (`OriginRow.isLive`) are told of again, or that would be taken for gone.
     static let refresh: Int64 = OriginSummary.freshness / 3
     /// All others, before they are forgotten.
     static let renewal: Int64 = OriginRow.kept / 7 * 6
@@ -200,8 +200,7 @@ extension Worker {
             told.row.at = row.at
             // Told with what else is, and when it ends.
             if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
-            let isLive = row.state != .open || row.inFlight + row.perMinute > 0 || row.partition != nil
-            if told.row != row || monotonic - told.at >= (isLive ? OriginBoard.refresh : OriginBoard.renewal) {
+            if told.row != row || monotonic - told.at >= (row.isLive ? OriginBoard.refresh : OriginBoard.renewal) {
                 rows.append((row, told.at))
             }
         }

@@ -71,6 +71,8 @@ struct BadInputTests {
     func origins() async throws {
         let place = try Workplace("retry.attempts=2", "fetch.byteLimit=64KiB")
         let good = place.draw(4)
+        let other = try LocalOrigin()
+        other.serve("/back.jpg", .redirect(place.origin.url("/there.jpg")))
         let picture = Pixels.photograph(width: 90, height: 60, seed: 4).png
         let cases: [(path: String, answer: LocalOrigin.Answer, kind: OutcomeKind, code: String)] = [
             ("/gone.jpg", .status(404), .failed, "fetch.not-found"),
@@ -81,6 +83,7 @@ struct BadInputTests {
             ("/half.png", .bytes(Array(picture.prefix(picture.count / 2))), .failed, "render.truncated"),
             ("/large.jpg", .bytes([UInt8](repeating: 1, count: 65 << 10)), .failed, "fetch.too-large"),
             ("/loop.jpg", .redirect("/loop.jpg"), .failed, "fetch.redirects"),
+            ("/there.jpg", .redirect(other.url("/back.jpg")), .failed, "fetch.redirects"),
             ("/inside.jpg", .redirect("http://169.254.169.254/secret"), .failed, "fetch.refused-address"),
         ]
         for item in cases { place.origin.serve(item.path, item.answer) }
@@ -95,6 +98,8 @@ struct BadInputTests {
             let outcome = try #require(outcomes.first { $0.url.hasSuffix(item.path) })
             #expect(outcome.kind == item.kind && outcome.failure?.code == item.code, "\(item.path): \(outcome)")
         }
+        // Six requests in turn, each with a permit of its host.
+        #expect(place.origin.requests(of: "/there.jpg") == 3 && other.requestCount == 3)
     }
 
     @Test("An AVIF of 171 bytes with an aperture of 2³² - 1 a side: nobody beside it is kept waiting, nor a restart")

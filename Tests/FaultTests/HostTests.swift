@@ -7,39 +7,57 @@ import TestSupport
 import TestWorkplace
 import Testing
 
-@Suite("Hosts that fail, ask to be left alone, or are slow, through real processes", .timeLimit(.minutes(2)))
+@Suite("Hosts that fail, ask to be left alone, or are slow, through real processes", .timeLimit(.minutes(4)))
 struct HostTests {
-    private let picture = LocalOrigin.Answer.bytes(
+    let picture = LocalOrigin.Answer.bytes(
         Pixels.photograph(width: 96, height: 72, seed: 9).png, type: "image/png")
 
-    private func place(_ settings: String...) throws -> Workplace {
+    func place(_ settings: String...) throws -> Workplace {
         try Workplace(
             ["retry.attempts=0", "origins.breaker.failures=5", "origins.breaker.pause=200ms", "origins.backoff=200ms"]
                 + settings)
     }
 
+    /// By night a minute, with the usual pauses; else seconds, and short ones.
     @Test("One that is away for a while: no job is dead, few ask it, and all are done soon after it is back")
     func outage() async throws {
-        let place = try place()
-        let paths = (0..<60).map { "/\($0).png" }
-        for path in paths { place.origin.serve(path, .status(500)) }
+        let (isLong, ceiling) = (Effort.asked == .all, 4)
+        let (count, seconds, pause) = isLong ? (300, 60, 30.0) : (60, 3, 0.2)
+        let place = try place(
+            "origins.breaker.pause=\(Int(pause * 1_000))ms", "origins.concurrency=\(ceiling)",
+            "retry.base=\(isLong ? "1s" : "50ms")", "retry.cap=\(isLong ? "10m" : "200ms")")
+        let bytes = Pixels.photograph(width: 96, height: 72, seed: 9).png
+        let good =
+            Array("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(bytes.count)\r\n\r\n".utf8) + bytes
+        let bad = Array("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n".utf8)
+        let isBack = Flag()
+        let origin = try BrokenOrigin(.scripted { _ in .late(isBack.isRaised ? good : bad, after: 50) })
         try place.publish(
-            paths.enumerated().map { (place.origin.url($1), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow) })
+            (0..<count).map { (origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow) })
         let worker = try place.worker(untilIdle: false)
+        let begun = ContinuousClock.now
         await worker.says("is left alone")
-        let tiers: [Topic] = [.retry10s, .retry1m]
+        let tiers: [Topic] = [.retry10s, .retry1m, .retry10m]
         try await eventually {
             var waiting = 0
             for topic in tiers { waiting += try await place.records(topic).count }
-            return waiting >= 40
+            return waiting >= count * 2 / 3 && ContinuousClock.now - begun > .seconds(seconds)
         }
-        #expect(place.origin.requestCount < 30)
-        for path in paths { place.origin.serve(path, picture) }
-        try await eventually { try await place.outcomes().count == 60 }
+        let asked = origin.connectionCount
+        let lasted = (ContinuousClock.now - begun) / .seconds(1)
+        // The first after one pause, the next after two more, and so on.
+        let probes = (1...).prefix { pause * Double($0 * ($0 + 1) / 2) <= lasted }.count
+        #expect(asked >= 5 && asked <= 5 + probes, "\(asked) in \(lasted) s")
+        isBack.raise()
+        try await eventually { try await place.outcomes().count == count }
+        // Begun after as long again at the latest.
+        #expect((ContinuousClock.now - begun) / .seconds(1) < 2 * lasted + 30)
+        #expect((1...ceiling).contains(origin.mostLate))
         worker.signal(SIGTERM)
         let summary = try Summary(try await worker.ended())
-        #expect(summary["jobs"] == 60 && summary["stored"] == 60 && summary["dead"] == 0 && summary["waiting"] == 0)
-        #expect(summary["requests"] == place.origin.requestCount)
+        #expect(
+            summary["jobs"] == count && summary["stored"] == count && summary["dead"] == 0 && summary["waiting"] == 0)
+        #expect(summary["requests"] == origin.connectionCount)
         #expect(try await place.outcomes().allSatisfy { $0.kind == .stored })
     }
 
@@ -260,7 +278,7 @@ struct HostTests {
 
 /// What people see of hosts, and tell workers of them.
 extension HostTests {
-    private struct Row: Decodable {
+    struct Row: Decodable {
         let host: String
         let state: String
         let since: String?
@@ -273,7 +291,7 @@ extension HostTests {
         let staleAnswers: Int
     }
 
-    private func hosts(_ place: Workplace) throws -> [Row] {
+    func hosts(_ place: Workplace) throws -> [Row] {
         let ended = try place.run("origins", "--json")
         #expect(ended.status == 0, "\(ended.errors)")
         return try JSONDecoder().decode([Row].self, from: Data(ended.output.utf8))

@@ -13,6 +13,13 @@ struct CanonicalVectorTests {
         let sourceKey: String?
         let spec: String?
         let error: String?
+        /// Groups of origins that are asked with headers of their own.
+        let origins: [Group]?
+
+        struct Group: Decodable, Sendable {
+            let name: String
+            let hosts: [String]
+        }
     }
 
     static let vectors: [Vector] = {
@@ -57,9 +64,12 @@ struct CanonicalVectorTests {
     }
 
     @Test("Every vector gives its canonical URL, key and spec, or its error")
-    func vectors() {
-        let rules = CanonicalRules()
+    func vectors() throws {
         for vector in Self.vectors {
+            let groups = try (vector.origins ?? []).map {
+                try OriginGroup(name: $0.name, hosts: $0.hosts, hasHeaders: true)
+            }
+            let rules = CanonicalRules(originGroups: groups)
             let name = Comment(rawValue: vector.input)
             do throws(CanonicalFailure) {
                 let source = try rules.source(of: vector.input)

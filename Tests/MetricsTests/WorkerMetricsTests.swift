@@ -103,6 +103,41 @@ struct WorkerMetricsTests {
         }
     }
 
+    @Test("How often a host was asked for nothing new, and answered for: as metrics, to scripts, and to people")
+    func origins() async throws {
+        let place = try Workplace()
+        let host = "http://127.0.0.1:\(place.origin.port)"
+        func serve(_ seed: UInt64) {
+            place.origin.serve(
+                "/a.png",
+                .tagged(
+                    Pixels.photograph(width: 96, height: 72, seed: seed).png, type: "image/png", tag: "\"\(seed)\"",
+                    headers: [("Cache-Control", "max-age=0")]))
+        }
+        let worker = try place.worker([Self.listen], untilIdle: false)
+        for round in 1...6 {
+            if round == 6 { place.origin.serve("/a.png", .status(500)) } else { serve(round < 5 ? 1 : 2) }
+            try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "\(round)")
+            try await answered(Double(round), by: worker)
+        }
+        // A new one, three 304s, other bytes, and none.
+        let metrics = try await worker.metrics()
+        func checks(_ result: String) throws -> Double {
+            try metrics.value("mezzotint_origin_checks_total", "host=\"\(host)\"", "result=\"\(result)\"")
+        }
+        #expect(try checks("match") == 3 && checks("change") == 1)
+        #expect(try metrics.value("mezzotint_origin_stale_answers_total", "host=\"\(host)\"") == 1)
+        try await eventually {
+            let output = try place.run("origins", "--json").output
+            return output.contains("\"matchRate\":0.75,\"staleAnswers\":1}")
+        }
+        let lines = try place.run("origins").lines
+        #expect(lines.first?.split(separator: " ").suffix(2) == ["SAME", "STALE"])
+        #expect(lines.last?.split(separator: " ").suffix(3) == ["75", "%", "1"], "\(lines)")
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+    }
+
     @Test("What waits is told with its age, and what a restore took in is counted")
     func restored() async throws {
         let place = try Workplace("fetch.deadlines.whole=60s", "fetch.deadlines.firstByte=60s")

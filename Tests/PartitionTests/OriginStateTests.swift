@@ -161,6 +161,39 @@ struct OriginStateTests {
         #expect(fetch(&mild, busy) == .blocked)
     }
 
+    @Test(
+        "One that fails and asks to be left alone for a moment is, and its failures count: after each, until when nothing is asked",
+        arguments: [
+            // The fifth is the breaker's; its own wait counts where that is longer.
+            ([5_000], 30_000, [5_000]), ([5_000, 1_000, 2_000, 3_000], 30_000, [5_000, 6_000, 8_000, 11_000]),
+            ([1_000, 1_000, 1_000, 1_000, 1_000], 30_000, [1_000, 2_000, 3_000, 4_000, 34_000]),
+            ([1_000, 1_000, 1_000, 1_000, 20_000], 200, [1_000, 2_000, 3_000, 4_000, 24_000]),
+        ] as [([Int64], Int64, [Int64])])
+    func shortWaits(waits: [Int64], pause: Int64, until: [Int64]) {
+        var state = state { $0.pause = pause }
+        var (now, ends): (Int64, [Int64]) = (0, [])
+        for wait in waits {
+            fetch(&state, .failing(for: wait), at: now)
+            guard let end = (now...now + 60_000).first(where: { state.mayBegin(isSlow: false, at: $0) }) else { break }
+            #expect(state.holding(isSlow: false, at: end - 1) == .breaker && state.limit == 1)
+            ends.append(end)
+            now = end
+        }
+        #expect(ends == until && (state.phase == .open) == (waits.count < 5))
+        // A person's word ends it at once.
+        state.open(at: now - 1)
+        #expect(state.mayBegin(isSlow: false, at: now - 1))
+    }
+
+    @Test("What was under way when it was blocked may ask for a longer wait")
+    func lateWait() {
+        var state = state()
+        state.begin(flight(9), isSlow: false, at: 0)
+        for _ in 0..<5 { fetch(&state, bad) }
+        #expect(state.note(.failing(for: 20_000), of: flight(9), at: Moment(15_000)) == nil)
+        #expect(state.phase == .blocked(until: 35_000))
+    }
+
     @Test("Somebody blocks it and opens it, whatever it does")
     func told() {
         var state = state()
@@ -191,8 +224,10 @@ struct OriginStateTests {
         (.status(url: url, 404), .answered(bytes: 0), .absent), (.status(url: url, 410), .answered(bytes: 0), .gone),
         (.status(url: url, 403), .answered(bytes: 0), .absent), (.status(url: url, 418), .answered(bytes: 0), .absent),
         (.status(url: url, 408), .failed, nil), (.status(url: url, 500), .failed, nil),
-        // Less than the breaker's own pause would switch that off.
-        (.status(url: url, 500, retryAfter: 9_000), .failed, nil),
+        // Less than the breaker's own pause would switch that off if it did not count as a failure.
+        (.status(url: url, 500, retryAfter: 9_000), .failing(for: 9_000), nil),
+        (.status(url: url, 502, retryAfter: 29_000), .failing(for: 29_000), nil),
+        (.status(url: url, 504, retryAfter: 30_000), .refused(after: 30_000, mayBeOfURL: true), nil),
         (.status(url: url, 504, retryAfter: 90_000), .refused(after: 90_000, mayBeOfURL: true), nil),
         (.status(url: url, 404, retryAfter: 9_000), .answered(bytes: 0), .absent),
         (.status(url: url, 429, retryAfter: 9_000), .refused(after: 9_000, mayBeOfURL: false), nil),
@@ -204,7 +239,12 @@ struct OriginStateTests {
         (.badAnswer(url: url, reason: ""), .answered(bytes: 0), .absent),
         (.encoded(url: url, encoding: ""), .answered(bytes: 0), .absent),
         (.redirects(url: url, limit: 5), .answered(bytes: 0), .absent),
+        (.badRedirect(url: url, to: url), .answered(bytes: 0), .absent),
+        // A 304 to a request without a condition: a host that answers, and a source that gives nothing.
+        (.notModified(url: url), .answered(bytes: 0), .absent),
         (.refusedHost(url: url, host: "", isListed: true), .unasked, nil), (.invalidURL(url), .unasked, nil),
+        (.refusedPort(url: url, port: 25), .unasked, nil),
+        (.refusedAddress(url: url, address: "10.0.0.1"), .unasked, nil),
         (.noSpace(reason: ""), .unasked, nil), (.cancelled, .unasked, nil),
     ]
 

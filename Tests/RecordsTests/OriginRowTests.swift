@@ -142,6 +142,23 @@ struct OriginRowTests {
         }
     }
 
+    @Test(
+        "What counts for a moment only is told again: all that is not an open host of which nothing is asked or wanted")
+    func live() {
+        let idle = OriginRow(host: "https://a.example", by: "one", at: Self.now)
+        let changes: [(Bool, (inout OriginRow) -> Void)] = [
+            (false, { _ in }), (false, { ($0.limit, $0.checks, $0.matches, $0.staleAnswers) = (6, 5, 4, 3) }),
+            (true, { $0.state = .slowed }), (true, { $0.inFlight = 1 }), (true, { $0.perMinute = 1 }),
+            (true, { $0.waiting[.fast] = 1 }), (true, { $0.waiting[.slow] = 1 }),
+            (true, { $0.partition = PartitionID(0) }),
+        ]
+        for (isLive, change) in changes {
+            var row = idle
+            change(&row)
+            #expect(row.isLive == isLive, "\(row)")
+        }
+    }
+
     @Test("A worker's row is forgotten a week after it was told; that of a slot, or an operator's, is not")
     func forgotten() throws {
         let (old, young) = (row("one", .open, age: 8 * 86_400_000), row("one", .blocked, age: 6 * 86_400_000, until: 1))

@@ -75,18 +75,30 @@ struct RecordTests {
                 size: PixelSize(width: 1, height: 1), format: .png, bytes: 1, digest: SHA256.digest(of: []),
                 hasAlpha: false, original: nil, fetchedAt: 5, expires: 6)
         }
-        let spec = VariantSpec(width: 1, height: 1, format: .png)
-        func variant(_ location: String) -> VariantRow {
-            VariantRow(
-                source: source, spec: spec, version: SourceVersion(word: 2), size: PixelSize(width: 1, height: 1),
-                bytes: 1,
-                digest: SHA256.digest(of: Array(location.utf8)), location: location, madeFrom: .origin,
-                sourceSize: PixelSize(width: 1, height: 1), region: Region(whole: PixelSize(width: 1, height: 1)),
-                hasAlpha: false, storedAt: 1, expires: 1)
-        }
+        func variant(_ location: String) -> VariantRow { self.variant(of: source, at: location) }
         let change = SourceChange(from: row(1), to: row(2), stored: [.init(variant("b/1"))])
         let events = change.newRecords(
             change.variants(by: [variant("b/2")]), partition: PartitionID(0), traceparent: nil)
+        #expect(try await Validator.check(events) == [] && events.count == 1)
+    }
+
+    private func variant(of source: SourceKey, at location: String) -> VariantRow {
+        VariantRow(
+            source: source, spec: VariantSpec(width: 1, height: 1, format: .png), version: SourceVersion(word: 2),
+            size: PixelSize(width: 1, height: 1), bytes: 1, digest: SHA256.digest(of: Array(location.utf8)),
+            location: location, madeFrom: .origin, sourceSize: PixelSize(width: 1, height: 1),
+            region: Region(whole: PixelSize(width: 1, height: 1)), hasAlpha: false, storedAt: 1, expires: 1)
+    }
+
+    @Test("Take what is told of variants that are fresh again")
+    func refreshed() async throws {
+        let source = SourceKey(SHA256.digest(of: [1]))
+        let row = variant(of: source, at: "b/1")
+        let outcome = Outcome(
+            job: Job.owedPrefix + "1", source: source, url: SourceURL("http://a.example/b"), lane: .slow,
+            kind: .unchanged,
+            variants: [VariantOutcome(spec: row.spec, kind: .unchanged, row: row)], at: 5)
+        let events = outcome.refreshed(partition: PartitionID(0))
         #expect(try await Validator.check(events) == [] && events.count == 1)
     }
 

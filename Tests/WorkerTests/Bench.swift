@@ -68,6 +68,8 @@ final class Bench: Sendable {
     }
 
     /// Runs a worker until nothing is left, and says what it came to.
+    ///
+    /// - Parameter ahead: of the wall's clock, milliseconds.
     @discardableResult
     func work(
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, renderer: String? = nil,
@@ -78,6 +80,7 @@ final class Bench: Sendable {
         originals: String? = nil,
         storing: (any BlobStore) -> any BlobStore = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
+        ahead: Int64 = 0,
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Counters {
         let log = try given ?? self.log
@@ -89,7 +92,7 @@ final class Bench: Sendable {
             log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: rendering(pool)) { count in self.orders.withLock { $0.append(count) } },
             store: storing(try FileStore(root: folder.file("store"), originals: originals)),
-            indexes: indexes(SQLiteVariantIndexes(folder.file("index"))))
+            indexes: indexes(SQLiteVariantIndexes(folder.file("index"))), time: LaterTime(ahead: ahead))
         var configuration = WorkerConfiguration(
             partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
             permits: PermitRules(render: 2), canonical: rules, untilIdle: true, seed: 1, owner: "test")
@@ -149,4 +152,17 @@ private struct CountingRenderer: Renderer {
         note(orders.count)
         return try await inner.render(picture, orders, lane: lane, isReuse: isReuse, origin: origin)
     }
+}
+
+/// The machine's clocks, of which the wall's is ahead.
+private struct LaterTime: TimeSource {
+    /// Milliseconds.
+    let ahead: Int64
+    private let system = SystemTimeSource()
+
+    init(ahead: Int64) { self.ahead = ahead }
+
+    var wallMilliseconds: Int64 { system.wallMilliseconds + ahead }
+    var monotonicNanoseconds: Int64 { system.monotonicNanoseconds }
+    func sleep(for duration: Duration) async { await system.sleep(for: duration) }
 }

@@ -157,7 +157,9 @@ extension RenewalTests {
         #expect(third.unchanged == 3 && third.requests == 0)
     }
 
-    @Test("An origin that fails: what is stored answers, says so, and is asked for again later")
+    @Test(
+        "An origin that fails: what is stored answers, says so, and is asked for again later; once it is fresh an event tells"
+    )
     func stale() async throws {
         let tagged = LocalOrigin.Answer.tagged(
             picture(1), type: "image/png", tag: "\"1\"", headers: [("Cache-Control", "max-age=0")])
@@ -183,5 +185,17 @@ extension RenewalTests {
         await left.close()
         #expect(owed.count == 1 && owed.first?.header("ce_id")?.hasPrefix("mezzotint.owed/") == true)
         #expect(owed.first?.header("mz_answers") == nil)
+        #expect(try await events().isEmpty)
+
+        bench.origin.serve("/1.png", answer(picture(1), 3600))
+        let paid = try await bench.work(ahead: 300_000)
+        #expect(paid.fetches == 1 && paid.renders == 0)
+        let told = try await events()
+        #expect(told.count == 1 && told.first?.header("ce_type") == "mezzotint.variant.refreshed.v1")
+        let row = try #require(try await rows(1).variants.first { $0.key.description == specs[0] }?.value)
+        let text = String(decoding: told.first?.value ?? [], as: UTF8.self)
+        #expect(
+            text.contains("\"spec\":\"\(specs[0])\",\"version\":\"\(row.version)\",\"location\":\"\(row.location)\""))
+        #expect(try await bench.outcomes().last?.kind == .unchanged)
     }
 }

@@ -35,7 +35,7 @@ enum ReferenceCommand {
 
         What becomes of a job: *retry* is tried again later, *wait* too and without counting an attempt, *fail* ends in an outcome, *dead letter* is set aside for a person to look at, with its original bytes.
 
-        A source that gives nothing to make pictures of (404, another fault of the request, no picture) is remembered by the owner of its partition: for ten minutes, doubled each time up to a day where it still gives nothing, and for a day after a 410. Its jobs end with the same code meanwhile, and it is not asked. A job that says `freshness: force` has it asked all the same; a restart, or another owner, has forgotten it. What fails for its host's sake (429, 5xx, no connection, a deadline) is never remembered so.
+        A source that gives nothing to make pictures of (404, another fault of the request, no picture) is remembered by the owner of its partition: for ten minutes, doubled each time up to a day where it still gives nothing, and for a day after a 410. Its jobs end with the same code meanwhile, and it is not asked. A job that says `freshness: force` has it asked all the same; a restart, or another owner, has forgotten it. What fails for its host's sake (429, 5xx, a name without an address, no connection, a deadline) is never remembered so: it is tried again (retry.base) until the host is left alone (origins.breaker.failures).
 
         | code | means | the job |
         |---|---|---|
@@ -88,6 +88,7 @@ enum ReferenceCommand {
         | `at` | Milliseconds since 1970. |
         | `variants` | What became of each: `spec`, `kind` (`stored`, `reused`, `unchanged`, `stale`, `degraded`, `failed`); of what is stored `location` (relative to the store), `width`, `height`, `bytes`, `madeFrom` (`origin`, or the donor's spec; its own where the file stood in the store before its row), `alpha`, and unless it is unchanged `placeholder` (a ThumbHash in base 64), `colour` and `source` (`format`, `width`, `height`, `frames`, `alpha`, `orientation`, `truncated`), and where they say more than the spec `frames` and `quality`; of what failed `failure`. |
         | `failure` | `code`, of the table above, and `message`; absent where nothing failed. |
+        | `heldBy` | What of its host held the job back last: `limit` (as many fetches ran as the host bears), `rate` (of its group), `breaker` (it failed, or wanted to be left alone) or `readAhead` (its jobs filled their share of what is read ahead); absent where nothing did, and where a source could not be reached. |
 
         ## Options of a spec
 

@@ -15,7 +15,9 @@ enum LossBenchmark {
             Option(
                 "pictures", value: "dir", help: "Photographs of 1920 px or more; by default ../shared/images/photos."),
             Option("count", value: "n", help: "Only so many of them, evenly spread."),
-        ]
+        ],
+        // For those who change the table (`LossTable`) alone.
+        isHidden: true
     ) { arguments in
         guard SSIMULACRA2.isHere else {
             throw UsageError(

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import Posix
 internal import Synchronization
 internal import WebServer
@@ -19,6 +20,8 @@ final class WorkerBench {
     private let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     private var data: URL
     var settings: [String] = []
+    /// Its origin is its own, and bears much.
+    var originConcurrency = 64
 
     /// `pictures` by path; everything else is answered with a picture of a few pixels.
     init(pictures: [String: URL] = [:]) throws {
@@ -41,7 +44,7 @@ final class WorkerBench {
     /// Everything stored so far is forgotten.
     func startAnew() { data = scratch.appending(path: "data-\(UUID().uuidString)") }
 
-    /// Publishes a job for each line's URL and variants.
+    /// Publishes a job for each line's URL, or path at the origin, and variants.
     func publish(_ jobs: some Sequence<(url: String, variants: [String])>) throws { _ = try publishing(jobs).finish() }
 
     /// A producer at work.
@@ -52,7 +55,8 @@ final class WorkerBench {
         var text = ""
         for job in jobs {
             let variants = job.variants.map { "\"\($0)\"" }.joined(separator: ",")
-            text += "{\"url\":\"\(origin.address)\(job.url)\",\"variants\":[\(variants)],\"lane\":\"\(lane())\"}\n"
+            let url = job.url.hasPrefix("/") ? origin.address + job.url : job.url
+            text += "{\"url\":\"\(url)\",\"variants\":[\(variants)],\"lane\":\"\(lane())\"}\n"
         }
         try Data(text.utf8).write(to: file)
         return try launch("mezzotint", ["publish", "--json", "-"], input: file)
@@ -70,7 +74,7 @@ final class WorkerBench {
             "mezzotint-worker",
             (untilIdle ? ["--until-idle"] : []) + [
                 "--json", "--set", "logging.level=error", "--set", "fetch.allow=127.0.0.0/8",
-                "--set", "origins.concurrency=64",
+                "--set", "origins.concurrency=\(originConcurrency)",
             ])
     }
 
@@ -116,7 +120,7 @@ final class WorkerBench {
     }
 
     /// A grey PNG of 16 × 16 pixels.
-    private static let dot = Array(
+    static let dot = Array(
         Data(
             base64Encoded:
                 "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAAAAAA6mKC9AAAAD0lEQVR42mNoQAMMI1sAAAUMgAHjM1mKAAAAAElFTkSuQmCC")

@@ -1,0 +1,175 @@
+internal import Canonical
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Records
+internal import Settings
+internal import VariantSpec
+internal import WebServer
+
+/// `mezzotint-bench outage`: what the jobs of a host that is dead, or slow, cost those of another one.
+///
+/// Two workers take turns: one has those jobs, the other one nothing beside; who is not measured is stopped. Both get the same
+/// fast jobs of a healthy host, and how long these take from publishing to the outcome is compared.
+enum OutageBenchmark {
+    static let command = Command(
+        "outage", abstract: "Fast jobs beside those of a host that is dead, or slow.",
+        examples: ["mezzotint-bench outage --jobs 1000000 --json", "mezzotint-bench outage --slow 5s"],
+        options: [
+            Option("jobs", value: "n", help: "Jobs of the dead host (100000), or of the slow one (200)."),
+            Option(
+                "slow", value: "duration", help: "The host is not dead: it takes so long for each answer, such as 5s."),
+            Option("rounds", value: "n", help: "Pairs of turns (6)."),
+            Option("seconds", value: "n", help: "How long a turn is (10)."),
+            Option("rate", value: "n", help: "Fast jobs a second (20)."), .json,
+        ]
+    ) { arguments in
+        let slow = try arguments.value("slow").map { text in
+            guard let wait = Duration(told: text) else { throw UsageError("--slow takes a duration, not '\(text)'.") }
+            return wait
+        }
+        let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? (slow == nil ? 100_000 : 200)
+        let rounds = try arguments.number("rounds", in: 1...1_000) ?? 6
+        let seconds = try arguments.number("seconds", in: 1...3_600) ?? 10
+        let rate = try arguments.number("rate", in: 1...1_000) ?? 20
+        let host = try WebServer(host: "127.0.0.2") { _ in
+            guard let slow else { return WebServer.Response(status: 500, .bytes([])) }
+            return WebServer.Response(
+                .later {
+                    try? await Task.sleep(for: slow)
+                    return WebServer.Response(headers: [("Content-Type", "image/png")], .bytes(WorkerBench.dot))
+                })
+        }
+        defer { host.stop() }
+        let (idle, beside) = (try await Side("idle", rate), try await Side("beside", rate))
+        for side in [idle, beside] { try await side.turn(for: .seconds(seconds), counts: false) }
+        let before = try (idle.resident, beside.resident)
+        beside.goOn()
+        try await beside.fill(with: jobs, of: host.address, untilAway: slow == nil)
+        for round in 0..<rounds {
+            for side in round % 2 == 0 ? [idle, beside] : [beside, idle] { try await side.turn(for: .seconds(seconds)) }
+        }
+        let after = try (idle.resident, beside.resident)
+        let (requests, appends) = (host.requestCount, try await beside.putOff)
+        let times = (try await idle.times(), try await beside.times())
+        try await idle.stop()
+        try await beside.stop()
+        var figures = Figures("outage")
+        let mebi = 1_048_576.0
+        figures.add([
+            "host": .text(slow == nil ? "dead" : "slow"), "jobs": .whole(Double(jobs)),
+            "fastJobs": .whole(Double(times.1.count)),
+            "idleP50Ms": .number(times.0.percentile(0.5)), "besideP50Ms": .number(times.1.percentile(0.5)),
+            "idleP99Ms": .number(times.0.percentile(0.99)), "besideP99Ms": .number(times.1.percentile(0.99)),
+            "p99Ratio": .number(times.1.percentile(0.99) / times.0.percentile(0.99)),
+            "idleMiBBefore": .number(before.0 / mebi), "idleMiBAfter": .number(after.0 / mebi),
+            "besideMiBBefore": .number(before.1 / mebi), "besideMiBAfter": .number(after.1 / mebi),
+            "requests": .whole(Double(requests)), "appendsPerJob": .number(Double(appends) / Double(jobs)),
+        ])
+        Console.print(figures.print(asJSON: arguments.flag("json")))
+        return .success
+    }
+
+    /// One worker, with its own log and its own healthy host.
+    private final class Side {
+        private let name: String
+        private let rate: Int
+        private let bench: WorkerBench
+        private let worker: ChildProgram
+        private let log: any Log
+        private let intake = Intake(rules: CanonicalRules())
+        /// When each job was handed to the log, milliseconds since 1970.
+        private var published: [String: Double] = [:]
+        private var count = 0
+
+        init(_ name: String, _ rate: Int) async throws {
+            (self.name, self.rate) = (name, rate)
+            bench = try WorkerBench()
+            bench.originConcurrency = 6
+            worker = try bench.worker(untilIdle: false)
+            // The worker makes the log.
+            try await Task.sleep(for: .seconds(2))
+            log = try await bench.log()
+        }
+
+        var resident: Double {
+            get throws { Double(ProcessMemory.of(worker.pid)?.now ?? 0) }
+        }
+
+        /// Records in retry topics so far.
+        var putOff: Int64 {
+            get async throws {
+                var sum: Int64 = 0
+                for topic in Topic.allCases where topic.rawValue.hasPrefix("retry") {
+                    sum += try await log.ends(topic).reduce(0, +)
+                }
+                return sum
+            }
+        }
+
+        func goOn() { kill(worker.pid, SIGCONT) }
+
+        /// Publishes jobs of the host; with `untilAway` returns once all of them wait in retry topics.
+        func fill(with jobs: Int, of host: String, untilAway: Bool) async throws {
+            try bench.publish((0..<jobs).lazy.map { ("\(host)/\($0).png", ["8x8.webp"]) })
+            while untilAway, try await putOff < Int64(jobs) { try await Task.sleep(for: .milliseconds(200)) }
+        }
+
+        /// Fast jobs of the healthy host at the rate, while this worker runs.
+        func turn(for time: Duration, counts: Bool = true) async throws {
+            goOn()
+            // What became due while it stood still is not what is measured.
+            try await Task.sleep(for: .seconds(1))
+            var due = ContinuousClock.now
+            let end = due + time
+            while due < end {
+                count += 1
+                let job = try intake.job(
+                    url: "\(bench.address)/dot?\(name)=\(count)",
+                    variants: [VariantSpec(width: 8, height: 8, format: .webp)],
+                    id: "\(name)-\(count)", lane: .fast)
+                let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds)
+                if counts { published[job.id] = Date().timeIntervalSince1970 * 1_000 }
+                guard await log.append([record]).allSatisfy({ $0.offset != nil }) else {
+                    throw BenchFailure(description: "A job was not published.")
+                }
+                due += .seconds(1) / rate
+                try await ContinuousClock().sleep(until: due)
+            }
+            try await Task.sleep(for: .seconds(1))
+            kill(worker.pid, SIGSTOP)
+        }
+
+        /// From publishing to the outcome, milliseconds; the log's clock counts whole ones.
+        func times() async throws -> [Double] {
+            goOn()
+            for _ in 0..<60 {
+                let times = try await answered()
+                if times.count == published.count { return times }
+                try await Task.sleep(for: .seconds(1))
+            }
+            throw BenchFailure(description: "Not all of \(published.count) fast jobs were answered within a minute.")
+        }
+
+        private func answered() async throws -> [Double] {
+            var times: [String: Double] = [:]
+            for record in try await log.all(.outcomes) {
+                let outcome = try OutcomeReport(record)
+                guard let began = published[outcome.job] else { continue }
+                guard outcome.kind == .stored else {
+                    throw BenchFailure(description: "The job \(outcome.job) ended as \(outcome.kind.rawValue).")
+                }
+                times[outcome.job] = times[outcome.job] ?? Double(record.timestamp) + 0.5 - began
+            }
+            return Array(times.values)
+        }
+
+        func stop() async throws {
+            await log.close()
+            goOn()
+            _ = try worker.stop()
+        }
+    }
+}
