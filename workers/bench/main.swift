@@ -9,6 +9,6 @@ let program = Command(
         RenderBenchmark.command, InspectBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command, MemoryBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,
-        KafkaOnceBenchmark.command,
+        KafkaOnceBenchmark.command, KafkaKillBenchmark.command,
     ])
 await program.main()
