@@ -21,13 +21,13 @@ actor Crew {
     let place: Workplace
     private(set) var workers: [RunningProgram] = []
     private var random: SeededRandom
-    private let urls: [String]
+    private let origin: FickleOrigin
     private var published = 0
     private var wanted: Set<String> = []
 
     init(_ place: Workplace, seed: UInt64, count: Int = 3) async throws {
         (self.place, random) = (place, SeededRandom(seed: seed))
-        urls = place.draw(Self.pictures, side: Self.side)
+        origin = FickleOrigin(place, pictures: Self.pictures, side: Self.side)
         for _ in 0..<count { workers.append(try place.worker(untilIdle: false)) }
         for worker in workers { await worker.says("The worker runs") }
     }
@@ -43,14 +43,15 @@ actor Crew {
     func publish(_ count: Int, round: Int) throws {
         let jobs = (0..<count).map { number in
             (
-                url: urls.randomElement(using: &random)! + "?round=\(number % 2 == 0 ? round : max(0, round - 1))",
+                url: origin.urls.randomElement(using: &random)!
+                    + "?round=\(number % 2 == 0 ? round : max(0, round - 1))",
                 variants: [Self.variants.randomElement(using: &random)!],
                 lane: Bool.random(using: &random) ? Lane.fast : .slow
             )
         }
         try place.publish(jobs, id: "round\(round)")
         published += count
-        wanted.formUnion(jobs.map(\.url))
+        wanted.formUnion(jobs.lazy.map(\.url).filter(origin.isWell))
     }
 
     /// A new worker in the place of one that ended.
@@ -86,18 +87,11 @@ actor Crew {
 
     /// Every job ended, and in one way; every variant is there, whole, and of the picture that was asked for.
     func check(_ name: String, disturbances: Int) async throws {
-        let outcomes = try await place.outcomes()
-        let byJob = Dictionary(grouping: outcomes, by: \.job)
-        #expect(byJob.count == published)
-        for (job, told) in byJob {
-            #expect(
-                told.allSatisfy { [.stored, .reused, .unchanged].contains($0.kind) }, "\(job): \(told.map(\.kind))")
-            #expect(Set(told.map { $0.variants.map(\.location) }).count == 1, "\(job)")
-        }
-        #expect(try await place.records(.dead).isEmpty)
+        let outcomes = try await origin.finalAnswers(
+            in: place, of: published, disturbances: disturbances, underWay: Self.inFlight)
         let stored = Set(try await place.rows().map(\.location))
         var looked: Set<String> = []
-        for outcome in outcomes {
+        for outcome in outcomes where outcome.kind.isSuccess {
             for variant in outcome.variants {
                 let location = try #require(variant.location)
                 #expect(stored.contains(location))
@@ -105,7 +99,7 @@ actor Crew {
                 try check(location, of: outcome.url, variant)
             }
         }
-        let (sources, fetches) = (wanted.count, place.origin.requestCount)
+        let (sources, fetches) = (wanted.count, origin.fetchesOfWell)
         #expect(fetches <= sources + workers.count * Self.inFlight * disturbances)
         print(
             "\(name): \(disturbances) times, \(published) jobs, \(outcomes.count) outcomes, \(stored.count) variants, "

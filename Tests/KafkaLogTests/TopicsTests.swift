@@ -51,6 +51,23 @@ extension KafkaTests {
             await #expect(throws: LogFailure.self) { try await bench.log() }
         }
 
+        @Test("A topic that is missing is made with as many partitions as the others have, where nobody says a number")
+        func added() async throws {
+            let bench = try await KafkaBench(partitions: 2)
+            #expect(bench.configuration.partitions != 2)
+            let name = bench.configuration.prefix + "dead"
+            _ = try await bench.broker.tool("topics", "--delete", "--topic", name)
+            try await eventually { try await KafkaTopics.check(bench.configuration) == ["\(name) is missing."] }
+            // The old one's files go meanwhile.
+            try await eventually {
+                do throws(LogFailure) {
+                    let made = try await KafkaTopics.create(bench.configuration, partitions: nil, replication: 1)
+                    return made.text == "Made 1 topic of 2 partitions in 1 copy." && made.problems == []
+                } catch { return false }
+            }
+            #expect(try await KafkaTopics.check(bench.configuration) == [])
+        }
+
         @Test(
             "Each setting that a topic needs is looked at, and named with what it is and what it must be",
             arguments: [

@@ -14,7 +14,9 @@ package final class LocalOrigin: Sendable {
         indirect case gated(Gate, Answer)
 
         package static func bytes(_ bytes: [UInt8]) -> Answer { .bytes(bytes, type: "image/jpeg") }
-        package static func status(_ status: Int) -> Answer { .status(status, headers: [], body: Array("\(status)".utf8)) }
+        package static func status(_ status: Int) -> Answer {
+            .status(status, headers: [], body: Array("\(status)".utf8))
+        }
         package static func redirect(_ location: String, status: Int = 302) -> Answer {
             .status(status, headers: [("Location", location)], body: [])
         }
@@ -22,6 +24,7 @@ package final class LocalOrigin: Sendable {
 
     private struct Script {
         var answers: [Answer]
+        var isRound = false
         var next = 0
     }
 
@@ -46,7 +49,8 @@ package final class LocalOrigin: Sendable {
             let answer = book.scripts.withLock { scripts -> Answer? in
                 let name = scripts[request.target] == nil ? request.path : request.target
                 guard let script = scripts[name] else { return nil }
-                scripts[name]?.next = min(script.next + 1, script.answers.count - 1)
+                let count = script.answers.count
+                scripts[name]?.next = script.isRound ? (script.next + 1) % count : min(script.next + 1, count - 1)
                 return script.answers[script.next]
             }
             if let answer { return Self.response(answer, to: request) }
@@ -60,6 +64,11 @@ package final class LocalOrigin: Sendable {
     /// What a path (with its query, or without) is answered, in turn; the last answer stays.
     package func serve(_ path: String, _ answers: Answer...) {
         book.scripts.withLock { $0[path] = Script(answers: answers) }
+    }
+
+    /// The same, and after the last answer the first again.
+    package func serve(_ path: String, byTurns answers: [Answer]) {
+        book.scripts.withLock { $0[path] = Script(answers: answers, isRound: true) }
     }
 
     package func url(_ path: String, host: String = "127.0.0.1") -> String { "http://\(host):\(port)\(path)" }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ImageModel
 import Ports
 import Records
@@ -289,9 +290,10 @@ struct ReportTests {
                 ]))
         }
         #expect(scene.report.waits.count == 5_000)
-        let begun = ContinuousClock.now
+        // A processor's time: others have the machine, too.
+        let begun = clock()
         let page = scene.report.page
-        let took = ContinuousClock.now - begun
+        let took = Duration.microseconds((clock() - begun) * 1_000_000 / Int(CLOCKS_PER_SEC))
         print("A page of 1,000 partitions, 200 workers, 5,000 hosts: \(page.count) bytes, \(took)")
         #expect(page.count < 200_000)
         #expect(took < .milliseconds(100))

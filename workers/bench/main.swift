@@ -10,6 +10,6 @@ let program = Command(
         MemoryBenchmark.command, OutageBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,
-        KafkaOnceBenchmark.command,
+        KafkaOnceBenchmark.command, KafkaKillBenchmark.command,
     ])
 await program.main()

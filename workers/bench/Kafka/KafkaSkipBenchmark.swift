@@ -12,29 +12,29 @@ enum KafkaSkipBenchmark {
     static let command = Command(
         "kafka-skip",
         abstract: "Stored jobs on Kafka, beside consumers that only read.",
-        examples: ["mezzotint-bench kafka-skip --json", "mezzotint-bench kafka-skip --jobs 1000000"],
-        options: [
-            Option("jobs", value: "n", help: "Jobs in each round (300000)."),
-            Option("sources", value: "n", help: "Sources that they are about (1000)."), KafkaBench.rounds,
-            BenchBroker.option, .json,
-        ]
+        examples: [
+            "mezzotint-bench kafka-skip --json", "mezzotint-bench kafka-skip --jobs 1000000",
+            "mezzotint-bench kafka-skip --rows 1000000 --spread uniform",
+        ],
+        options: [Option("jobs", value: "n", help: "Jobs in each round (300000).")] + SkipBenchmark.sources
+            + [KafkaBench.rounds, BenchBroker.option, .json]
     ) { arguments in
         let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? 300_000
-        let sources = try arguments.number("sources", in: 1...1_000_000) ?? 1_000
         let bench = try KafkaBench(arguments)
-        try bench.workers.publish((0..<sources).map(SkipBenchmark.job))
-        _ = try bench.workers.work()
+        let (sources, spread) = try await SkipBenchmark.store(arguments, in: bench.workers)
+        let about = spread.sources(jobs, of: sources)
         // In turns, so that what else the machine does meets all alike.
         var (own, none): ([Run], [Run]) = ([], [])
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
-            own.append(try await round(bench, jobs: jobs, sources: sources))
+            own.append(try await round(bench, jobs: jobs, about: about))
             if let run = try parallelConsumer(bench, jobs: jobs) { none.append(run) }
         }
         var figures = Figures("kafka-skip")
         func add(_ what: String, _ runs: [Run]) {
             guard !runs.isEmpty else { return }
             figures.add([
-                "what": .text(what), "jobs": .whole(Double(jobs)), "perSecond": .whole(runs.map(\.rate).median),
+                "what": .text(what), "jobs": .whole(Double(jobs)), "sources": .whole(Double(sources)),
+                "spread": .text(spread.rawValue), "perSecond": .whole(runs.map(\.rate).median),
                 "cpuMicrosecondsEach": .number(runs.map(\.cpu).median),
             ])
         }
@@ -50,22 +50,21 @@ enum KafkaSkipBenchmark {
 
     /// The worker's time runs from its first outcome to its last: joining the group and being sure of the end take
     /// seconds that no job costs.
-    private static func round(_ bench: KafkaBench, jobs: Int, sources: Int) async throws -> Run {
+    private static func round(_ bench: KafkaBench, jobs: Int, about: [Int]) async throws -> Run {
         let before = bench.workers.childrenCPU()
         _ = try bench.workers.work()
         let idle = bench.workers.childrenCPU() - before
         let log = try await bench.open()
         let starts = try await log.ends(.outcomes)
         let (intake, address) = (Intake(rules: CanonicalRules()), bench.workers.address)
-        let bodies = try (0..<sources).map { source in
-            let job = SkipBenchmark.job(source)
-            return try intake.job(
-                url: address + job.url, variants: job.variants.compactMap { try? CanonicalRules().spec(of: $0) },
-                id: "skip", lane: .fast)
+        let specs = try SkipBenchmark.job(0).variants.map { try CanonicalRules().spec(of: $0) }
+        let bodies = try (0...(about.max() ?? 0)).map { source in
+            try intake.job(
+                url: address + SkipBenchmark.job(source).url, variants: specs, id: "skip", lane: .fast)
         }
         let stamp = UInt32.random(in: 0 ... .max)
         try await log.append(jobs) { [count = log.partitionCount] number in
-            var job = bodies[number % sources]
+            var job = bodies[about[number]]
             job.id = "skip-\(stamp)-\(number)"
             return job.newRecord(partitions: count, at: 0)
         }

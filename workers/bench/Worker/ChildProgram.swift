@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 
 /// A program at work: one of ours, beside others, or a tool.
 ///
@@ -23,7 +24,7 @@ final class ChildProgram {
         try process.run()
     }
 
-    deinit { if process.isRunning { kill(pid, SIGKILL) } }
+    deinit { if process.isRunning { Glibc.kill(pid, SIGKILL) } }
 
     /// Waits for its end; what it printed.
     func finish() throws -> String {
@@ -39,6 +40,12 @@ final class ChildProgram {
     static func output(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
         try ChildProgram(URL(filePath: "/usr/bin/env"), [program] + arguments, name: program, environment: environment)
             .finish()
+    }
+
+    /// Ends it without a word.
+    func kill() {
+        Glibc.kill(pid, SIGKILL)
+        process.waitUntilExit()
     }
 
     /// Tells it to stop, and waits for its end.

@@ -9,29 +9,12 @@ enum SkipBenchmark {
             "mezzotint-bench skip --rows 1000000 --spread zipf",
         ],
         options: [
-            Option("jobs", value: "n", help: "Jobs in each round (100000)."),
-            Option("sources", value: "n", help: "Sources that they are about (1000)."),
-            Option(
-                "rows", value: "n",
-                help: "Instead, so many rows of variants: those of all sources but one are copied, not rendered."),
-            Option(
-                "spread", value: "order",
-                help: "Which source a job is about: each in turn (cycle), any, or by Zipf's law.",
-                oneOf: Spread.allCases.map(\.rawValue)),
-            Option("rounds", value: "n", help: "Runs; the median counts (3)."), .json,
-        ]
+            Option("jobs", value: "n", help: "Jobs in each round (100000).")
+        ] + sources + [Option("rounds", value: "n", help: "Runs; the median counts (3)."), .json]
     ) { arguments in
         let jobs = try arguments.number("jobs", in: 1...10_000_000) ?? 100_000
-        let rows = try arguments.number("rows", in: 6...100_000_000)
-        let sources = try rows.map { $0 / 3 } ?? arguments.number("sources", in: 1...1_000_000) ?? 1_000
-        let spread = arguments.value("spread").flatMap { Spread(rawValue: $0) } ?? .cycle
         let bench = try WorkerBench()
-        if rows == nil {
-            try bench.publish((0..<sources).map(job))
-            _ = try bench.work()
-        } else {
-            try await StoredSources.make(sources, in: bench)
-        }
+        let (sources, spread) = try await store(arguments, in: bench)
         let about = spread.sources(jobs, of: sources)
         var (rates, cpu, memory): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) {
@@ -54,6 +37,33 @@ enum SkipBenchmark {
         ])
         Console.print(figures.print(asJSON: arguments.flag("json")))
         return .success
+    }
+
+    /// What the jobs are about.
+    static let sources = [
+        Option("sources", value: "n", help: "Sources that they are about (1000)."),
+        Option(
+            "rows", value: "n",
+            help: "Instead, so many rows of variants: those of all sources but one are copied, not rendered."),
+        Option(
+            "spread", value: "order",
+            help: "Which source a job is about: each in turn (cycle), any, or by Zipf's law.",
+            oneOf: Spread.allCases.map(\.rawValue)),
+    ]
+
+    /// Stores what the jobs are about.
+    static func store(_ arguments: ParsedArguments, in bench: WorkerBench) async throws -> (
+        sources: Int, spread: Spread
+    ) {
+        let rows = try arguments.number("rows", in: 6...100_000_000)
+        let sources = try rows.map { $0 / 3 } ?? arguments.number("sources", in: 1...1_000_000) ?? 1_000
+        if rows == nil {
+            try bench.publish((0..<sources).map(job))
+            _ = try bench.work()
+        } else {
+            try await StoredSources.make(sources, in: bench)
+        }
+        return (sources, arguments.value("spread").flatMap { Spread(rawValue: $0) } ?? .cycle)
     }
 
     static func job(_ source: Int) -> (url: String, variants: [String]) {

@@ -1,0 +1,145 @@
+internal import Canonical
+internal import CommandLine
+internal import Foundation
+internal import ImageModel
+internal import Ports
+internal import Posix
+internal import Records
+internal import VariantSpec
+
+/// `mezzotint-bench kafka-kill`: what the end of one worker of three costs the others.
+///
+/// Nobody takes its place, so the figure is about what is ours: how soon its partitions have an owner, what that owner
+/// restores, and what naming each batch of grants costs it (`Suspects`). At a rate it is whether two catch up on what waited.
+/// With as many jobs as the workers can do it is also what a third one was worth: beside other programs three get more of a
+/// machine than two. That is told by what the two do once a minute is over, since they name nothing any more then.
+enum KafkaKillBenchmark {
+    static let command = Command(
+        "kafka-kill", abstract: "Jobs a second before and after one of three workers is killed, on Kafka.",
+        examples: ["mezzotint-bench kafka-kill --json", "mezzotint-bench kafka-kill --rate 50 --rounds 1"],
+        options: [
+            Option(
+                "rate", value: "n",
+                help: "Jobs a second, such as two workers can do; by default as many as the workers can do."),
+            Option("seconds", value: "n", help: "Before the kill, after it, and later (60)."), KafkaBench.rounds,
+            BenchBroker.option, .json,
+        ]
+    ) { arguments in
+        let trial = Trial(
+            bench: try KafkaBench(arguments), rate: try arguments.number("rate", in: 1...10_000),
+            span: Int64(try arguments.number("seconds", in: 5...3_600) ?? 60) * 1_000)
+        var runs: [Run] = []
+        for _ in 0..<(try arguments.number("rounds", in: 1...99) ?? 3) { runs.append(try await trial.run()) }
+        var figures = Figures("kafka-kill")
+        figures.add([
+            "load": .text(trial.rate.map { "\($0) a second" } ?? "all they can do"), "workers": .whole(3),
+            "partitions": .whole(Double(trial.bench.partitions)), "seconds": .whole(Double(trial.span / 1_000)),
+            "jobsPerSecondBefore": .number(runs.map(\.before).median),
+            "jobsPerSecondAfter": .number(runs.map(\.after).median),
+            "jobsPerSecondLater": .number(runs.map(\.later).median),
+            "ratio": .number(runs.map { $0.after / $0.before }.median),
+            "ratioToLater": .number(runs.map { $0.after / $0.later }.median),
+            "longestSilenceSeconds": .number(runs.map(\.silence).median),
+        ])
+        Console.print(figures.print(asJSON: arguments.flag("json")))
+        return .success
+    }
+
+    /// Jobs answered a second, and the longest that a partition answered none after the kill, in seconds.
+    private typealias Run = (before: Double, after: Double, later: Double, silence: Double)
+
+    private struct Trial {
+        let bench: KafkaBench
+        /// nil: so many always wait that no worker is idle.
+        let rate: Int?
+        /// Milliseconds.
+        let span: Int64
+
+        private static var now: Int64 { SystemTime.wallMilliseconds }
+        /// Jobs that wait in each partition at least, a second's work and more.
+        private static let backlog = 250
+        /// Renderers start, and indexes get their first rows.
+        private static let warmUp: Int64 = 10_000
+
+        func run() async throws -> Run {
+            try bench.startAnew()
+            let log = try await bench.open()
+            let workers = try (0..<3).map { _ in try bench.workers.worker(untilIdle: false) }
+            // Each partition answers something: all three work.
+            try await publish(200, from: 0, to: log)
+            while try await log.ends(.outcomes).contains(0) { try await Task.sleep(for: .milliseconds(100)) }
+            let next = try await publish(until: Self.now + Self.warmUp + span, from: 200, to: log)
+            workers[0].kill()
+            let killed = Self.now
+            _ = try await publish(until: killed + 2 * span, from: next, to: log)
+            let answers = try await log.all(.outcomes)
+            await log.close()
+            for worker in workers.dropFirst() { _ = try worker.stop() }
+            return try figures(answers, killed: killed)
+        }
+
+        /// As much as there is to be, until a time; the number of the next job.
+        private func publish(until end: Int64, from first: Int, to log: any Log) async throws -> Int {
+            let begun = Self.now
+            var next = first
+            while case let now = Self.now, now < end {
+                let due: Int
+                if let rate {
+                    due = first + rate * Int(now - begun) / 1_000 - next
+                } else {
+                    // What waits for an owner is not counted as work for others.
+                    let waiting = try await log.partitionOffsets([.jobsFast], log.partitions).map(\.unfinished)
+                    due = log.partitionCount * max(0, Self.backlog - Int(waiting.min() ?? 0))
+                }
+                try await publish(due, from: next, to: log)
+                next += due
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return next
+        }
+
+        /// Each for a source of its own: a fetch, a render, rows and an answer.
+        private func publish(_ count: Int, from first: Int, to log: any Log) async throws {
+            let (intake, address) = (Intake(rules: CanonicalRules()), bench.workers.address)
+            let jobs = try (first..<first + count).map { number in
+                try intake.job(
+                    url: "\(address)/dot?kill=\(number)", variants: [VariantSpec(width: 8, height: 8, format: .webp)],
+                    id: "kill-\(number)", lane: .fast)
+            }
+            try await log.append(count) { [partitions = log.partitionCount] in
+                jobs[$0].newRecord(partitions: partitions, at: Self.now)
+            }
+        }
+
+        private func figures(_ answers: [Record], killed: Int64) throws -> Run {
+            var seen: Set<String> = []
+            var (before, after, later) = (0, 0, 0)
+            var times = Dictionary(
+                uniqueKeysWithValues: (0..<Int32(bench.partitions)).map { (PartitionID($0), [killed]) })
+            for record in answers {
+                let outcome = try OutcomeReport(record)
+                guard outcome.kind.isSuccess else {
+                    throw BenchFailure(description: "\(outcome.job) is answered \(outcome.kind).")
+                }
+                guard seen.insert(outcome.job).inserted else { continue }
+                switch record.timestamp - killed {
+                case -span..<0: before += 1
+                case 0..<span:
+                    after += 1
+                    times[record.partition]?.append(record.timestamp)
+                case span..<2 * span: later += 1
+                default: break
+                }
+            }
+            guard before > 0 else { throw BenchFailure(description: "Nothing was answered before the kill.") }
+            let silences = times.values.map { times in
+                zip(times, times.dropFirst() + [killed + span]).map { $1 - $0 }.max() ?? span
+            }
+            let seconds = Double(span) / 1_000
+            return (
+                Double(before) / seconds, Double(after) / seconds, Double(later) / seconds,
+                Double(silences.max() ?? 0) / 1_000
+            )
+        }
+    }
+}
