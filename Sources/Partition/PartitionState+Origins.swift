@@ -14,7 +14,7 @@ extension PartitionState {
         // Before the flight is forgotten: a host is known by those that ask it.
         effects.append(.permit(.hear(report.answer, id, code: report.note.code)))
         if let remembrance = report.remembrance {
-            refusals.add(flight.source, report.note, remembrance, at: now.monotonic)
+            refusals.add(flight.source, report.note, remembrance, validators: report.validators, at: now.monotonic)
         }
         fail(id, report.note, by: .machine, lastPass.worker, now, &effects)
     }
