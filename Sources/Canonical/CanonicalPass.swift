@@ -18,12 +18,14 @@ struct CanonicalPass {
         (self.received, self.rules, self.explaining) = (received, rules, explaining)
     }
 
-    mutating func run(asText text: String?) throws(CanonicalFailure) -> CanonicalSource {
+    /// - Parameter recent: of these rules.
+    mutating func run(
+        asText text: String?, _ recent: inout RecentServers
+    ) throws(CanonicalFailure) -> CanonicalSource {
         do throws(URLFault) {
             let parts = try URLParts(received, limit: rules.urlByteLimit)
             if explaining, parts.end < received.count { note("fragment", received[parts.end...], []) }
-            out.reserveCapacity(parts.end + 16)
-            try appendOrigin(parts)
+            try appendServer(parts, &recent)
             let path = out.count
             try appendPath(parts)
             let query = try self.query(parts)
@@ -52,6 +54,19 @@ struct CanonicalPass {
         var bytes = fetched ?? Array(received[..<parts.end])
         if isInternational { bytes.replaceSubrange(parts.host, with: host) }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func appendServer(_ parts: URLParts, _ recent: inout RecentServers) throws(URLFault) {
+        let server = received[..<parts.path.lowerBound]
+        if !explaining, let known = recent.server(of: server) {
+            (out, host, group, originGroup) = (known.canonical, known.host, known.group, known.originGroup)
+            out.reserveCapacity(parts.end + 16)
+            return
+        }
+        try appendOrigin(parts)
+        recent.note(
+            RecentServers.Server(
+                received: Array(server), canonical: out, host: host, group: group, originGroup: originGroup))
     }
 
     private mutating func appendOrigin(_ parts: URLParts) throws(URLFault) {

@@ -1,3 +1,5 @@
+internal import VariantSpec
+
 /// The server that a URL is fetched from: scheme, host name and port, in one form for all spellings. Or a group of servers
 /// that the settings name, where they are treated as one.
 package struct OriginHost: Sendable, Hashable, CustomStringConvertible {
@@ -23,5 +25,16 @@ package struct OriginHost: Sendable, Hashable, CustomStringConvertible {
         let host = try HostName.canonical(url[parts.host])
         let port = try parts.canonicalPort(url).map { ":\($0)" } ?? ""
         return (parts.isHTTPS ? "https://" : "http://") + String(decoding: host, as: UTF8.self) + port
+    }
+}
+
+extension SourceURL {
+    /// What stands before the path: whom a URL asks that the canonical rules took follows from that alone.
+    package var authority: Substring {
+        let bytes = fetched.utf8
+        guard let slash = bytes.firstIndex(of: Byte.slash),
+            let start = bytes.index(slash, offsetBy: 2, limitedBy: bytes.endIndex)
+        else { return fetched[...] }
+        return fetched[..<(bytes[start...].firstIndex(where: Byte.endsAuthority) ?? bytes.endIndex)]
     }
 }

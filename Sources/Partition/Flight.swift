@@ -72,6 +72,8 @@ struct Flight: Sendable {
     /// What is stored, kept true with what this flight announced.
     var snapshot: SourceSnapshot
     var results: [VariantSpec: VariantOutcome] = [:]
+    /// Why its source gave nothing the last time, where its origin is asked whether that is still so.
+    var refusal: RecentRefusals.Refusal?
     /// What an earlier owner left to be made anew.
     var left: SourceChange?
     /// Moved aside: what they want is made all the same, and they look for it later.

@@ -1,5 +1,6 @@
 package import Failures
-internal import Ports
+package import HTTPCache
+package import Ports
 
 /// What a fetch tells of its host, and not of what was asked for.
 package enum OriginAnswer: Sendable, Hashable {
@@ -31,13 +32,28 @@ package struct Unfetched: Sendable {
     package let answer: OriginAnswer
     /// nil: nothing is remembered of the source.
     package let remembrance: Remembrance?
+    /// What its origin can be asked by whether it still gives the same; nil: it said nothing of that.
+    let validators: CachePolicy?
 
-    package init(_ note: FailureNote, _ answer: OriginAnswer, _ remembrance: Remembrance? = nil) {
+    package init(
+        _ note: FailureNote, _ answer: OriginAnswer, _ remembrance: Remembrance? = nil, validators: CachePolicy? = nil
+    ) {
         (self.note, self.answer, self.remembrance) = (note, answer, remembrance)
+        self.validators = validators
+    }
+
+    /// Its bytes came, and are no picture that can be read.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    package init(_ failure: RenderFailure, of head: AnswerHead, at now: Int64) {
+        var policy = CachePolicy(head.fields, sent: head.sent, now: now / 1_000)
+        policy.location = head.location
+        let report = Unfetched(failure)
+        self.init(report.note, report.answer, report.remembrance, validators: policy)
     }
 
     package init(_ failure: some StageFailure) {
-        note = FailureNote(failure)
+        (note, validators) = (FailureNote(failure), nil)
         switch failure {
         case let fetch as FetchFailure: (answer, remembrance) = (fetch.answer, fetch.remembrance)
         // Its bytes came, and were looked at.

@@ -24,6 +24,8 @@ extension PartitionState {
 
     /// What the origin is asked to confirm: only where a yes is enough, since it brings no body.
     func known(of flight: Flight, _ now: Moment) -> CachePolicy? {
+        // That is newer than what is stored, if anything is.
+        if let refusal = flight.refusal { return refusal.validators }
         guard flight.fetched == nil, flight.left == nil, let source = flight.snapshot.source,
             !source.policy.conditions.isEmpty
         else {
@@ -40,14 +42,26 @@ extension PartitionState {
     mutating func notModified(
         _ id: FlightID, _ head: AnswerHead, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        guard let flight = flights[id], case .fetching(_, let course) = flight.stage, var row = flight.snapshot.source
-        else { return }
+        guard let flight = flights[id], case .fetching(_, let course) = flight.stage else { return }
+        if let refusal = flight.refusal { return confirmed(refusal, of: flight, head, now, &effects) }
+        guard var row = flight.snapshot.source else { return }
         effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
         row.expires = rules.freshness(of: flight.origin)
             .freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed, place: flight.source.place)
         row.fetchedAt = now.wall
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
+    }
+
+    /// It still gives nothing to make pictures of.
+    private mutating func confirmed(
+        _ refusal: RecentRefusals.Refusal, of flight: Flight, _ head: AnswerHead, _ now: Moment,
+        _ effects: inout [PartitionEffect]
+    ) {
+        effects.append(.work(.checked(flight.origin, .notModified)))
+        let validators = refusal.validators.updated(by: head.fields, sent: head.sent, now: now.wall / 1_000)
+        let report = Unfetched(refusal.note, .answered(bytes: 0), .absent, validators: validators)
+        unfetched(flight.id, report, now, &effects)
     }
 }
 

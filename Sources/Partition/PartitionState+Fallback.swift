@@ -57,7 +57,7 @@ extension PartitionState {
         if pending.job.freshness == .cacheOnly {
             return effects.append(.work(.answer(pending.record, .outcome(outcome))))
         }
-        effects.append(.work(.stoodIn(rules.origins.groups.origin(of: pending.job.url.fetched))))
+        effects.append(.work(.stoodIn(origin(of: pending))))
         owe(pending, outcome, Job.owedPrefix, failure, now, &effects)
     }
 

@@ -81,6 +81,8 @@ extension PartitionState {
         switch kind {
         case .fetch:
             flight.stage = .fetching(flight.asked, course)
+            // All hops of a fetch ask the same.
+            if redirect == nil { flight.refusal = flight.left == nil ? refusals.refusal(of: flight.source) : nil }
             effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         case .render:
             guard let task = renderTask(of: flight, now) else {

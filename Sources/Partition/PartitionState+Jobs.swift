@@ -102,7 +102,7 @@ extension PartitionState {
         if let id = bySource[pending.job.source] { return join(pending, snapshot, id, lane, &effects) }
         let isForced = job.freshness == .force || left != nil
         let kind: PermitKind = plan.reuses.isEmpty || isForced ? .fetch : .render
-        let origin = rules.origins.groups.origin(of: pending.job.url.fetched)
+        let origin = origin(of: pending)
         let share = pending.awaited ?? origin
         if kind == .fetch {
             if !isForced, let note = refusals.note(of: pending.job.source, at: now.monotonic) {

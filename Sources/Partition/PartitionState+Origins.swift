@@ -14,7 +14,7 @@ extension PartitionState {
         // Before the flight is forgotten: a host is known by those that ask it.
         effects.append(.permit(.hear(report.answer, id, code: report.note.code)))
         if let remembrance = report.remembrance {
-            refusals.add(flight.source, report.note, remembrance, at: now.monotonic)
+            refusals.add(flight.source, report.note, remembrance, validators: report.validators, at: now.monotonic)
         }
         fail(id, report.note, by: .machine, lastPass.worker, now, &effects)
     }
@@ -36,7 +36,7 @@ extension PartitionState {
         flights[id] = flight
         if isLeaving { return leave(flight, &effects) }
         guard share(flight, with: target) else {
-            let cause = FailureNote(RetryCause.hostCrowded(host: target.description))
+            let cause = origins.crowded(target)
             return giveBack(flight, &effects) { state, pending, effects in
                 state.passOn(pending, to: target, for: now.wall - pending.firstSeen, cause, now, &effects)
             }
@@ -139,14 +139,13 @@ extension PartitionState {
         _ pending: PendingJob, to host: OriginHost, failingSince: Int64? = nil, for wait: Int64, _ cause: FailureNote,
         _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
-        let later = pending.putOff(
-            until: 0, attempts: pending.attempts, heldSince: pending.heldSince, failingSince: failingSince
-        ).awaiting(host == rules.origins.groups.origin(of: pending.job.url.fetched) ? nil : host)
+        let later = pending.passedOn(
+            awaiting: host == origin(of: pending) ? nil : host, failingSince: failingSince,
+            deaths: suspects.deaths(of: pending.place))
         let tier = DelayTier(
             within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
         countAway(host, pending.job.lane, 1)
-        effects.append(
-            .work(.answer(pending.record, .retry(later.told(deaths: suspects.deaths(of: pending.place)), tier, cause))))
+        effects.append(.work(.answer(pending.record, .retry(later, tier, cause))))
     }
 
     /// A flood of one host leaves three quarters of what is read to others.
@@ -154,14 +153,16 @@ extension PartitionState {
         _ origin: OriginHost, _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]
     ) -> Bool {
         guard room(for: origin) <= 0 else { return false }
-        let cause = RetryCause.hostCrowded(host: origin.description)
-        passOn(pending, to: origin, for: now.wall - pending.firstSeen, FailureNote(cause), now, &effects)
+        passOn(pending, to: origin, for: now.wall - pending.firstSeen, origins.crowded(origin), now, &effects)
         return true
     }
 
     /// In whose share of the memory the job is: where redirects led to a host that it had to wait for, they lead there again.
-    func share(of pending: PendingJob) -> OriginHost {
-        pending.awaited ?? rules.origins.groups.origin(of: pending.job.url.fetched)
+    mutating func share(of pending: PendingJob) -> OriginHost { pending.awaited ?? origin(of: pending) }
+
+    /// Who is asked for the job's source.
+    mutating func origin(of pending: PendingJob) -> OriginHost {
+        origins.origin(of: pending.job.url, in: rules.origins.groups)
     }
 
     /// While its jobs wait for their turn, a flood of one host holds back the committable offset, and no more is read behind
@@ -176,7 +177,7 @@ extension PartitionState {
             if old.isEmpty { continue }
             flights[id]?.pendingJobs.removeAll(where: isOld)
             countJobs(of: flight.share, -old.count)
-            let cause = FailureNote(RetryCause.hostCrowded(host: flight.share.description))
+            let cause = origins.crowded(flight.share)
             for pending in old {
                 passOn(pending, to: flight.share, for: now.wall - pending.firstSeen, cause, now, &effects)
             }

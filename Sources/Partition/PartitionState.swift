@@ -18,6 +18,7 @@ package struct PartitionState: ~Copyable, Sendable {
     var committable = ByTopic<CommittableOffset?>(repeating: nil)
     var recentAnswers = RecentAnswers()
     var refusals = RecentRefusals()
+    var origins = RecentOrigins()
     /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
     package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
     /// The same of earlier owners', as far as they told.

@@ -55,11 +55,11 @@ package final class PendingJob: Sendable {
             heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: awaited)
     }
 
-    /// The same job, that goes on in a tier until this host has room; nil: its URL's.
-    func awaiting(_ host: OriginHost?) -> PendingJob {
+    /// The same job, that goes on in a tier until this host has room, and waits for nothing else; nil: its URL's.
+    func passedOn(awaiting host: OriginHost?, failingSince: Int64?, deaths: Int) -> PendingJob {
         PendingJob(
-            job: job, record: record, attempts: attempts, firstSeen: firstSeen, notBefore: notBefore,
-            heldSince: heldSince, deaths: deaths, failingSince: failingSince, heldBy: heldBy, awaited: host)
+            job: job, record: record, attempts: attempts, firstSeen: firstSeen, heldSince: heldSince, deaths: deaths,
+            failingSince: failingSince ?? self.failingSince, heldBy: heldBy, awaited: host)
     }
 
     /// The same job, whose outcome says so.

@@ -1,5 +1,6 @@
 internal import Canonical
 internal import Failures
+internal import HTTPCache
 
 /// Sources that gave nothing to make pictures of: asked for again, they are answered from here for a while.
 ///
@@ -10,6 +11,13 @@ struct RecentRefusals: Sendable {
         let until: Int64
         /// For how long it was remembered the last time.
         let wait: Int64
+        let validators: CachePolicy?
+    }
+
+    /// What is asked about, once it is not relied on any more.
+    struct Refusal: Sendable {
+        let note: FailureNote
+        let validators: CachePolicy
     }
 
     private var entries: [SourceKey: Entry] = [:]
@@ -24,7 +32,16 @@ struct RecentRefusals: Sendable {
         return entry.note
     }
 
-    mutating func add(_ source: SourceKey, _ note: FailureNote, _ remembrance: Remembrance, at now: Int64) {
+    /// What its origin may confirm: then nothing has to be fetched and looked at again.
+    func refusal(of source: SourceKey) -> Refusal? {
+        guard !entries.isEmpty, let entry = entries[source], let validators = entry.validators else { return nil }
+        return Refusal(note: entry.note, validators: validators)
+    }
+
+    mutating func add(
+        _ source: SourceKey, _ note: FailureNote, _ remembrance: Remembrance, validators: CachePolicy? = nil,
+        at now: Int64
+    ) {
         let wait =
             switch remembrance {
             case .gone: Self.longest
@@ -40,10 +57,19 @@ struct RecentRefusals: Sendable {
             entries = entries.filter { now < $0.value.until }
             if entries.count >= Self.limit { entries.removeAll(keepingCapacity: true) }
         }
-        entries[source] = Entry(note: note, until: now + wait, wait: wait)
+        entries[source] = Entry(
+            note: note, until: now + wait, wait: wait, validators: validators.flatMap(Self.kept))
     }
 
     mutating func forget(_ source: SourceKey) {
         if !entries.isEmpty { entries[source] = nil }
     }
+
+    /// Nothing but what a request needs, and that only if it is short: thousands are kept.
+    private static func kept(_ policy: CachePolicy) -> CachePolicy? {
+        let bytes = [policy.etag, policy.lastModified, policy.location].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        if policy.conditions.isEmpty || bytes > validatorBytes { return nil }
+        return CachePolicy(etag: policy.etag, lastModified: policy.lastModified, location: policy.location)
+    }
+    private static let validatorBytes = 512
 }

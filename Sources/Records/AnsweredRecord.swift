@@ -33,25 +33,20 @@ package struct AnsweredRecord: Sendable, Hashable {
     }
 
     private static let letterMark = "dead"
-    /// The longest topic's name and three numbers.
-    private static let textLimit = 96
+    private static let textLimit = RecordOrigin.textLimit + 26
 
     fileprivate func append(to headers: inout RecordHeaders, needsLetter: Bool) {
         // By hand: a string would cost more than all other headers of an outcome.
         headers.append(EventHeader.answers, upTo: Self.textLimit) { out in
-            var count = 0
-            func put(_ text: String) {
-                for byte in text.utf8 {
-                    out[count] = byte
-                    count += 1
-                }
+            var count = RecordOrigin(topic: topic, partition: partition, offset: offset).write(to: out)
+            out[count] = RecordOrigin.separator
+            count += 1
+            count += Decimal.write(timestamp, to: out + count)
+            guard needsLetter else { return count }
+            for byte in "-\(Self.letterMark)".utf8 {
+                out[count] = byte
+                count += 1
             }
-            put(topic.rawValue)
-            for number in [Int64(partition.number), offset, timestamp] {
-                put("-")
-                count += Decimal.write(number, to: out + count)
-            }
-            if needsLetter { put("-\(Self.letterMark)") }
             return count
         }
     }

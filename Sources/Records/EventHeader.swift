@@ -46,8 +46,10 @@ package enum EventHeader {
     package static let epoch = "mz_epoch"
 
     /// What every event has. What never changes of it is packed once, and `kind` is one of those below.
-    static func event(_ kind: RecordHeaders, id: String, at time: Int64, traceparent: String?) -> RecordHeaders {
-        var headers = RecordHeaders(reserving: 288)
+    static func event(
+        _ kind: RecordHeaders, id: String, at time: Int64, traceparent: String?, reserving bytes: Int = 288
+    ) -> RecordHeaders {
+        var headers = RecordHeaders(reserving: bytes)
         headers.append(kind)
         headers.append(Self.id, id)
         headers.append(Self.time, upTo: Timestamp.length) { Timestamp.write(time, to: $0) }

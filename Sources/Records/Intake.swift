@@ -17,14 +17,14 @@ package struct Intake: Sendable {
 
     /// The dear part, which records with the same bytes have in common.
     package func reading(of record: Record) throws(JobFailure) -> JobReading {
-        var recent = RecentSpecs()
+        var recent = RecentParts()
         return try reading(of: record, &recent)
     }
 
     /// - Parameter recent: of this intake's records.
-    package func reading(of record: Record, _ recent: inout RecentSpecs) throws(JobFailure) -> JobReading {
+    package func reading(of record: Record, _ recent: inout RecentParts) throws(JobFailure) -> JobReading {
         guard let value = record.value else { throw .empty }
-        return try reading(JobBody(value, rules: rules, &recent))
+        return try reading(JobBody(value, rules: rules, &recent), &recent)
     }
 
     package func job(_ reading: JobReading, from record: Record) throws(JobFailure) -> Job {
@@ -38,13 +38,15 @@ package struct Intake: Sendable {
     ) throws(JobFailure) -> Job {
         var body = try JobBody(line, rules: rules)
         if body.variants == nil, !variants.isEmpty { body.variants = variants }
-        return try reading(body).job(id: body.id ?? id(), lane: body.lane ?? lane)
+        var recent = RecentParts()
+        return try reading(body, &recent).job(id: body.id ?? id(), lane: body.lane ?? lane)
     }
 
     /// A job to publish, of a URL by itself; without `variants` the URL must be of a dialect that names one.
     package func job(url: String, variants: [VariantSpec], id: String, lane: Lane) throws(JobFailure) -> Job {
         let body = JobBody(url: url, variants: variants.isEmpty ? nil : variants, lane: nil, id: nil, expires: nil)
-        return try reading(body).job(id: id, lane: lane)
+        var recent = RecentParts()
+        return try reading(body, &recent).job(id: id, lane: lane)
     }
 
     /// For a record that is no job: the id that its outcome and its dead letter go by.
@@ -61,10 +63,12 @@ package struct Intake: Sendable {
         return (try? rules.source(of: url).fetchURL).map { SourceURL($0, hiding: rules.hidden) }
     }
 
-    private func reading(_ body: JobBody) throws(JobFailure) -> JobReading {
+    private func reading(_ body: JobBody, _ recent: inout RecentParts) throws(JobFailure) -> JobReading {
         if let id = body.id { try Job.checkPublished(id) }
         let source: CanonicalSource
-        do throws(CanonicalFailure) { source = try rules.source(of: body.url) } catch { throw .refused(error) }
+        do throws(CanonicalFailure) { source = try rules.source(of: body.url, &recent.servers) } catch {
+            throw .refused(error)
+        }
         let variants = body.variants ?? source.variant.map { [$0] } ?? []
         let url = SourceURL(source.fetchURL, hiding: rules.hidden)
         guard !variants.isEmpty else { throw .noVariants(url: url) }

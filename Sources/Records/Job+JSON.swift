@@ -26,11 +26,11 @@ struct JobBody {
     var fallback = JobFallback.stale
 
     init(_ bytes: [UInt8], rules: CanonicalRules) throws(JobFailure) {
-        var recent = RecentSpecs()
+        var recent = RecentParts()
         try self.init(bytes, rules: rules, &recent)
     }
 
-    init(_ bytes: [UInt8], rules: CanonicalRules, _ recent: inout RecentSpecs) throws(JobFailure) {
+    init(_ bytes: [UInt8], rules: CanonicalRules, _ recent: inout RecentParts) throws(JobFailure) {
         guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
         var refusal: JobFailure?
         do throws(JSONFailure) {
@@ -49,7 +49,7 @@ struct JobBody {
     }
 
     private static func read(
-        _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentSpecs, _ refusal: inout JobFailure?
+        _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentParts, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> JobBody {
         var accepted: AcceptedFormats = []
         var url: String?
@@ -98,7 +98,7 @@ struct JobBody {
 
     /// Without repeats. The first refusal is kept and the rest still read, so that what is no JSON is called that.
     private static func readVariants(
-        _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentSpecs, _ refusal: inout JobFailure?
+        _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentParts, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> [VariantSpec] {
         if let specs = recent.specs(in: &reader) { return specs }
         let start = reader.beginning()
@@ -115,7 +115,7 @@ struct JobBody {
             }
             if specs.count > JobFailure.variantLimit { refusal = .tooManyVariants }
         }
-        if refusal == nil, let text = reader.text(from: start, atMost: RecentSpecs.textBytes) { recent.note(specs, text) }
+        if refusal == nil, let text = reader.text(from: start, atMost: RecentParts.textBytes) { recent.note(specs, text) }
         return specs
     }
 }

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// A header of a record, as CloudEvents' binary mode uses them (`ce_id`, `ce_type` …).
 package struct RecordHeader: Sendable, Hashable {
     package let name: String
@@ -22,7 +24,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     /// - Parameter first: headers that come before them.
     /// - Returns: nil if the bytes are not whole.
     package init?(packed bytes: UnsafeRawBufferPointer, after first: RecordHeaders = []) {
-        var rest = bytes[...]
+        var rest = bytes
         while !rest.isEmpty {
             guard Self.takePart(&rest) != nil, Self.takePart(&rest) != nil else { return nil }
         }
@@ -55,6 +57,9 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
             append(name, UnsafeRawBufferPointer(start: start, count: write(start)))
         }
     }
+    package mutating func append(_ name: String, _ number: Int64) {
+        append(name, upTo: 20) { Decimal.write(number, to: $0) }
+    }
     private mutating func append(_ name: String, _ value: UnsafeRawBufferPointer) {
         var name = name
         name.withUTF8 { append(UnsafeRawBufferPointer($0), value) }
@@ -68,7 +73,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
     /// Lends each header's name and value.
     package func lend(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
         packed.withUnsafeBytes { bytes in
-            var rest = bytes[...]
+            var rest = bytes
             while let name = Self.takePart(&rest), let value = Self.takePart(&rest) { body(name, value) }
         }
     }
@@ -78,7 +83,7 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
         var name = name
         return name.withUTF8 { name in
             packed.withUnsafeBytes { bytes in
-                var rest = bytes[...]
+                var rest = bytes
                 while let other = Self.takePart(&rest), let value = Self.takePart(&rest) {
                     if other.count == name.count, other.elementsEqual(name) { return body(value) }
                 }
@@ -106,16 +111,19 @@ package struct RecordHeaders: Sendable, Hashable, Sequence, ExpressibleByArrayLi
         packed.append(contentsOf: part.bindMemory(to: UInt8.self))
     }
 
-    private static func takePart(_ rest: inout Slice<UnsafeRawBufferPointer>) -> UnsafeRawBufferPointer? {
-        var (length, shift) = (0, 0)
+    private static func takePart(_ rest: inout UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        var (length, shift, place) = (0, 0, 0)
         while true {
-            guard shift < 35, let byte = rest.popFirst() else { return nil }
+            guard shift < 35, place < rest.count else { return nil }
+            let byte = rest[place]
+            place += 1
             length |= Int(byte & 0x7f) << shift
             if byte < 0x80 { break }
             shift += 7
         }
-        guard length <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(length) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(length))
+        guard length <= rest.count - place else { return nil }
+        let end = place + length
+        defer { rest = UnsafeRawBufferPointer(rebasing: rest[end...]) }
+        return UnsafeRawBufferPointer(rebasing: rest[place..<end])
     }
 }

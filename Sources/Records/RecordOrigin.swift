@@ -1,3 +1,5 @@
+internal import JSONText
+
 extension Record {
     /// The record's place for people and for ids: `jobs.fast-3-17`.
     package var placeText: String { RecordOrigin(self).description }
@@ -27,4 +29,23 @@ package struct RecordOrigin: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String { "\(topic.rawValue)-\(partition)-\(offset)" }
+
+    /// The longest topic's name and two numbers.
+    static let textLimit = 64
+    static let separator = UInt8(ascii: "-")
+
+    /// The same as `description`; how many bytes were written.
+    func write(to out: UnsafeMutablePointer<UInt8>) -> Int {
+        var count = 0
+        for byte in topic.rawValue.utf8 {
+            out[count] = byte
+            count += 1
+        }
+        for number in [Int64(partition.number), offset] {
+            out[count] = Self.separator
+            count += 1
+            count += Decimal.write(number, to: out + count)
+        }
+        return count
+    }
 }

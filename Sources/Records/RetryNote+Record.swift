@@ -39,18 +39,19 @@ package struct RetryNote: Sendable, Hashable {
     package func newRecord(
         topic: Topic, key: [UInt8], body: [UInt8], partition: PartitionID, at time: Int64
     ) -> NewRecord {
-        var headers = EventHeader.event(EventHeader.jobRetried, id: job, at: time, traceparent: traceparent)
+        var headers = EventHeader.event(
+            EventHeader.jobRetried, id: job, at: time, traceparent: traceparent, reserving: 640)
         headers.append(EventHeader.lane, lane.rawValue)
-        headers.append(EventHeader.attempt, String(attempt))
-        headers.append(EventHeader.notBefore, String(notBefore))
-        headers.append(EventHeader.firstSeen, String(firstSeen))
-        if let heldSince { headers.append(EventHeader.heldSince, String(heldSince)) }
-        if let failingSince { headers.append(EventHeader.failingSince, String(failingSince)) }
-        if deaths > 0 { headers.append(EventHeader.deaths, String(deaths)) }
+        headers.append(EventHeader.attempt, Int64(attempt))
+        headers.append(EventHeader.notBefore, notBefore)
+        headers.append(EventHeader.firstSeen, firstSeen)
+        if let heldSince { headers.append(EventHeader.heldSince, heldSince) }
+        if let failingSince { headers.append(EventHeader.failingSince, failingSince) }
+        if deaths > 0 { headers.append(EventHeader.deaths, Int64(deaths)) }
         if let host { headers.append(EventHeader.host, host.description) }
         headers.append(EventHeader.code, cause.code)
-        headers.append(EventHeader.message(cause.message))
-        headers.append(EventHeader.origin, origin.description)
+        headers.append(EventHeader.message, cause.message.cut(to: EventHeader.messageLimit))
+        headers.append(EventHeader.origin, upTo: RecordOrigin.textLimit, origin.write)
         return NewRecord(topic: topic, partition: partition, key: key, value: body, headers: headers)
     }
 

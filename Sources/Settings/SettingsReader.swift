@@ -72,8 +72,10 @@ struct SettingsReader: Sendable {
         }
         let name = String(assignment[..<crop])
         let text = String(assignment[assignment.index(after: crop)...])
-        if Settings.isGroup(name), text.hasPrefix("{"), let fields = YAMLNode.parse(Array(text.utf8)).root?.entries {
-            return set(fields, below: name)
+        if Settings.isGroup(name), text.hasPrefix("{") {
+            let parsed = YAMLNode.parse(Array(text.utf8))
+            if let fields = parsed.root?.entries { return set(fields, below: name) }
+            if let problem = parsed.problems.first { return note(Self.set, name, problem.message) }
         }
         guard Settings.key(name) != nil else { return noteUnknown(name, Self.set) }
         assign(name, text, Self.set)

@@ -73,18 +73,21 @@ extension Worker {
         let begun = monotonicNanoseconds
         let event: PartitionEvent
         var bytes: Int?
-        do {
+        do throws(FetchFailure) {
             switch try await ports.fetcher.fetch(request) {
             case .source(let source):
                 bytes = source.bytes
-                event = .fetched(
-                    flight, FetchedPicture(source: source, picture: try await ports.renderer.inspect(source.body)))
+                do throws(RenderFailure) {
+                    let picture = try await ports.renderer.inspect(source.body)
+                    event = .fetched(flight, FetchedPicture(source: source, picture: picture))
+                } catch {
+                    event = .unfetched(flight, Unfetched(error, of: source.head, at: now))
+                }
             case .notModified(let head): event = .notModified(flight, head)
             case .redirected(let redirect): event = .redirected(flight, redirect)
             }
         } catch {
-            event = .unfetched(
-                flight, (error as? any StageFailure).map { Unfetched($0) } ?? Unfetched(note(of: error), .unasked))
+            event = .unfetched(flight, Unfetched(error))
         }
         await fetched(event, Step(.fetch, begin: begun, end: monotonicNanoseconds), flight, request.lane, bytes)
     }

@@ -32,7 +32,7 @@ struct RecentReadings: Sendable {
 
     private var known: [Bytes: JobReading] = [:]
     private var seen = SeenBefore()
-    private var specs = RecentSpecs()
+    private var parts = RecentParts()
 
     /// As many as a slice of records has. All are let go when there is no room.
     private static let limit = 256
@@ -41,11 +41,11 @@ struct RecentReadings: Sendable {
 
     mutating func job(of record: Record, by intake: Intake) throws(JobFailure) -> Job {
         guard let value = record.value, value.count <= Self.valueBytes else {
-            return try intake.job(intake.reading(of: record, &specs), from: record)
+            return try intake.job(intake.reading(of: record, &parts), from: record)
         }
         let bytes = Bytes(value)
         if let reading = known[bytes] { return try intake.job(reading, from: record) }
-        let reading = try intake.reading(of: record, &specs)
+        let reading = try intake.reading(of: record, &parts)
         guard seen.note(bytes.word) else { return try intake.job(reading, from: record) }
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[bytes] = reading

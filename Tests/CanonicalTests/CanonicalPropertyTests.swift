@@ -96,6 +96,26 @@ struct CanonicalPropertyTests {
         #expect(variants > 400)
     }
 
+    @Test("Servers that were read before make the same of a URL as by itself, and who is asked follows from them alone")
+    func servers() throws {
+        var random = SeededRandom(seed: 10)
+        var accepted = 0
+        for rules in try Self.rules() {
+            var recent = RecentServers()
+            for _ in 0..<20_000 {
+                let received = String(decoding: Self.mutant(&random), as: UTF8.self)
+                let alone = Result { () throws(CanonicalFailure) in try rules.source(of: received) }
+                let again = Result { () throws(CanonicalFailure) in try rules.source(of: received, &recent) }
+                #expect(again == alone)
+                guard case .success(let source) = alone else { continue }
+                accepted += 1
+                let url = SourceURL(source.fetchURL)
+                #expect(OriginHost(of: String(url.authority)) == OriginHost(of: url.fetched))
+            }
+        }
+        #expect(accepted > 4_000)
+    }
+
     @Test("Any bytes are a spec, whose spelling is itself, or one sentence of refusal")
     func specs() {
         var random = SeededRandom(seed: 9)

@@ -15,6 +15,7 @@ struct OriginHostTests {
         ])
     func text(url: String, host: String) {
         #expect(OriginHost(of: url).description == host)
+        #expect(OriginHost(of: String(SourceURL(url).authority)).description == host)
     }
 
     @Test(

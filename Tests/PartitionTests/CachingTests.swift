@@ -1,5 +1,6 @@
 import Canonical
 import Digest
+import Failures
 import HTTPCache
 import ImageModel
 import Partition
@@ -160,5 +161,77 @@ struct CachingTests {
         let ended = driver.feed(.announced(id, original: nil, rows: [], position: 0))
         #expect(rules.kinds(ended) == [.unchanged])
         #expect(rules.flight(ended) != nil)
+    }
+
+    /// What a fetch at a time asks of a source that is no picture; nil where its job was answered without one.
+    private func ask(
+        _ driver: inout PartitionStateTests.Driver, at now: Int64, freshness: JobFreshness = .ifStale
+    ) -> (flight: FlightID, request: FetchRequest)? {
+        let pending = driver.pending("\(now)", source, [PartitionStateTests.small])
+        var job = pending.job
+        (job.freshness, job.fallback) = (freshness, .none)
+        let asked = driver.feed(.arrived(PendingJob(job: job, record: pending.record)), at: now)
+        guard let id = rules.flight(asked), let request = request(driver.feed(.granted(.fetch, id), at: now)) else {
+            #expect(rules.settled(asked).compactMap { $0.outcome?.failure } == [FailureNote(Self.noPicture)])
+            return nil
+        }
+        return (id, request)
+    }
+
+    private static let noPicture = RenderFailure.malformed(.jpeg, reason: "it is none")
+
+    @Test(
+        "What is no picture is asked for by its validators once that was remembered for long enough, and a yes is an answer"
+    )
+    func refused() throws {
+        var driver = PartitionStateTests.Driver()
+        // A picture that was there before is not what is asked about.
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=1")])
+        let first = try #require(ask(&driver, at: 60_000))
+        #expect(first.request.known?.etag == "\"a\"")
+        let text = head([("etag", "\"t\""), ("last-modified", "Thu, 01 Jan 1970 00:00:01 GMT")])
+        let ended = driver.feed(.unfetched(first.flight, Unfetched(Self.noPicture, of: text, at: 60_000)), at: 60_000)
+        #expect(rules.kinds(ended) == [.failed])
+        #expect(ask(&driver, at: 659_999) == nil)
+
+        let second = try #require(ask(&driver, at: 660_000))
+        #expect(second.request.known?.conditions.map(\.value) == ["\"t\"", "Thu, 01 Jan 1970 00:00:01 GMT"])
+        let confirmed = driver.feed(.notModified(second.flight, head([("etag", "W/\"t\"")])), at: 660_000)
+        #expect(rules.settled(confirmed).compactMap { $0.outcome?.failure } == [FailureNote(Self.noPicture)])
+        let isUnderWay = driver.state.hasFlights
+        #expect(!isUnderWay)
+        // Twice as long the second time, and by what the origin said last.
+        #expect(ask(&driver, at: 1_859_999) == nil)
+        let third = try #require(ask(&driver, at: 1_860_000, freshness: .force))
+        #expect(third.request.known?.etag == "W/\"t\"")
+        _ = driver.feed(.fetched(third.flight, picture([2], [("etag", "\"b\"")])), at: 1_860_000)
+        _ = driver.feed(.failed(third.flight, FailureNote(FetchFailure.status(url: "http://o/a", 404))), at: 1_860_000)
+        // It has been a picture since, so that is asked about again.
+        let last = try #require(ask(&driver, at: 1_860_001))
+        #expect(last.request.known?.etag == "\"a\"")
+    }
+
+    @Test("A job that says force asks by them, too, and what is not there has none")
+    func refusedByForce() throws {
+        var driver = PartitionStateTests.Driver()
+        let report = Unfetched(Self.noPicture, of: head([("etag", "\"t\"")]), at: 0)
+        let first = try #require(ask(&driver, at: 0))
+        _ = driver.feed(.unfetched(first.flight, report))
+        let second = try #require(ask(&driver, at: 1, freshness: .force))
+        #expect(second.request.known?.etag == "\"t\"")
+        _ = driver.feed(.unfetched(second.flight, Unfetched(FetchFailure.status(url: "http://o/a", 404))), at: 1)
+        #expect(try #require(ask(&driver, at: 2, freshness: .force)).request.known == nil)
+    }
+
+    @Test(
+        "What no request should carry, or too few could, is not kept",
+        arguments: [
+            [("etag", "\"t\""), ("cache-control", "no-store")], [("etag", String(repeating: "t", count: 600))], [],
+        ])
+    func withoutValidators(fields: [(String, String)]) throws {
+        var driver = PartitionStateTests.Driver()
+        let first = try #require(ask(&driver, at: 0))
+        _ = driver.feed(.unfetched(first.flight, Unfetched(Self.noPicture, of: head(fields), at: 0)))
+        #expect(try #require(ask(&driver, at: 600_000)).request.known == nil)
     }
 }

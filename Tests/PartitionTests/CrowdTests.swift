@@ -42,16 +42,29 @@ struct CrowdTests {
             for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight), at: now) }
         }
 
-        mutating func publish(_ number: Int) {
+        mutating func publish(_ number: Int, _ url: SourceURL = "http://o/a") {
             let record = Record(
                 topic: .jobsFast, partition: PartitionID(0), offset: Int64(number), timestamp: 0, key: [], value: [],
                 headers: [])
             let source = SourceKey(SHA256.digest(of: withUnsafeBytes(of: number) { Array($0) }))
             let job = Job(
-                id: "\(number)", url: "http://o/a", source: source,
+                id: "\(number)", url: url, source: source,
                 variants: [VariantSpec(width: 64, height: 64, format: .webp)], lane: .fast)
             feed(.arrived(PendingJob(job: job, record: record)))
         }
+    }
+
+    @Test("Jobs count for the host that each asks, in all spellings of it, and however many hosts there are")
+    func hosts() {
+        var flood = Flood()
+        for round in 0..<4 {
+            for host in 0..<200 {
+                let name = round % 2 == 0 ? "h\(host).example" : "H\(host).EXAMPLE:80"
+                let end = ["/a", "?a", "#a", ""][round]
+                flood.publish(round * 200 + host, SourceURL("http://\(name)\(end)"))
+            }
+        }
+        #expect(flood.state.hostJobs.count == 200 && flood.state.hostJobs.values.allSatisfy { $0 == 4 })
     }
 
     /// The first two of 40,000 jobs are fetched.

@@ -159,7 +159,7 @@ struct RecordsJobTests {
             #"["640x480-q80.webp"]"#, #"[ "640x480-q80.webp" ]"#, #"["640x480-q80.webp","8x8-q80.jpg"]"#,
             #"["640x0.auto"]"#, #"["640x480-q80.webp"#, #"["640x480-q80.webp"}"#, #"["nothing"]"#, "[]",
         ]
-        var recent = RecentSpecs()
+        var recent = RecentParts()
         for number in 0..<64 {
             let list = lists[(number * 5 + number / 8) % lists.count]
             let accept = number % 3 == 0 ? #","accept":"image/avif""# : ""

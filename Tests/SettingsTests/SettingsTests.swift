@@ -273,8 +273,14 @@ struct SettingsLayerTests {
 
     @Test("A pattern of hosts that YAML takes for an alias is to be quoted")
     func patterns() throws {
-        let refused = try problems(set: ["origins.cdn.hosts=[*.cdn.example]"])
-        #expect(refused.count == 1 && refused[0].hasSuffix(#"Quote what begins with an asterisk: "*.example.com"."#))
+        for assignment in ["origins.cdn.hosts=[*.cdn.example]", "origins.cdn={hosts: [*.cdn.example]}"] {
+            let refused = try problems(set: [assignment])
+            let advice = #"Quote what begins with an asterisk: "*.example.com"."#
+            #expect(refused.count == 1 && refused[0].hasSuffix(advice), "\(refused)")
+        }
+        // Whatever else is no YAML is not taken for a setting that there is not.
+        let torn = try problems(set: ["origins.cdn={hosts: [a.example}"])
+        #expect(torn.count == 1 && torn[0].hasPrefix("--set: origins.cdn: this is not YAML: "), "\(torn)")
         let found = try settings(set: [#"origins.cdn.hosts=["*.cdn.example"]"#])
         #expect(found.origins.groups.map(\.hosts) == [["*.cdn.example"]])
     }

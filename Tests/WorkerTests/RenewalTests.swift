@@ -67,6 +67,33 @@ struct RenewalTests {
 }
 
 extension RenewalTests {
+    @Test("What is no picture is asked for by its tag the next time: a yes costs no body, and is the same failure")
+    func refused() async throws {
+        let gate = Gate()
+        let text = LocalOrigin.Answer.tagged(Array("no picture".utf8), type: "text/html", tag: "\"t\"", headers: [])
+        bench.origin.serve("/1.png", .gated(gate, text), text)
+        let log = try bench.log
+        func publish() async throws {
+            var job = try Intake(rules: bench.rules).job(
+                url: bench.url("/1.png"), variants: [try bench.rules.spec(of: specs[0])], id: UUID().uuidString,
+                lane: .fast)
+            job.freshness = .force
+            try await bench.append([job.newRecord(partitions: log.partitionCount, at: 0)], to: log)
+        }
+        try await publish()
+        async let work = bench.work(log: log)
+        try await eventually { bench.origin.requestCount == 1 }
+        // Force counts from when it was said: a request that was sent before is not enough.
+        try await publish()
+        gate.open()
+        let counters = try await work
+        #expect(counters.failed == 2 && counters.requests == 2)
+        #expect(counters.fetches == 1 && counters.notModified == 1)
+        #expect(bench.origin.headers(of: "/1.png").map { $0["if-none-match"] } == [nil, "\"t\""])
+        let failures = try await bench.outcomes().map(\.failure)
+        #expect(failures.count == 2 && failures[0] == failures[1] && failures[0]?.code.hasPrefix("render.") == true)
+    }
+
     /// The events of the log, in order of their partitions.
     private func events() async throws -> [Record] {
         let log = try bench.log

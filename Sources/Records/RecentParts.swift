@@ -1,9 +1,11 @@
+internal import Canonical
 internal import JSONText
 internal import VariantSpec
 
-/// The lists of specs that jobs asked for last, by their text: jobs of many sources ask for the same few variants, and to
-/// read those is a third of what it costs to read a job.
-package struct RecentSpecs: Sendable {
+/// What jobs have in common that came last. Their lists of specs, by their text: jobs of many sources ask for the same few
+/// variants, and to read those is a third of what it costs to read a job. And the servers of their URLs.
+package struct RecentParts: Sendable {
+    var servers = RecentServers()
     private var known: [(text: [UInt8], specs: [VariantSpec])] = []
     private var oldest = 0
 
