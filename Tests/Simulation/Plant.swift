@@ -28,6 +28,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetWait = "forget-wait"
     /// Redirects to other hosts are followed without their leave.
     case followUnasked = "follow-unasked"
+    /// Nobody reads where slots of a host's ceiling were passed to.
+    case forgetSlots = "forget-slots"
     /// Every slow flight is taken for one that has waited too long.
     case slowFirst = "slow-first"
     /// None ever is.

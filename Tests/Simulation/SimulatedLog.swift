@@ -77,7 +77,9 @@ final class SimulatedLog: Log, @unchecked Sendable {
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) async throws(LogFailure) -> [Record] {
         let log = cluster.log(topic, partition)
-        return try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
+        let records = try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
+        guard topic == .origins, process.world.plants(.forgetSlots) else { return records }
+        return records.filter { OriginRow($0)?.slot == nil }
     }
 
     func latest(
