@@ -61,7 +61,7 @@ package struct HostSlots: Sendable {
     private(set) var isKnown = false
     /// Whether the rows were ever read.
     private var wasKnown = false
-    /// Slots that are not at home.
+    /// Slots that are not at home, or have just come there.
     private var away: [Slot: Place] = [:]
     /// Slots that are to stand elsewhere, and are of no use here any more.
     private(set) var passing: [Slot: PartitionID] = [:]
@@ -77,6 +77,7 @@ package struct HostSlots: Sendable {
         if !partitions.isSubset(of: owned) { isKnown = false }
         owned = partitions
         passing = passing.filter { owns($0.key) }
+        away = away.filter { owns($0.key) || home(of: $0.key) != $0.value.partition }
     }
 
     /// All that was written of slots before the last partition came was heard.
@@ -124,7 +125,9 @@ package struct HostSlots: Sendable {
     /// A row says where a slot stands now.
     package mutating func move(_ slot: Slot, to partition: PartitionID, at now: Int64) {
         guard isPartition(partition), away[slot] != nil || away.count < Self.awayLimit else { return }
-        away[slot] = home(of: slot) == partition ? nil : Place(partition: partition, since: now, usedAt: now)
+        // Who is passed one that is at home with it has a turn, too.
+        let isPlain = home(of: slot) == partition && !owned.contains(partition)
+        away[slot] = isPlain ? nil : Place(partition: partition, since: now, usedAt: now)
         if !owns(slot) || passing[slot] == partition { passing[slot] = nil }
     }
 
@@ -146,7 +149,11 @@ package struct HostSlots: Sendable {
         }
         for (slot, place) in away where owned.contains(place.partition) && passing[slot] == nil {
             if uses(slot.host, isSlow(slot)) || asked[slot] != nil { away[slot]?.usedAt = now }
-            if now - place.usedAt >= Self.idle { passing[slot] = home(of: slot) }
+            if place.partition == home(of: slot) {
+                if now - place.since >= Self.turn { away[slot] = nil }
+            } else if now - place.usedAt >= Self.idle {
+                passing[slot] = home(of: slot)
+            }
         }
     }
 

@@ -78,8 +78,15 @@ final class SimulatedLog: Log, @unchecked Sendable {
     ) async throws(LogFailure) -> [Record] {
         let log = cluster.log(topic, partition)
         let records = try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
-        guard topic == .origins, process.world.plants(.forgetSlots) else { return records }
-        return records.filter { OriginRow($0)?.slot == nil }
+        guard topic == .origins, process.world.plants(.claimSlow), let own = process.consumer.owned.min() else {
+            return records
+        }
+        return records.map { record in
+            guard let row = OriginRow(record), let slot = row.slot, slot >= World.ceiling else { return record }
+            var record = record
+            record.value = OriginRow(host: row.host, slot: slot, at: own, at: row.at).newRecord().value
+            return record
+        }
     }
 
     func latest(
