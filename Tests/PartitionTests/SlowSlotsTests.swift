@@ -146,7 +146,8 @@ struct SlowSlotsTests {
                 let each = ceiling >= workers || ceiling == 1
                 let slow = served.map { $0[.slow] }
                 #expect(each ? slow.allSatisfy { $0 > 0 } : slow.contains { $0 > 0 }, "\(lanes): \(slow)")
-                if lanes.contains(.fast) { #expect(served.allSatisfy { $0[.fast] > 0 }) }
+                // A lone slot is held by slow flights that have waited too long, if there are always such.
+                if lanes.contains(.fast), ceiling > 1 { #expect(served.allSatisfy { $0[.fast] > 0 }) }
                 if round == 0 { crew.rebalance() } else { crew.kill(Int(seed) % workers) }
             }
             #expect(crew.most.slow <= third && crew.most.all <= ceiling, "\(lanes): \(crew.most)")
