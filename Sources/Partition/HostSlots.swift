@@ -16,8 +16,15 @@ package import Records
 /// has just got partitions uses no slot before it has read them, unless it owns all partitions. Then it need not know where
 /// slots stand, but it waits for its first reading: that says, too, which hosts are to be left alone.
 ///
+/// Slow flights have a third of the ceiling, which is the cluster's, too: slots beside those of all fetches, with homes and
+/// passes of their own. A slow flight needs one of each, so what is passed for slow ones' sake takes nothing from fast ones.
+/// Only who has a slot for a fetch wants a slow one, or uses it: where there are fewer slots than workers, the slow ones
+/// follow the others. Their numbers begin where those of the others end: programs that know of none take them for slots
+/// beyond the ceiling, and use them for nothing.
+///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
-/// ceiling may be exceeded during an upgrade.
+/// ceiling may be exceeded during an upgrade. Those that know of no slow slots pass none: what wants one waits for the
+/// upgrade's end, where the slot stands with them.
 package struct HostSlots: Sendable {
     package struct Slot: Sendable, Hashable {
         package let host: OriginHost
@@ -30,11 +37,13 @@ package struct HostSlots: Sendable {
     package struct Wish: Sendable, Hashable {
         package let host: OriginHost
         package let partition: PartitionID
+        /// A slow one.
+        package let isSlow: Bool
         /// When it was first heard, monotonic milliseconds.
         package let since: Int64
 
-        package init(_ host: OriginHost, for partition: PartitionID, since: Int64) {
-            (self.host, self.partition, self.since) = (host, partition, since)
+        package init(_ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, since: Int64) {
+            (self.host, self.partition, self.isSlow, self.since) = (host, partition, isSlow, since)
         }
     }
 
@@ -52,7 +61,7 @@ package struct HostSlots: Sendable {
     private(set) var isKnown = false
     /// Whether the rows were ever read.
     private var wasKnown = false
-    /// Slots that are not at home.
+    /// Slots that are not at home, or have just come there.
     private var away: [Slot: Place] = [:]
     /// Slots that are to stand elsewhere, and are of no use here any more.
     private(set) var passing: [Slot: PartitionID] = [:]
@@ -68,6 +77,7 @@ package struct HostSlots: Sendable {
         if !partitions.isSubset(of: owned) { isKnown = false }
         owned = partitions
         passing = passing.filter { owns($0.key) }
+        away = away.filter { owns($0.key) || home(of: $0.key) != $0.value.partition }
     }
 
     /// All that was written of slots before the last partition came was heard.
@@ -79,18 +89,27 @@ package struct HostSlots: Sendable {
     /// The rows are gone.
     package mutating func forget() { (away, passing) = ([:], [:]) }
 
-    /// Fetches of the host at once that this worker may have.
-    package func count(of host: OriginHost) -> Int {
-        let ceiling = rules.ceiling(of: host)
+    /// Fetches of the host at once that this worker may have, or those of slow flights among them.
+    package func count(of host: OriginHost, isSlow: Bool = false) -> Int {
         guard wasKnown else { return 0 }
-        if owned.count >= partitions || ceiling > Self.most { return ceiling }
+        if owned.count >= partitions || rules.ceiling(of: host) > Self.most {
+            return isSlow ? rules.slowCeiling(of: host) : rules.ceiling(of: host)
+        }
         guard isKnown, !owned.isEmpty else { return 0 }
-        return (0..<ceiling).count {
+        return numbers(of: host, isSlow: isSlow).count {
             let slot = Slot(host, $0)
             return owns(slot) && passing[slot] == nil
         }
     }
     private static let most = 1 << 20
+
+    /// Of a ceiling of one, whose third is one, the slot is for both.
+    private func numbers(of host: OriginHost, isSlow: Bool) -> Range<Int> {
+        let ceiling = rules.ceiling(of: host)
+        return isSlow && ceiling > 1 ? ceiling..<ceiling + rules.slowCeiling(of: host) : 0..<ceiling
+    }
+
+    private func isSlow(_ slot: Slot) -> Bool { slot.number >= rules.ceiling(of: slot.host) }
 
     /// How much later than its first owner this worker asks a host again that all have left alone, milliseconds: three seconds
     /// for each slot before its own. Who has all partitions hears of nobody else.
@@ -106,34 +125,46 @@ package struct HostSlots: Sendable {
     /// A row says where a slot stands now.
     package mutating func move(_ slot: Slot, to partition: PartitionID, at now: Int64) {
         guard isPartition(partition), away[slot] != nil || away.count < Self.awayLimit else { return }
-        away[slot] = home(of: slot) == partition ? nil : Place(partition: partition, since: now, usedAt: now)
+        // Who is passed one that is at home with it has a turn, too.
+        let isPlain = home(of: slot) == partition && !owned.contains(partition)
+        away[slot] = isPlain ? nil : Place(partition: partition, since: now, usedAt: now)
         if !owns(slot) || passing[slot] == partition { passing[slot] = nil }
     }
 
     /// What is to be passed: not before fetches of the host are as few as `count` says by then.
     ///
-    /// - Parameter uses: whether this worker has fetches of a host, or jobs that wait for one.
-    package mutating func pass(_ wishes: [Wish], at now: Int64, uses: (OriginHost) -> Bool) {
+    /// - Parameter uses: whether this worker has fetches of a host, or jobs that wait for one; or slow ones (true).
+    package mutating func pass(_ wishes: [Wish], at now: Int64, uses: (OriginHost, _ isSlow: Bool) -> Bool) {
         var asked: [Slot: [Wish]] = [:]
         for wish in wishes where isPartition(wish.partition) && !owned.contains(wish.partition) {
-            let slot = Slot(wish.host, number(for: wish.partition, of: wish.host))
+            let slot = Slot(wish.host, number(for: wish.partition, of: wish.host, isSlow: wish.isSlow))
             if owns(slot), passing[slot] == nil { asked[slot, default: []].append(wish) }
         }
         for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
             let since = max(wishes.map(\.since).min() ?? now, away[slot]?.since ?? .min)
-            guard !uses(slot.host) || count(of: slot.host) > 1 || now - since >= Self.turn else { continue }
+            let isSlow = isSlow(slot)
+            guard !uses(slot.host, isSlow) || count(of: slot.host, isSlow: isSlow) > 1 || now - since >= Self.turn
+            else { continue }
             passing[slot] = next(after: slot, among: wishes)
         }
         for (slot, place) in away where owned.contains(place.partition) && passing[slot] == nil {
-            if uses(slot.host) || asked[slot] != nil { away[slot]?.usedAt = now }
-            if now - place.usedAt >= Self.idle { passing[slot] = home(of: slot) }
+            if uses(slot.host, isSlow(slot)) || asked[slot] != nil { away[slot]?.usedAt = now }
+            if place.partition == home(of: slot) {
+                if now - place.since >= Self.turn { away[slot] = nil }
+            } else if now - place.usedAt >= Self.idle {
+                passing[slot] = home(of: slot)
+            }
         }
     }
 
     /// Slots that may be passed now, and the partitions that they are to stand at: by an owner of `from`.
-    package func ready(inUse: (OriginHost) -> Int) -> [(slot: Slot, from: PartitionID, to: PartitionID)] {
+    package func ready(
+        inUse: (OriginHost, _ isSlow: Bool) -> Int
+    ) -> [(slot: Slot, from: PartitionID, to: PartitionID)] {
         passing.sorted { $0.key < $1.key }.compactMap { slot, target in
-            inUse(slot.host) <= count(of: slot.host) ? (slot, place(of: slot), target) : nil
+            let isSlow = isSlow(slot)
+            let isFree = inUse(slot.host, isSlow) <= count(of: slot.host, isSlow: isSlow)
+            return isFree ? (slot, place(of: slot), target) : nil
         }
     }
 
@@ -151,22 +182,22 @@ package struct HostSlots: Sendable {
 
     /// Slot s of c begins s/c of the ring behind the host's own place, which is one of `partitions` times c.
     package func home(of slot: Slot) -> PartitionID {
-        let ceiling = rules.ceiling(of: slot.host)
-        let place = (start(of: slot.host, ceiling) + slot.number * partitions) / ceiling
-        return PartitionID(Int32(place % partitions))
+        let numbers = numbers(of: slot.host, isSlow: isSlow(slot))
+        let place = start(of: slot.host, numbers.count) + (slot.number - numbers.lowerBound) * partitions
+        return PartitionID(Int32(place / numbers.count % partitions))
     }
 
     /// The slot that a partition shares with those between two homes.
-    package func number(for partition: PartitionID, of host: OriginHost) -> Int {
-        let ceiling = rules.ceiling(of: host)
-        let place = ceiling * (Int(partition.number) + 1) - 1 - start(of: host, ceiling)
+    package func number(for partition: PartitionID, of host: OriginHost, isSlow: Bool = false) -> Int {
+        let numbers = numbers(of: host, isSlow: isSlow)
+        let place = numbers.count * (Int(partition.number) + 1) - 1 - start(of: host, numbers.count)
         // Rounded down, though it may be negative.
-        return (place + partitions * ceiling) / partitions % ceiling
+        return numbers.lowerBound + (place + partitions * numbers.count) / partitions % numbers.count
     }
 
-    private func start(of host: OriginHost, _ ceiling: Int) -> Int {
+    private func start(of host: OriginHost, _ count: Int) -> Int {
         var name = host.description
-        return Int(UInt32(bitPattern: name.withUTF8 { Murmur2.hash($0) })) % (partitions * ceiling)
+        return Int(UInt32(bitPattern: name.withUTF8 { Murmur2.hash($0) })) % (partitions * count)
     }
 }
 

@@ -52,6 +52,8 @@ package struct OriginState: Sendable {
     package let ceiling: Int
     /// Fetches at once that this worker may have of the cluster's ceiling; see `HostSlots`.
     package internal(set) var slots: Int
+    /// Those of slow flights among them, of a third of that ceiling.
+    package internal(set) var slowSlots: Int
     /// The cluster's ceiling.
     private let slotCount: Int
     private let rules: OriginRules
@@ -88,6 +90,7 @@ package struct OriginState: Sendable {
         self.rules = rules
         slotCount = rules.ceiling(of: host)
         self.slots = slots?.count(of: host) ?? .max
+        slowSlots = slots?.count(of: host, isSlow: true) ?? .max
         ceiling = min(slotCount, most)
         interval = own.rate.map { 1_000 / max($0, 0.001) }
         millisecondsForByte = own.bytesPerSecond.map { 1_000 / Double(max($0, 1)) }
@@ -97,14 +100,14 @@ package struct OriginState: Sendable {
 
     private var start: Int { min(ceiling, max(rules.start, ceiling / 4)) }
 
-    /// Slow flights hold a third at most, and one at least.
-    package var slowLimit: Int { max(1, share / 3) }
+    /// Slow flights hold a third of this worker's share at most, and of the cluster's ceiling; of both it may be one.
+    package var slowLimit: Int { min(slowSlots, max(1, share / 3)) }
 
     /// Fetches at once that this worker may have of it.
     package var share: Int { min(limit, slots) }
 
     package func mayBegin(isSlow: Bool, at now: Int64) -> Bool {
-        if inUse.all >= slots { return false }
+        if inUse.all >= slots || (isSlow && inUse.slow >= slowSlots) { return false }
         return switch phase {
         case .open: inUse.all < share && !(isSlow && inUse.slow >= slowLimit) && !isPaced(at: now)
         case .blocked(let until): now >= until

@@ -48,7 +48,8 @@ extension PermitScheduler {
 
     /// Whether one more flight may be fetched from the host.
     package func hasRoom(_ host: OriginHost, isSlow: Bool) -> Bool {
-        (origins[host]?.mayBegin(isSlow: isSlow, at: clock) ?? (slots?.count(of: host) != 0)) && !yields(host)
+        let isUnknown = origins[host] == nil && slots == nil
+        return (isUnknown || (origins[host] ?? newOrigin(host)).mayBegin(isSlow: isSlow, at: clock)) && !yields(host)
     }
 
     func hasRoom(_ host: OriginHost, _ rank: Rank) -> Bool { hasRoom(host, isSlow: rank != .fast) }
@@ -142,6 +143,10 @@ extension PermitScheduler {
         if origins[host] == nil, origins.count >= Self.keptOrigins { forgetOrigins() }
         let (rules, slots) = (rules, slots)
         body(&origins[host, default: OriginState(host, rules.origins, most: rules.fetchPerHost, slots)])
+    }
+
+    private func newOrigin(_ host: OriginHost) -> OriginState {
+        OriginState(host, rules.origins, most: rules.fetchPerHost, slots)
     }
 
     /// Hosts of which nothing is to be known, or nothing is asked now, are forgotten beyond so many.

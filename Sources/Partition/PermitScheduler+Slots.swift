@@ -1,4 +1,5 @@
-internal import Canonical
+package import Canonical
+internal import ImageModel
 package import Records
 
 /// Of each host's ceiling a worker has the slots that stand at its partitions (`HostSlots`).
@@ -20,17 +21,38 @@ extension PermitScheduler {
         change(slot.host) { $0?.move(slot, to: partition, at: now) }
     }
 
+    /// By host, the partition for which this worker wants a slot, as it has none: one for fetches, or beside that a slow one.
+    package func wants(at now: Int64) -> [OriginHost: (partition: PartitionID, isSlow: Bool)] {
+        var wants: [OriginHost: (partition: PartitionID, isSlow: Bool)] = [:]
+        for (flight, seat) in seats where seat.waits == .fetch {
+            guard let origin = origins[seat.host], origin.slots == 0 || (!seat.lane.isUrgent && origin.slowSlots == 0),
+                !origin.isClosed(at: now)
+            else { continue }
+            let partition = min(wants[seat.host]?.partition ?? flight.partition, flight.partition)
+            wants[seat.host] = (partition, origin.slots > 0)
+        }
+        return wants
+    }
+
     /// Slots that others are to have from now on, to be written, each as owner of the partition that it stood at.
     package mutating func pass(
         _ wishes: [HostSlots.Wish], at now: Int64
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
         guard let slots, !wishes.isEmpty || !slots.isAtHome else { return [] }
-        let waited = Set(seats.values.lazy.filter { $0.waits == .fetch }.map(\.host))
+        /// Whether a slow flight is among those that wait for the host.
+        var waited: [OriginHost: Bool] = [:]
+        for seat in seats.values where seat.waits == .fetch {
+            waited[seat.host] = waited[seat.host] == true || !seat.lane.isUrgent
+        }
         let origins = origins
         change(nil) { slots in
-            slots?.pass(wishes, at: now) { waited.contains($0) || (origins[$0]?.inUse.all ?? 0) > 0 }
+            slots?.pass(wishes, at: now) { host, isSlow in
+                let origin = origins[host]
+                if !isSlow { return waited[host] != nil || (origin?.inUse.all ?? 0) > 0 }
+                return (origin?.inUse.slow ?? 0) > 0 || (waited[host] == true && (origin?.slots ?? 0) > 0)
+            }
         }
-        return self.slots?.ready { origins[$0]?.inUse.all ?? 0 } ?? []
+        return self.slots?.ready { ($1 ? origins[$0]?.inUse.slow : origins[$0]?.inUse.all) ?? 0 } ?? []
     }
 
     package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {
@@ -42,10 +64,12 @@ extension PermitScheduler {
         body(&slots)
         guard let slots else { return }
         for host in host.map({ [$0] }) ?? Array(origins.keys) {
-            let (count, known) = (slots.count(of: host), origins[host]?.slots)
-            guard let known, known != count else { continue }
+            guard let known = origins[host] else { continue }
+            let (count, slow) = (slots.count(of: host), slots.count(of: host, isSlow: true))
+            guard (known.slots, known.slowSlots) != (count, slow) else { continue }
             origins[host]?.slots = count
-            if count > known { lift(.host(host)) }
+            origins[host]?.slowSlots = slow
+            if count > known.slots || slow > known.slowSlots { lift(.host(host)) }
         }
     }
 }

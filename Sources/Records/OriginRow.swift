@@ -37,6 +37,8 @@ package struct OriginRow: Sendable, Hashable {
     package var staleAnswers = 0
     /// The worker has no slot of the host's ceiling and wants that of this partition; of a slot's own row, where it stands.
     package var partition: PartitionID?
+    /// It has one, and wants the slow slot of this partition for its slow jobs. Programs that know of none pass over it.
+    package var slowPartition: PartitionID?
     /// Of a slot's own row: its number.
     package private(set) var slot: Int?
 
@@ -101,7 +103,7 @@ package struct OriginRow: Sendable, Hashable {
     package var isOperators: Bool { by == Self.operatorName }
 
     /// Whether it tells what counts for `OriginSummary.freshness` only, and so has to be told again within that.
-    package var isLive: Bool { state != .open || inFlight + perMinute + waiting.sum > 0 || partition != nil }
+    package var isLive: Bool { state != .open || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil }
 
     package func newRecord() -> NewRecord {
         var json = JSONWriter(reserving: 256)
@@ -127,6 +129,7 @@ package struct OriginRow: Sendable, Hashable {
         if staleAnswers > 0 { json.field("staleAnswers", staleAnswers) }
         if let slot { json.field("slot", slot) }
         if let partition { json.field("partition", Int(partition.number)) }
+        if let slowPartition { json.field("slowPartition", Int(slowPartition.number)) }
         json.endObject()
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
@@ -175,6 +178,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "staleAnswers": row.staleAnswers = Int(try reader.integer(in: counts))
                 case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
                 case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
+                case "slowPartition": row.slowPartition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
                 default:
                     let name = key.text
                     if let lane = Lane.allCases.first(where: { $0.waitingField == name }) {

@@ -51,14 +51,17 @@ struct OriginBoard: Sendable {
     mutating func forgetAskings(but hosts: (OriginHost) -> Bool) { askings = askings.filter { hosts($0.key) } }
 
     mutating func hear(_ row: OriginRow, of host: OriginHost, at now: Int64) {
-        guard let partition = row.partition else {
+        guard let partition = row.partition ?? row.slowPartition else {
             wishes[host]?[row.by] = nil
             if wishes[host]?.isEmpty == true { wishes[host] = nil }
             return
         }
         guard wishes[host] != nil || wishes.count < Self.wishedHosts else { return }
-        let since = wishes[host]?[row.by]?.wish.since ?? now
-        wishes[host, default: [:]][row.by] = (HostSlots.Wish(host, for: partition, since: since), now)
+        let isSlow = row.partition == nil
+        let known = wishes[host]?[row.by]?.wish
+        let since = known.flatMap { $0.isSlow == isSlow ? $0.since : nil } ?? now
+        let wish = HostSlots.Wish(host, for: partition, isSlow: isSlow, since: since)
+        wishes[host, default: [:]][row.by] = (wish, now)
     }
 
     /// Those that were heard of lately: a worker that is gone wants nothing.
@@ -181,17 +184,18 @@ extension Worker {
             waiting.merge(owned.state.hostWaits, uniquingKeysWith: +)
         }
         let away = Set(waiting.keys)
-        var wanting: [OriginHost: PartitionID] = [:]
-        for (flight, seat) in scheduler.seats where seat.waits == .fetch {
+        for seat in scheduler.seats.values where seat.waits == .fetch {
             waiting[seat.host, default: .none][seat.lane] += 1
-            wanting[seat.host] = min(wanting[seat.host] ?? flight.partition, flight.partition)
         }
+        let wants = scheduler.wants(at: monotonic)
         board.told = board.told.filter { scheduler.origins[$0.key] != nil }
         board.forgetAskings { scheduler.origins[$0] != nil }
         var rows: [(row: OriginRow, toldAt: Int64)] = []
         for (host, origin) in scheduler.origins {
             var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
-            if origin.slots == 0, !origin.isClosed(at: monotonic) { row.partition = wanting[host] }
+            if let want = wants[host] {
+                if want.isSlow { row.slowPartition = want.partition } else { row.partition = want.partition }
+            }
             row.perMinute = board.perMinute(host, count: origin.count, at: monotonic)
             guard var told = board.told[host] else {
                 rows.append((row, .min))

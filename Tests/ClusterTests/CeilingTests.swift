@@ -53,6 +53,39 @@ extension ClusterTests {
         }
 
         @Test(
+            "Slow jobs of three workers have a third of it together, through a join and a kill, and fast ones all they leave"
+        )
+        func third() async throws {
+            let cluster = try await Cluster("origins.concurrency=6")
+            let origin = try BrokenOrigin(.late(Self.answer, after: 150))
+            func publish(_ lane: Lane, _ count: Int) throws {
+                let urls = (0..<count).map { origin.url("/\(lane.rawValue)/\($0).png") }
+                try cluster.place.publish(urls.map { ($0, ["16x12-q80.webp"], lane) }, id: lane.rawValue)
+            }
+            var workers = try ["one", "two"].map { try cluster.worker(named: $0) }
+            try await cluster.owned(by: ["one", "two"])
+            try publish(.slow, 300)
+            try await eventually { origin.connectionCount > 40 }
+            workers.append(try cluster.worker(named: "three"))
+            try await cluster.owned(by: ["one", "two", "three"])
+            let joined = origin.connectionCount
+            try await eventually { origin.connectionCount > joined + 40 }
+            workers[0].signal(SIGKILL)
+            try await cluster.owned(by: ["two", "three"])
+            workers.append(try cluster.worker(named: "four"))
+            try await cluster.owned(by: ["two", "three", "four"])
+            #expect(origin.mostLate == 2)
+            try publish(.fast, 300)
+            try await cluster.done()
+            for worker in workers.dropFirst() {
+                worker.signal(SIGTERM)
+                #expect(try await worker.ended().status == 0)
+            }
+            #expect(origin.mostLate(in: "slow") == 2 && origin.mostLate == 6)
+            #expect(Set(try await cluster.place.outcomes().map(\.job)).count == 600)
+        }
+
+        @Test(
             "A host that asks one worker to be left alone is left alone by all until its time is over, or a person ends it"
         )
         func shared() async throws {

@@ -82,8 +82,8 @@ struct HostSlotsTests {
         var slots = slots(Self.partitions(0..<3), of: 4, ceiling: 6)
         let before = slots.count(of: Self.host)
         for number in 0..<6 { slots.move(HostSlots.Slot(Self.host, number), to: PartitionID(9), at: 0) }
-        slots.pass([HostSlots.Wish(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _ in false }
-        #expect(slots.count(of: Self.host) == before && slots.ready { _ in 0 }.isEmpty)
+        slots.pass([HostSlots.Wish(Self.host, for: PartitionID(9), since: 0)], at: 9_000) { _, _ in false }
+        #expect(slots.count(of: Self.host) == before && slots.ready { _, _ in 0 }.isEmpty)
     }
 
     /// Workers that fetch for ever, own partitions that change hands, and hear each other's rows late.
@@ -143,8 +143,8 @@ struct HostSlotsTests {
                 wishing[other] = wishing[other] ?? now
                 return HostSlots.Wish(HostSlotsTests.host, for: partition, since: wishing[other] ?? now)
             }
-            workers[worker].pass(wishes, at: now) { [wants, inUse] _ in wants[worker] || inUse[worker] > 0 }
-            for pass in workers[worker].ready(inUse: { [inUse] _ in inUse[worker] }) {
+            workers[worker].pass(wishes, at: now) { [wants, inUse] _, _ in wants[worker] || inUse[worker] > 0 }
+            for pass in workers[worker].ready(inUse: { [inUse] _, _ in inUse[worker] }) {
                 #expect(owners[Int(pass.from.number)] == worker)
                 rows.append((pass.slot, pass.to))
                 workers[worker].move(pass.slot, to: pass.to, at: now)
@@ -200,8 +200,8 @@ struct HostSlotsTests {
             let slot = HostSlots.Slot(Self.host, number)
             guard slots.home(of: slot) < PartitionID(6), slots.home(of: slot) != other else { continue }
             slots.move(slot, to: other, at: 0)
-            slots.pass([], at: 60_000) { _ in false }
-            for pass in slots.ready(inUse: { _ in 0 }) {
+            slots.pass([], at: 60_000) { _, _ in false }
+            for pass in slots.ready(inUse: { _, _ in 0 }) {
                 #expect(pass.to == slots.home(of: slot) && pass.from == other)
                 slots.move(pass.slot, to: pass.to, at: 60_000)
                 found += 1

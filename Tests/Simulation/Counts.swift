@@ -47,7 +47,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     // Jobs wait in a tier for the host that a redirect led to.
     case awaitedElsewhere
     // What they tell one another.
-    case slotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
+    case slotPassed, slowSlotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
     // Jobs whose origins never answer well.

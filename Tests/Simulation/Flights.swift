@@ -1,6 +1,8 @@
 internal import Canonical
 internal import ImageModel
+internal import Partition
 internal import Records
+internal import WorkerRuntime
 
 /// What is fetched and rendered now: one flight of a source in one ownership.
 final class Flights {
@@ -14,7 +16,12 @@ final class Flights {
     unowned(unsafe) let world: World
     private var running: Set<Key> = []
     /// Requests under way, by host.
-    private var asking: [Key: (host: Int, process: SimulatedProcess)] = [:]
+    private var asking: [Key: Asking] = [:]
+    private struct Asking {
+        let host: Int
+        let process: SimulatedProcess
+        let isSlow: Bool
+    }
     /// Workers of which a slow flight began since the rules were last looked at.
     var slow: [SimulatedProcess] = []
 
@@ -35,7 +42,7 @@ final class Flights {
             world.fail(.singleFlight, "worker \(process.number), source \(source), epoch \(epoch)")
         }
         if let host {
-            asking[key] = (host, process)
+            asking[key] = Asking(host: host, process: process, isSlow: lane == .slow)
             lookAtCeiling(of: host)
         }
         return key
@@ -52,5 +59,28 @@ final class Flights {
         let members = asking.values.filter { $0.host == host && world.group.isMember($0.process) }
         guard members.count > World.ceiling else { return }
         world.fail(.ceiling, "host \(host): \(members.count), of workers \(members.map(\.process.number).sorted())")
+    }
+
+    /// The same of slow flights, after each moment in which one began.
+    func lookAtThird() {
+        guard world.sharesOrigins else { return }
+        for host in 0..<Origins.hostCount {
+            let members = asking.filter { $1.host == host && world.group.isMember($1.process) }
+            guard members.values.count(where: \.isSlow) > World.slowCeiling else { continue }
+            let counts = Dictionary(grouping: members.values) { $0.process.number }.mapValues { slow($0, at: host) }
+            guard counts.values.reduce(0, +) > World.slowCeiling else { continue }
+            world.fail(.third, "host \(host): \(counts.filter { $0.value > 0 }.sorted { $0.key < $1.key })")
+        }
+    }
+
+    /// Of one worker's requests at a host: a fast job that joins a slow flight makes it a fast one, and only the worker
+    /// knows. What it knows of no more is as it began.
+    private func slow(_ asking: [Asking], at host: Int) -> Int {
+        let begun = asking.count(where: \.isSlow)
+        guard let process = asking.first?.process, !process.isDead else { return begun }
+        let seats = process.worker.assumeIsolated { $0.scheduler }.seats.values.filter {
+            $0.holds.contains(.fetch) && $0.host.description == "http://h\(host).test"
+        }
+        return asking.count > seats.count ? begun : min(begun, seats.count { $0.lane == .slow })
     }
 }

@@ -80,7 +80,7 @@ final class Ledger {
     /// What a worker tells of a host.
     private func told(_ record: Record) {
         guard let row = OriginRow(record) else { return }
-        guard row.slot == nil else { return world.count(.slotPassed) }
+        if let slot = row.slot { return world.count(slot < World.ceiling ? .slotPassed : .slowSlotPassed) }
         let state = hosts.updateValue(row.state, forKey: record.key) ?? .open
         guard row.state != state else { return }
         switch row.state {

@@ -28,6 +28,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetWait = "forget-wait"
     /// Redirects to other hosts are followed without their leave.
     case followUnasked = "follow-unasked"
+    /// Of slots for slow flights that were passed each worker reads that they stand with it.
+    case claimSlow = "claim-slow"
     /// Every slow flight is taken for one that has waited too long.
     case slowFirst = "slow-first"
     /// None ever is.

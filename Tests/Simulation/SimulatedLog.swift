@@ -77,7 +77,16 @@ final class SimulatedLog: Log, @unchecked Sendable {
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) async throws(LogFailure) -> [Record] {
         let log = cluster.log(topic, partition)
-        return try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
+        let records = try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
+        guard topic == .origins, process.world.plants(.claimSlow), let own = process.consumer.owned.min() else {
+            return records
+        }
+        return records.map { record in
+            guard let row = OriginRow(record), let slot = row.slot, slot >= World.ceiling else { return record }
+            var record = record
+            record.value = OriginRow(host: row.host, slot: slot, at: own, at: row.at).newRecord().value
+            return record
+        }
     }
 
     func latest(

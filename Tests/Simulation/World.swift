@@ -111,6 +111,7 @@ final class World: @unchecked Sendable {
                 if let process = machine.process, !process.isPaused { ran += process.executor.run() }
             }
         }
+        if !flights.slow.isEmpty { flights.lookAtThird() }
         lookAtLanes()
     }
 
@@ -204,6 +205,8 @@ final class World: @unchecked Sendable {
     }
     /// Requests at once at a host, of all workers.
     static let ceiling = 3
+    /// Those of slow flights among them.
+    static let slowCeiling = 1
     /// Milliseconds.
     static let slowWait: Int64 = 4_000
 

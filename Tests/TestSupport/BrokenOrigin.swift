@@ -37,6 +37,16 @@ package final class BrokenOrigin: Sendable {
         let connections = Atomic<Int>(0)
         let late = Atomic<Int>(0)
         let mostLate = Atomic<Int>(0)
+        /// The same by the first folder of what is asked for.
+        let folders = Mutex<[String: (late: Int, most: Int)]>([:])
+
+        func count(_ step: Int, in folder: String) {
+            folders.withLock { folders in
+                let late = folders[folder, default: (0, 0)].late + step
+                folders[folder] = (late, max(late, folders[folder]?.most ?? 0))
+            }
+            mostLate.max(late.add(step, ordering: .relaxed).newValue, ordering: .relaxed)
+        }
     }
 
     /// `address`: any of 127/8.
@@ -80,6 +90,8 @@ package final class BrokenOrigin: Sendable {
     package var connectionCount: Int { book.connections.load(ordering: .relaxed) }
     /// Most requests that waited for `late` answers at once: each until it is answered, or its client has gone.
     package var mostLate: Int { book.mostLate.load(ordering: .relaxed) }
+    /// Of those to `/folder/…`.
+    package func mostLate(in folder: String) -> Int { book.folders.withLock { $0[folder]?.most ?? 0 } }
 
     private static func serve(_ connection: Int32, _ behaviour: Behaviour, until book: Book) {
         var request: [UInt8] = []
@@ -97,10 +109,11 @@ package final class BrokenOrigin: Sendable {
         case .scripted(let script): answer(connection, script(request), to: request, until: book)
         case .answer(let bytes): write(bytes, to: connection)
         case .late(let bytes, let wait):
-            book.mostLate.max(book.late.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+            let folder = String(decoding: request.drop { $0 != 0x2F }.dropFirst().prefix { $0 != 0x2F }, as: UTF8.self)
+            book.count(1, in: folder)
             let isThere = pause(connection, wait)
             // Once it is answered, its client may begin another.
-            book.late.subtract(1, ordering: .relaxed)
+            book.count(-1, in: folder)
             if isThere { write(bytes, to: connection) }
         case .stall(let bytes):
             write(bytes, to: connection)

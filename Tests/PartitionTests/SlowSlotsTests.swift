@@ -1,0 +1,187 @@
+import Canonical
+import ImageModel
+import Partition
+import Records
+import TestSupport
+import Testing
+
+@Suite("Slow flights have a third of a host's ceiling: of all workers together", .timeLimit(.minutes(1)))
+struct SlowSlotsTests {
+    private static let host = OriginHost(of: "http://h.example/")
+
+    /// Workers that hear of one another once a second, own partitions that change hands, and always have jobs.
+    private struct Crew {
+        struct Fetch {
+            let flight: FlightID
+            let lane: Lane
+            let end: Int64
+        }
+
+        let (partitions, ceiling, lanes): (Int, Int, [Lane])
+        var random: SeededRandom
+        var workers: [PermitScheduler]
+        var owners: [Int]
+        /// By worker: how far it has read, what it has told that it wants, what it fetches, and how much of which lane it has
+        /// fetched.
+        var read: [Int]
+        var wishes: [HostSlots.Wish?]
+        var running: [[Fetch]]
+        var served: [ByLane<Int>]
+        var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
+        var most = (all: 0, slow: 0)
+        var now: Int64 = 0
+        private var number = 0
+
+        init(_ count: Int, ceiling: Int, lanes: [Lane], seed: UInt64) {
+            (partitions, self.ceiling, self.lanes, random) = (12, ceiling, lanes, SeededRandom(seed: seed))
+            workers = (0..<count).map { _ in Self.worker(ceiling) }
+            read = Array(repeating: 0, count: count)
+            (wishes, owners) = (Array(repeating: nil, count: count), Array(repeating: 0, count: partitions))
+            (running, served) = (Array(repeating: [], count: count), Array(repeating: .none, count: count))
+            rebalance()
+        }
+
+        private static func worker(_ ceiling: Int) -> PermitScheduler {
+            PermitScheduler(
+                PermitRules(
+                    fetch: 256, render: 1, slowWait: 20_000, origins: OriginRules(concurrency: ceiling, start: ceiling))
+            )
+        }
+
+        /// Eager: all give up everything first.
+        mutating func rebalance() {
+            for worker in workers.indices {
+                for flight in workers[worker].seats.keys { workers[worker].forget(flight) }
+                running[worker] = []
+            }
+            let first = Int.random(in: 0..<workers.count, using: &random)
+            for partition in owners.indices {
+                owners[partition] = (first + partition * workers.count / partitions) % workers.count
+            }
+            for worker in workers.indices { workers[worker].own(owned(by: worker), of: partitions) }
+        }
+
+        /// Another comes in its place.
+        mutating func kill(_ worker: Int) {
+            (workers[worker], read[worker], wishes[worker]) = (Self.worker(ceiling), 0, nil)
+            rebalance()
+        }
+
+        private func owned(by worker: Int) -> Set<PartitionID> {
+            Set(owners.indices.filter { owners[$0] == worker }.map { PartitionID(Int32($0)) })
+        }
+
+        private mutating func share(_ worker: Int) {
+            for row in rows[read[worker]...] { workers[worker].move(row.slot, to: row.to, at: now) }
+            read[worker] = rows.count
+            workers[worker].knowSlots()
+            wishes[worker] = workers[worker].wants(at: now)[SlowSlotsTests.host].map { want in
+                let known = wishes[worker].flatMap { $0.isSlow == want.isSlow ? $0.since : nil }
+                return HostSlots.Wish(
+                    SlowSlotsTests.host, for: want.partition, isSlow: want.isSlow, since: known ?? now)
+            }
+            let heard = wishes.indices.filter { $0 != worker }.compactMap { wishes[$0] }
+            for pass in workers[worker].pass(heard, at: now) {
+                #expect(owners[Int(pass.from.number)] == worker)
+                rows.append((pass.slot, pass.to))
+                workers[worker].move(pass.slot, to: pass.to, at: now)
+            }
+        }
+
+        private mutating func fetch(_ worker: Int) {
+            for fetch in running[worker] where fetch.end <= now {
+                var work: [PartitionWork] = []
+                let moment = Moment(wall: now, monotonic: now)
+                workers[worker].apply(.hear(.answered(bytes: 1), fetch.flight, code: ""), at: moment, into: &work)
+                workers[worker].forget(fetch.flight)
+                served[worker][fetch.lane] += 1
+            }
+            running[worker].removeAll { $0.end <= now }
+            let owned = owned(by: worker).sorted()
+            for lane in lanes {
+                while workers[worker].waiting(.fetch, on: lane) < 8 {
+                    number += 1
+                    let flight = FlightID(owned[number % owned.count], number)
+                    workers[worker].request(.fetch, flight, lane: lane, since: now, host: SlowSlotsTests.host)
+                }
+            }
+            for grant in workers[worker].grants(at: now) {
+                let lane = workers[worker].seats[grant.flight]?.lane ?? .fast
+                let end = now + Int64.random(in: 100...2_500, using: &random)
+                running[worker].append(Fetch(flight: grant.flight, lane: lane, end: end))
+            }
+        }
+
+        /// A quarter of a second.
+        mutating func step() {
+            now += 250
+            for worker in workers.indices {
+                if now / 250 % 4 == worker % 4 { share(worker) }
+                fetch(worker)
+                let all = running.joined()
+                most = (max(most.all, all.count), max(most.slow, all.count { $0.lane == .slow }))
+            }
+        }
+
+        /// What each was served in so many seconds.
+        mutating func run(seconds: Int) -> [ByLane<Int>] {
+            served = served.map { _ in .none }
+            for _ in 0..<seconds * 4 { step() }
+            return served
+        }
+    }
+
+    @Test(
+        "No more than a third run at once, and one at least, through rebalances and kills, and each worker's have their turns",
+        arguments: [
+            (workers: 6, ceiling: 6, third: 2), (6, 1, 1), (6, 2, 1), (6, 3, 1), (6, 5, 1), (6, 18, 6), (6, 100, 33),
+            (3, 6, 2), (2, 4, 1), (1, 6, 2), (1, 1, 1),
+        ])
+    func thirds(workers: Int, ceiling: Int, third: Int) {
+        for (seed, lanes) in [[Lane.slow], [.fast, .slow], [.slow], [.fast, .slow]].enumerated() {
+            var crew = Crew(workers, ceiling: ceiling, lanes: lanes, seed: UInt64(seed))
+            for round in 0..<3 {
+                let served = crew.run(seconds: 180)
+                // Where slots are fewer than workers, and more than one, both kinds go round: a turn of one may miss the other.
+                let each = ceiling >= workers || ceiling == 1
+                let slow = served.map { $0[.slow] }
+                #expect(each ? slow.allSatisfy { $0 > 0 } : slow.contains { $0 > 0 }, "\(lanes): \(slow)")
+                // A lone slot is held by slow flights that have waited too long, if there are always such.
+                if lanes.contains(.fast), ceiling > 1 { #expect(served.allSatisfy { $0[.fast] > 0 }) }
+                if round == 0 { crew.rebalance() } else { crew.kill(Int(seed) % workers) }
+            }
+            #expect(crew.most.slow <= third && crew.most.all <= ceiling, "\(lanes): \(crew.most)")
+            // Of many slots, shares that are no multiple of three round down; beside fast flights slow ones come when aged.
+            if third < 4, lanes == [.slow] { #expect(crew.most.slow == third) }
+            #expect(crew.most.all == ceiling || lanes == [.slow])
+        }
+    }
+
+    @Test(
+        "A worker without a slow slot says that the limit holds its slow flights, and for which partition it wants one")
+    func held() throws {
+        var permits = PermitScheduler(PermitRules(fetch: 64, render: 1, origins: OriginRules(concurrency: 6)))
+        // Two slow slots stand half the ring apart: an owner of a third of it that has none.
+        let owned = try #require(
+            (0..<12).lazy.map { first in Set((0..<4).map { PartitionID(Int32((first + $0) % 12)) }) }.first { owned in
+                var slots = HostSlots(partitions: 12, OriginRules(concurrency: 6))
+                slots.own(owned)
+                slots.know()
+                return slots.count(of: Self.host, isSlow: true) == 0
+            })
+        permits.own(owned, of: 12)
+        permits.knowSlots()
+        let partition = try #require(owned.min())
+        let (slow, fast) = (FlightID(partition, 1), FlightID(partition, 2))
+        permits.request(.fetch, slow, lane: .slow, since: 0, host: Self.host)
+        #expect(permits.grants(at: 0).isEmpty)
+        let want = try #require(permits.wants(at: 0)[Self.host])
+        #expect(want.partition == partition && want.isSlow)
+        #expect(permits.origins[Self.host]?.holding(isSlow: true, at: 0) == .limit)
+        permits.request(.fetch, fast, lane: .fast, since: 0, host: Self.host)
+        #expect(permits.grants(at: 0).map(\.flight) == [fast])
+        permits.move(HostSlots.Slot(Self.host, 6), to: partition, at: 0)
+        #expect(permits.grants(at: 0).map(\.flight) == [slow])
+        #expect(permits.seats[slow]?.heldBy == .limit && permits.wants(at: 0).isEmpty)
+    }
+}
