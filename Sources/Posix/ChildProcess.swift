@@ -115,8 +115,11 @@ package enum ProcessMemory {
     /// CPU time of this process, in nanoseconds.
     package static var ownCPUNanoseconds: Int64 { cpu(RUSAGE_SELF.rawValue) }
 
+    /// CPU time of its children that were reaped, and of theirs, in nanoseconds.
+    package static var childrenCPUNanoseconds: Int64 { cpu(RUSAGE_CHILDREN.rawValue) }
+
     /// CPU time of this process, and of its children that were reaped, in nanoseconds.
-    package static var cpuNanoseconds: Int64 { cpu(RUSAGE_SELF.rawValue) + cpu(RUSAGE_CHILDREN.rawValue) }
+    package static var cpuNanoseconds: Int64 { ownCPUNanoseconds + childrenCPUNanoseconds }
 
     private static func cpu(_ who: Int32) -> Int64 {
         var usage = rusage()

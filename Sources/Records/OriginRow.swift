@@ -103,7 +103,9 @@ package struct OriginRow: Sendable, Hashable {
     package var isOperators: Bool { by == Self.operatorName }
 
     /// Whether it tells what counts for `OriginSummary.freshness` only, and so has to be told again within that.
-    package var isLive: Bool { state != .open || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil }
+    package var isLive: Bool {
+        state != .open || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil
+    }
 
     package func newRecord() -> NewRecord {
         var json = JSONWriter(reserving: 256)

@@ -12,7 +12,7 @@ final class Captured {
     /// - Parameter time: what the clock on the wall says.
     init(isTerminal: Bool, time: Int64 = 1_795_256_916_007) throws {
         path = FileManager.default.temporaryDirectory.appending(path: "mezzotint-log-\(UUID().uuidString)").path
-        FileManager.default.createFile(atPath: path, contents: nil)
+        try Data().write(to: URL(filePath: path))
         file = try #require(FileHandle(forWritingAtPath: path))
         output = LogOutput(file.fileDescriptor, isTerminal: isTerminal, now: { time })
     }

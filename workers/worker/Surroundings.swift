@@ -22,7 +22,7 @@ final class Surroundings: Sendable {
 
     /// Of those that run, of theirs that have ended, and of ours that have ended; never less than before.
     func childrenCPU(of running: [ChildProcess]) -> Int64 {
-        let ended = ProcessMemory.cpuNanoseconds - ProcessMemory.ownCPUNanoseconds
+        let ended = ProcessMemory.childrenCPUNanoseconds
         let now = running.reduce(ended) { $0 + ($1.cpuNanoseconds ?? 0) }
         return childrenCPU.withLock { most in
             most = max(most, now)

@@ -112,12 +112,7 @@ final class WorkerBench {
     var assignments: [String] { ["data=\(data.path)"] + settings }
 
     /// Processor time of every child that ended, and of theirs.
-    func childrenCPU() -> Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
-    }
+    func childrenCPU() -> Double { Double(ProcessMemory.childrenCPUNanoseconds) / 1e9 }
 
     /// A grey PNG of 16 × 16 pixels.
     static let dot = Array(
