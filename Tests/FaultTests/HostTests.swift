@@ -401,7 +401,7 @@ extension HostTests {
         let hosts = [place.origin, other].map { "http://127.0.0.1:\($0.port)" }
         for (number, origin) in [place.origin, other].enumerated() {
             #expect(try place.run("origins", "block", hosts[number], "--for", "2h").status == 0)
-            await worker.says("is left alone")
+            await worker.says("is left alone", times: number + 1)
             try place.publish([(origin.url("/a.png"), ["24x24-q80.webp"], .slow)], id: "\(origin.port)")
             try await eventually { try await place.records(.retry1h).count == number + 1 }
         }

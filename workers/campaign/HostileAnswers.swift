@@ -9,6 +9,10 @@ struct HostileAnswers: Sendable {
 
     /// The `number`th.
     func behaviour(_ number: Int) -> BrokenOrigin.Behaviour {
+        // What is whole beside all that is damaged must not suffer from it.
+        if number.isMultiple(of: 8) {
+            return .answer(Array("HTTP/1.1 200 OK\r\nContent-Length: \(picture.count)\r\n\r\n".utf8) + picture)
+        }
         var random = SeededRandom(seed: seed &+ UInt64(number))
         var bytes = base(&random)
         let head = bytes.count - picture.count

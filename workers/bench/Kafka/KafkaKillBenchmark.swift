@@ -15,7 +15,7 @@ internal import VariantSpec
 /// machine than two. That is told by what the two do once a minute is over, since they name nothing any more then.
 enum KafkaKillBenchmark {
     static let command = Command(
-        "kafka-kill", abstract: "Jobs a second before and after one of three workers is killed, on Kafka.",
+        "kafka-kill", abstract: "Jobs a second on Kafka before and after a kill.",
         examples: ["mezzotint-bench kafka-kill --json", "mezzotint-bench kafka-kill --rate 50 --rounds 1"],
         options: [
             Option(

@@ -16,7 +16,9 @@ enum InspectBenchmark {
         options: [
             Option("pictures", value: "dir", help: "Pictures to inspect; by default ../shared/images/photos."),
             Option("count", value: "n", help: "Inspections of each kind (2000)."), .json,
-        ]
+        ],
+        // For those who change the inspector alone.
+        isHidden: true
     ) { arguments in
         let pictures = try Photographs.named(by: arguments)
         let count = try arguments.number("count", in: 1...1_000_000) ?? 2_000
