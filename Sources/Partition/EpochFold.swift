@@ -24,7 +24,8 @@ package struct EpochFold: Sendable {
     ///   - own: the reader's.
     ///   - end: where the changelog ended when the reader came; nil: it came in the log before this one.
     package init(after epoch: Int64, upTo position: Int64, own: Int64, since end: Int64?) {
-        (self.epoch, toldAt, self.own, self.end) = (epoch, position, own, end)
+        // Told before that, at an offset that the index does not know.
+        (self.epoch, toldAt, self.own, self.end) = (epoch, max(0, position - 1), own, end)
     }
 
     /// Whether a row is of an epoch that nobody has opened.

@@ -141,11 +141,11 @@ package struct HostSlots: Sendable {
             if owns(slot), passing[slot] == nil { asked[slot, default: []].append(wish) }
         }
         for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
-            let since = max(wishes.map(\.since).min() ?? now, away[slot]?.since ?? .min)
             let isSlow = isSlow(slot)
+            let since = max(wishes.map(\.since).min() ?? now, away[slot]?.since ?? .min, slowCame(to: slot, isSlow))
             guard !uses(slot.host, isSlow) || count(of: slot.host, isSlow: isSlow) > 1 || now - since >= Self.turn
             else { continue }
-            passing[slot] = next(after: slot, among: wishes)
+            passing[slot] = isSlow ? oldest(of: wishes) : next(after: slot, among: wishes)
         }
         for (slot, place) in away where owned.contains(place.partition) && passing[slot] == nil {
             if uses(slot.host, isSlow(slot)) || asked[slot] != nil { away[slot]?.usedAt = now }
@@ -166,6 +166,18 @@ package struct HostSlots: Sendable {
             let isFree = inUse(slot.host, isSlow) <= count(of: slot.host, isSlow: isSlow)
             return isFree ? (slot, place(of: slot), target) : nil
         }
+    }
+
+    /// When a slow slot came to the owner of a slot for fetches, of which that is of no use without this one.
+    private func slowCame(to slot: Slot, _ isSlow: Bool) -> Int64 {
+        if isSlow { return .min }
+        return numbers(of: slot.host, isSlow: true).lazy.map { Slot(slot.host, $0) }
+            .compactMap { owns($0) ? away[$0]?.since : nil }.max() ?? .min
+    }
+
+    /// Turns of slow slots would miss those of fetch slots on the ring, for ever.
+    private func oldest(of wishes: [Wish]) -> PartitionID? {
+        wishes.min { ($0.since, $0.partition) < ($1.since, $1.partition) }?.partition
     }
 
     /// Turns go round the ring.

@@ -219,10 +219,8 @@ extension PartitionState {
     }
 
     /// Hosts that could take up jobs which wait for them in tiers.
-    ///
-    /// - Parameter use: how many jobs of a host would be of use in memory.
-    package func hostsInTiers(use: (OriginHost) -> Int) -> [OriginHost] {
-        [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter { room(for: $0, atMost: use($0)) > 0 }
+    package func hostsInTiers(isOpen: (OriginHost) -> Bool) -> [OriginHost] {
+        [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter { room(for: $0) > 0 && isOpen($0) }
     }
 
     private var inTiers: [OriginHost: ByLane<Int>] {

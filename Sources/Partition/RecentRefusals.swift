@@ -65,11 +65,14 @@ struct RecentRefusals: Sendable {
         if !entries.isEmpty { entries[source] = nil }
     }
 
-    /// Nothing but what a request needs, and that only if it is short: thousands are kept.
+    /// Its entity tag, if that is short: thousands are kept. A date would not do: the picture may come back with an older one,
+    /// and would be said to be the same for ever (RFC 9110, 13.1.3).
     private static func kept(_ policy: CachePolicy) -> CachePolicy? {
-        let bytes = [policy.etag, policy.lastModified, policy.location].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-        if policy.conditions.isEmpty || bytes > validatorBytes { return nil }
-        return CachePolicy(etag: policy.etag, lastModified: policy.lastModified, location: policy.location)
+        guard let tag = policy.etag, tag.utf8.count + (policy.location?.utf8.count ?? 0) <= validatorBytes else {
+            return nil
+        }
+        let kept = CachePolicy(etag: tag, location: policy.location)
+        return kept.conditions.isEmpty ? nil : kept
     }
-    private static let validatorBytes = 512
+    private static let validatorBytes = 256
 }

@@ -114,7 +114,7 @@ extension Worker: LogListener {
         let isTime = monotonic - searchedAt >= TierSearch.interval
         if isTime { searchedAt = monotonic }
         for owned in partitions.values {
-            if isTime || owned.search.before != nil { owned.search.look(for: hostsBehind(owned), at: now) }
+            if isTime, let hosts = hostsBehind(owned) { owned.search.look(for: hosts, at: now) }
             for (topic, head) in owned.heads {
                 if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
                 if head.moves > 0 { owned.heads[topic]?.moves = 0 }
@@ -125,16 +125,16 @@ extension Worker: LogListener {
             isBusy: underWay > 0, isHurried: configuration.patience != nil)
     }
 
-    /// Hosts that may be asked, and whose jobs stand behind others in tiers: all heads were looked at.
-    private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost] {
+    /// Open hosts whose jobs stand behind others in tiers; nil: not all heads were looked at.
+    private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost]? {
         var first: Set<OriginHost?> = []
         for topic in DelayTier.allCases.lazy.map(\.topic) where owned.readable.contains(topic) {
-            guard var head = owned.heads[topic], !head.isEmpty else { return [] }
+            guard var head = owned.heads[topic], !head.isEmpty else { return nil }
             first.insert(head.origin { awaited(by: $0, at: now) })
         }
         guard knowsHosts, !first.isEmpty else { return [] }
-        let moment = moment
-        return owned.state.hostsInTiers { scheduler.use(of: $0, at: moment) }.filter { !first.contains($0) }
+        return owned.state.hostsInTiers { scheduler.origins[$0].map { $0.phase == .open } ?? true }
+            .filter { !first.contains($0) }
     }
 
     /// The host that a tier's record waits for, if for nothing else.

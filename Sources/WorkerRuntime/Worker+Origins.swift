@@ -23,7 +23,7 @@ struct OriginBoard: Sendable {
     /// Rows of slots are on their way: their partitions stay until they are there.
     var isPassing = false
     /// Workers that want a slot of a host, and when that was first and last heard, monotonic milliseconds.
-    private var wishes: [OriginHost: [String: (wish: HostSlots.Wish, heardAt: Int64)]] = [:]
+    private var wishes: [OriginHost: [String: (wish: HostSlots.Wish, heardAt: Int64, slowSince: Int64?)]] = [:]
 
     static let interval: Int64 = 1_000
     static let sweep: Int64 = 86_400_000
@@ -58,10 +58,13 @@ struct OriginBoard: Sendable {
         }
         guard wishes[host] != nil || wishes.count < Self.wishedHosts else { return }
         let isSlow = row.partition == nil
-        let known = wishes[host]?[row.by]?.wish
-        let since = known.flatMap { $0.isSlow == isSlow ? $0.since : nil } ?? now
+        let known = wishes[host]?[row.by]
+        // Who loses its fetch slot meanwhile cannot use a slow one, and has waited all the same.
+        let slowSince = known?.slowSince ?? (isSlow ? now : nil)
+        let fetchSince = known.flatMap { $0.wish.isSlow ? nil : $0.wish.since } ?? now
+        let since = isSlow ? slowSince ?? now : fetchSince
         let wish = HostSlots.Wish(host, for: partition, isSlow: isSlow, since: since)
-        wishes[host, default: [:]][row.by] = (wish, now)
+        wishes[host, default: [:]][row.by] = (wish, now, slowSince)
     }
 
     /// Those that were heard of lately: a worker that is gone wants nothing.

@@ -195,7 +195,8 @@ struct CachingTests {
         #expect(ask(&driver, at: 659_999) == nil)
 
         let second = try #require(ask(&driver, at: 660_000))
-        #expect(second.request.known?.conditions.map(\.value) == ["\"t\"", "Thu, 01 Jan 1970 00:00:01 GMT"])
+        // Not by the date: the picture may come back with an older one.
+        #expect(second.request.known?.conditions.map(\.value) == ["\"t\""])
         let confirmed = driver.feed(.notModified(second.flight, head([("etag", "W/\"t\"")])), at: 660_000)
         #expect(rules.settled(confirmed).compactMap { $0.outcome?.failure } == [FailureNote(Self.noPicture)])
         let isUnderWay = driver.state.hasFlights
@@ -227,6 +228,7 @@ struct CachingTests {
         "What no request should carry, or too few could, is not kept",
         arguments: [
             [("etag", "\"t\""), ("cache-control", "no-store")], [("etag", String(repeating: "t", count: 600))], [],
+            [("last-modified", "Thu, 01 Jan 1970 00:00:01 GMT")],
         ])
     func withoutValidators(fields: [(String, String)]) throws {
         var driver = PartitionStateTests.Driver()

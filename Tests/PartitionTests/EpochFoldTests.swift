@@ -159,6 +159,14 @@ struct EpochFoldTests {
         #expect(counts && fold.rival == nil)
     }
 
+    @Test("An epoch of which an index tells that is folded to the log's end was told before the reader came")
+    func toldByIndex() {
+        // Generations began anew since one went on in a recreated changelog.
+        var fold = EpochFold(after: Self.after(2, 500), upTo: 3, own: Self.epoch(3, 1), since: 3)
+        let counts = fold.counts(written: Self.epoch(3, 1), opened: Self.epoch(3, 1), at: 3)
+        #expect(!counts && fold.rival == .ofAnotherLog)
+    }
+
     /// It comes with the group's next generation, with its first one, or came before the changelog was recreated.
     @Test(
         "An index that is published behind its own fence in a recreated changelog counts for every reader",

@@ -109,7 +109,7 @@ struct OutageTests {
         private var behind: [OriginHost] {
             var first: Set<OriginHost?> = []
             for var head in heads.values { first.insert(head.origin { [now] in Self.awaited(by: $0, at: now) }) }
-            let hosts = state.hostsInTiers { permits.use(of: $0, at: Moment(now)) }
+            let hosts = state.hostsInTiers { permits.origins[$0].map { $0.phase == .open } ?? true }
             return hosts.filter { !first.contains($0) }
         }
 
@@ -176,7 +176,7 @@ struct OutageTests {
             }
             feed(.tick)
             let before = moved
-            if now.isMultiple(of: TierSearch.interval) || search.before != nil { search.look(for: behind, at: now) }
+            if now.isMultiple(of: TierSearch.interval) { search.look(for: behind, at: now) }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
             for topic in heads.keys { heads[topic]?.moves = 0 }
             if let place = turns.next(of: heldUp) {
