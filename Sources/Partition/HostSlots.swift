@@ -175,7 +175,7 @@ package struct HostSlots: Sendable {
             .compactMap { owns($0) ? away[$0]?.since : nil }.max() ?? .min
     }
 
-    /// Turns of slow slots would miss those of fetch slots on the ring, for ever.
+    /// The oldest wish comes first: on the ring, turns of slow slots could miss those of fetch slots for ever.
     private func oldest(of wishes: [Wish]) -> PartitionID? {
         wishes.min { ($0.since, $0.partition) < ($1.since, $1.partition) }?.partition
     }

@@ -42,7 +42,7 @@ package struct Unfetched: Sendable {
         self.validators = validators
     }
 
-    /// Its bytes came, and are no picture that can be read.
+    /// The bytes that came are no readable picture.
     ///
     /// - Parameter now: milliseconds since 1970.
     package init(_ failure: RenderFailure, of head: AnswerHead, at now: Int64) {

@@ -65,8 +65,8 @@ struct RecentRefusals: Sendable {
         if !entries.isEmpty { entries[source] = nil }
     }
 
-    /// Its entity tag, if that is short: thousands are kept. A date would not do: the picture may come back with an older one,
-    /// and would be said to be the same for ever (RFC 9110, 13.1.3).
+    /// Its entity tag, if that is short: thousands are kept. A date is not enough: a picture that comes back with an older one
+    /// would get a 304 for ever (RFC 9110, 13.1.3).
     private static func kept(_ policy: CachePolicy) -> CachePolicy? {
         guard let tag = policy.etag, tag.utf8.count + (policy.location?.utf8.count ?? 0) <= validatorBytes else {
             return nil
