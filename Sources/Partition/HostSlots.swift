@@ -18,9 +18,10 @@ package import Records
 ///
 /// Slow flights have a third of the ceiling, which is the cluster's, too: slots beside those of all fetches, with homes and
 /// passes of their own. A slow flight needs one of each, so what is passed for slow ones' sake takes nothing from fast ones.
-/// Only who has a slot for a fetch wants a slow one, or uses it: where there are fewer slots than workers, the slow ones
-/// follow the others. Their numbers begin where those of the others end: programs that know of none take them for slots
-/// beyond the ceiling, and use them for nothing.
+/// Where there are fewer slots than workers both kinds go round, and turns of one could miss those of the other. So a slow
+/// slot goes to the job that has waited longest, stays until a job has begun with it, and brings its owner to the front of
+/// those that want a slot for fetches. Their numbers begin where those of the others end: programs that know of none take
+/// them for slots beyond the ceiling, and use them for nothing.
 ///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
 /// ceiling may be exceeded during an upgrade. Those that know of no slow slots pass none: what wants one waits for the
@@ -39,11 +40,29 @@ package struct HostSlots: Sendable {
         package let partition: PartitionID
         /// A slow one.
         package let isSlow: Bool
-        /// When it was first heard, monotonic milliseconds.
+        /// It lacks nothing else for a slow job that has waited long, and goes before others.
+        package let isFirst: Bool
+        /// When it was first heard, or since when the slow job has waited, monotonic milliseconds.
         package let since: Int64
 
-        package init(_ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, since: Int64) {
-            (self.host, self.partition, self.isSlow, self.since) = (host, partition, isSlow, since)
+        package init(
+            _ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, isFirst: Bool = false, since: Int64
+        ) {
+            (self.host, self.partition, self.isSlow) = (host, partition, isSlow)
+            (self.isFirst, self.since) = (isFirst, since)
+        }
+    }
+
+    /// What a worker lacks of a host.
+    package struct Want: Sendable, Hashable {
+        /// The partitions for which it wants a slot for fetches, and a slow one.
+        package var fetch: PartitionID?
+        package var slow: PartitionID?
+        /// Since when a slow job of its waits for one of the two, monotonic milliseconds.
+        package var slowSince: Int64?
+
+        package init(fetch: PartitionID? = nil, slow: PartitionID? = nil, slowSince: Int64? = nil) {
+            (self.fetch, self.slow, self.slowSince) = (fetch, slow, slowSince)
         }
     }
 
@@ -52,6 +71,8 @@ package struct HostSlots: Sendable {
         /// When that was heard, and when the slot was last of use here, monotonic milliseconds.
         let since: Int64
         var usedAt: Int64
+        /// Of a slow one: when the first flight began with it.
+        var begunAt: Int64?
     }
 
     private let partitions: Int
@@ -68,6 +89,8 @@ package struct HostSlots: Sendable {
 
     /// So long an owner that has use for its only slot keeps it, milliseconds.
     package static let turn: Int64 = 5_000
+    /// A slow one, for which it may lack one for fetches, is kept so long until a flight begins with it.
+    private static let slowPatience = 4 * turn
     /// A slot that was of no use for so long goes home.
     private static let idle: Int64 = 30_000
 
@@ -133,8 +156,17 @@ package struct HostSlots: Sendable {
 
     /// What is to be passed: not before fetches of the host are as few as `count` says by then.
     ///
-    /// - Parameter uses: whether this worker has fetches of a host, or jobs that wait for one; or slow ones (true).
-    package mutating func pass(_ wishes: [Wish], at now: Int64, uses: (OriginHost, _ isSlow: Bool) -> Bool) {
+    /// - Parameters:
+    ///   - slowBegan: when this worker last began a slow fetch of a host.
+    ///   - uses: whether this worker has fetches of a host, or jobs that wait for one; or slow ones (true).
+    package mutating func pass(
+        _ wishes: [Wish], at now: Int64, slowBegan: (OriginHost) -> Int64 = { _ in .min },
+        uses: (OriginHost, _ isSlow: Bool) -> Bool
+    ) {
+        for (slot, place) in away where place.begunAt == nil && owned.contains(place.partition) && isSlow(slot) {
+            let began = slowBegan(slot.host)
+            if began >= place.since { away[slot]?.begunAt = began }
+        }
         var asked: [Slot: [Wish]] = [:]
         for wish in wishes where isPartition(wish.partition) && !owned.contains(wish.partition) {
             let slot = Slot(wish.host, number(for: wish.partition, of: wish.host, isSlow: wish.isSlow))
@@ -142,15 +174,15 @@ package struct HostSlots: Sendable {
         }
         for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
             let isSlow = isSlow(slot)
-            let since = max(wishes.map(\.since).min() ?? now, away[slot]?.since ?? .min, slowCame(to: slot, isSlow))
+            let since = max(wishes.map(\.since).min() ?? now, turnBegan(slot, isSlow))
             guard !uses(slot.host, isSlow) || count(of: slot.host, isSlow: isSlow) > 1 || now - since >= Self.turn
             else { continue }
-            passing[slot] = isSlow ? oldest(of: wishes) : next(after: slot, among: wishes)
+            passing[slot] = wishes.min()?.partition
         }
         for (slot, place) in away where owned.contains(place.partition) && passing[slot] == nil {
             if uses(slot.host, isSlow(slot)) || asked[slot] != nil { away[slot]?.usedAt = now }
             if place.partition == home(of: slot) {
-                if now - place.since >= Self.turn { away[slot] = nil }
+                if now - place.since >= (isSlow(slot) ? Self.slowPatience : Self.turn) { away[slot] = nil }
             } else if now - place.usedAt >= Self.idle {
                 passing[slot] = home(of: slot)
             }
@@ -168,24 +200,17 @@ package struct HostSlots: Sendable {
         }
     }
 
-    /// When a slow slot came to the owner of a slot for fetches, of which that is of no use without this one.
-    private func slowCame(to slot: Slot, _ isSlow: Bool) -> Int64 {
-        if isSlow { return .min }
-        return numbers(of: slot.host, isSlow: true).lazy.map { Slot(slot.host, $0) }
+    /// A turn of a slow slot begins with the first flight that it lets begin; that of one for fetches begins again where a
+    /// slow one came, which is of no use without it.
+    private func turnBegan(_ slot: Slot, _ isSlow: Bool) -> Int64 {
+        guard isSlow else { return max(away[slot]?.since ?? .min, slowCame(slot.host)) }
+        guard let place = away[slot] else { return .min }
+        return place.begunAt ?? place.since + Self.slowPatience - Self.turn
+    }
+
+    private func slowCame(_ host: OriginHost) -> Int64 {
+        numbers(of: host, isSlow: true).lazy.map { Slot(host, $0) }
             .compactMap { owns($0) ? away[$0]?.since : nil }.max() ?? .min
-    }
-
-    /// The oldest wish comes first: on the ring, turns of slow slots could miss those of fetch slots for ever.
-    private func oldest(of wishes: [Wish]) -> PartitionID? {
-        wishes.min { ($0.since, $0.partition) < ($1.since, $1.partition) }?.partition
-    }
-
-    /// Turns go round the ring.
-    private func next(after slot: Slot, among wishes: [Wish]) -> PartitionID? {
-        let here = Int(place(of: slot).number)
-        return wishes.map(\.partition).min {
-            (Int($0.number) - here + partitions) % partitions < (Int($1.number) - here + partitions) % partitions
-        }
     }
 
     private func isPartition(_ partition: PartitionID) -> Bool { (0..<partitions).contains(Int(partition.number)) }
@@ -210,6 +235,13 @@ package struct HostSlots: Sendable {
     private func start(of host: OriginHost, _ count: Int) -> Int {
         var name = host.description
         return Int(UInt32(bitPattern: name.withUTF8 { Murmur2.hash($0) })) % (partitions * count)
+    }
+}
+
+/// The oldest comes first.
+extension HostSlots.Wish: Comparable {
+    package static func < (a: Self, b: Self) -> Bool {
+        (a.isFirst ? 0 : 1, a.since, a.partition) < (b.isFirst ? 0 : 1, b.since, b.partition)
     }
 }
 

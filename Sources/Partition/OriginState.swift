@@ -54,6 +54,8 @@ package struct OriginState: Sendable {
     package internal(set) var slots: Int
     /// Those of slow flights among them, of a third of that ceiling.
     package internal(set) var slowSlots: Int
+    /// When a slow flight last began, monotonic milliseconds.
+    package private(set) var slowBegunAt: Int64 = .min
     /// The cluster's ceiling.
     private let slotCount: Int
     private let rules: OriginRules
@@ -99,6 +101,9 @@ package struct OriginState: Sendable {
     }
 
     private var start: Int { min(ceiling, max(rules.start, ceiling / 4)) }
+
+    /// Of a ceiling of one, the slot is for both.
+    var hasSlowSlots: Bool { slotCount > 1 }
 
     /// Slow flights hold a third of this worker's share at most, and of the cluster's ceiling; of both it may be one.
     package var slowLimit: Int { min(slowSlots, max(1, share / 3)) }
@@ -154,6 +159,7 @@ package struct OriginState: Sendable {
         begun[flight] = count
         count += 1
         inUse = (inUse.all + 1, inUse.slow + (isSlow ? 1 : 0))
+        if isSlow { slowBegunAt = now }
         if let interval { next = max(next, Double(now)) + interval * part }
         if case .blocked = phase { phase = .probing(flight) }
     }

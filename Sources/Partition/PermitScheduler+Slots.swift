@@ -21,15 +21,20 @@ extension PermitScheduler {
         change(slot.host) { $0?.move(slot, to: partition, at: now) }
     }
 
-    /// By host, the partition for which this worker wants a slot, as it has none: one for fetches, or beside that a slow one.
-    package func wants(at now: Int64) -> [OriginHost: (partition: PartitionID, isSlow: Bool)] {
-        var wants: [OriginHost: (partition: PartitionID, isSlow: Bool)] = [:]
+    /// By host, of which kinds of slots this worker has none, though flights wait for them.
+    package func wants(at now: Int64) -> [OriginHost: HostSlots.Want] {
+        var wants: [OriginHost: HostSlots.Want] = [:]
         for (flight, seat) in seats where seat.waits == .fetch {
-            guard let origin = origins[seat.host], origin.slots == 0 || (!seat.lane.isUrgent && origin.slowSlots == 0),
-                !origin.isClosed(at: now)
-            else { continue }
-            let partition = min(wants[seat.host]?.partition ?? flight.partition, flight.partition)
-            wants[seat.host] = (partition, origin.slots > 0)
+            guard let origin = origins[seat.host] else { continue }
+            let needsSlow = !seat.lane.isUrgent && origin.hasSlowSlots
+            guard origin.slots == 0 || (needsSlow && origin.slowSlots == 0), !origin.isClosed(at: now) else { continue }
+            var want = wants[seat.host] ?? HostSlots.Want()
+            if origin.slots == 0 { want.fetch = min(want.fetch ?? flight.partition, flight.partition) }
+            if needsSlow {
+                if origin.slowSlots == 0 { want.slow = min(want.slow ?? flight.partition, flight.partition) }
+                want.slowSince = min(want.slowSince ?? now, max(seat.askedAt, origin.slowBegunAt))
+            }
+            wants[seat.host] = want
         }
         return wants
     }
@@ -46,10 +51,10 @@ extension PermitScheduler {
         }
         let origins = origins
         change(nil) { slots in
-            slots?.pass(wishes, at: now) { host, isSlow in
-                let origin = origins[host]
-                if !isSlow { return waited[host] != nil || (origin?.inUse.all ?? 0) > 0 }
-                return (origin?.inUse.slow ?? 0) > 0 || (waited[host] == true && (origin?.slots ?? 0) > 0)
+            slots?.pass(wishes, at: now, slowBegan: { origins[$0]?.slowBegunAt ?? .min }) { host, isSlow in
+                guard let origin = origins[host] else { return false }
+                if isSlow { return waited[host] == true || origin.inUse.slow > 0 }
+                return waited[host] != nil || origin.inUse.all > 0
             }
         }
         return self.slots?.ready { ($1 ? origins[$0]?.inUse.slow : origins[$0]?.inUse.all) ?? 0 } ?? []

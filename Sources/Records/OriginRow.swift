@@ -37,8 +37,10 @@ package struct OriginRow: Sendable, Hashable {
     package var staleAnswers = 0
     /// The worker has no slot of the host's ceiling and wants that of this partition; of a slot's own row, where it stands.
     package var partition: PartitionID?
-    /// It has one, and wants the slow slot of this partition for its slow jobs. Programs that know of none pass over it.
+    /// It wants the slow slot of this partition for its slow jobs. Programs that know of none pass over it.
     package var slowPartition: PartitionID?
+    /// Since when a slow job of its waits for a slot of either kind, by its own clock. Rows of before have none.
+    package var slowSince: Int64?
     /// Of a slot's own row: its number.
     package private(set) var slot: Int?
 
@@ -132,6 +134,7 @@ package struct OriginRow: Sendable, Hashable {
         if let slot { json.field("slot", slot) }
         if let partition { json.field("partition", Int(partition.number)) }
         if let slowPartition { json.field("slowPartition", Int(slowPartition.number)) }
+        if let slowSince { json.field("slowSince", slowSince) }
         json.endObject()
         return NewRecord(
             topic: .origins, partition: Self.partition, key: Array("\(by) \(host)".utf8), value: json.bytes,
@@ -181,6 +184,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "slot": row.slot = Int(try reader.integer(in: 0...1 << 20))
                 case "partition": row.partition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
                 case "slowPartition": row.slowPartition = PartitionID(Int32(try reader.integer(in: 0...1 << 20)))
+                case "slowSince": row.slowSince = try reader.time()
                 default:
                     let name = key.text
                     if let lane = Lane.allCases.first(where: { $0.waitingField == name }) {

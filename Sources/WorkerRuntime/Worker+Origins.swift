@@ -22,8 +22,8 @@ struct OriginBoard: Sendable {
     var assignedAt: Int64 = .max
     /// Rows of slots are on their way: their partitions stay until they are there.
     var isPassing = false
-    /// Workers that want a slot of a host, and when that was first and last heard, monotonic milliseconds.
-    private var wishes: [OriginHost: [String: (wish: HostSlots.Wish, heardAt: Int64, slowSince: Int64?)]] = [:]
+    /// Workers that want a slot of a host.
+    var wishes = SlotWishes()
 
     static let interval: Int64 = 1_000
     static let sweep: Int64 = 86_400_000
@@ -35,7 +35,6 @@ struct OriginBoard: Sendable {
     static let rows = 256
     /// Rows that cannot be read hold back fetches no longer than this, milliseconds: slots are at home then.
     static let patience: Int64 = 10_000
-    private static let wishedHosts = 4_096
 
     /// How often the host is asked: as of the last ten seconds.
     mutating func perMinute(_ host: OriginHost, count: Int, at now: Int64) -> Int {
@@ -49,32 +48,6 @@ struct OriginBoard: Sendable {
     }
 
     mutating func forgetAskings(but hosts: (OriginHost) -> Bool) { askings = askings.filter { hosts($0.key) } }
-
-    mutating func hear(_ row: OriginRow, of host: OriginHost, at now: Int64) {
-        guard let partition = row.partition ?? row.slowPartition else {
-            wishes[host]?[row.by] = nil
-            if wishes[host]?.isEmpty == true { wishes[host] = nil }
-            return
-        }
-        guard wishes[host] != nil || wishes.count < Self.wishedHosts else { return }
-        let isSlow = row.partition == nil
-        let known = wishes[host]?[row.by]
-        // Who loses its fetch slot meanwhile cannot use a slow one, and has waited all the same.
-        let slowSince = known?.slowSince ?? (isSlow ? now : nil)
-        let fetchSince = known.flatMap { $0.wish.isSlow ? nil : $0.wish.since } ?? now
-        let since = isSlow ? slowSince ?? now : fetchSince
-        let wish = HostSlots.Wish(host, for: partition, isSlow: isSlow, since: since)
-        wishes[host, default: [:]][row.by] = (wish, now, slowSince)
-    }
-
-    /// Those that were heard of lately: a worker that is gone wants nothing.
-    mutating func heard(at now: Int64) -> [HostSlots.Wish] {
-        for (host, heard) in wishes {
-            let live = heard.filter { now - $0.value.heardAt < OriginSummary.freshness }
-            wishes[host] = live.isEmpty ? nil : live
-        }
-        return wishes.values.flatMap { $0.values.map(\.wish) }
-    }
 }
 
 extension Worker {
@@ -126,7 +99,7 @@ extension Worker {
     /// Written as owner of the partition where the slot stands: refused if that is another's by now.
     private func passSlots() async {
         board.isPassing = true
-        for pass in scheduler.pass(board.heard(at: monotonic), at: monotonic) {
+        for pass in scheduler.pass(board.wishes.live(at: monotonic), at: monotonic) {
             // Partitions may have gone and come back meanwhile.
             guard scheduler.isPassing(pass.slot, to: pass.to), let owner = partitions[pass.from]?.ownership else {
                 continue
@@ -177,7 +150,7 @@ extension Worker {
         let isOwn = row.by == configuration.owner
         guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
-        if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.hear(row, of: host, at: monotonic) }
+        if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.wishes.hear(row, of: host, at: monotonic) }
         if scheduler.hear(row, isOld: isOld, isOwn: isOwn, at: moment) { tell(host) }
     }
 
@@ -196,15 +169,17 @@ extension Worker {
         var rows: [(row: OriginRow, toldAt: Int64)] = []
         for (host, origin) in scheduler.origins {
             var row = row(of: host, origin, waiting[host] ?? .none, isAway: away.contains(host))
-            if let want = wants[host] {
-                if want.isSlow { row.slowPartition = want.partition } else { row.partition = want.partition }
-            }
+            if let want = wants[host] { row.tell(want, at: moment) }
             row.perMinute = board.perMinute(host, count: origin.count, at: monotonic)
             guard var told = board.told[host] else {
                 rows.append((row, .min))
                 continue
             }
             told.row.at = row.at
+            // Of two clocks, and so never the same to the millisecond.
+            if let since = told.row.slowSince, let new = row.slowSince, abs(new - since) < OriginBoard.interval {
+                row.slowSince = since
+            }
             // Told with what else is, and when it ends.
             if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
             if told.row != row || monotonic - told.at >= (row.isLive ? OriginBoard.refresh : OriginBoard.renewal) {

@@ -24,9 +24,11 @@ struct SlowSlotsTests {
         /// By worker: how far it has read, what it has told that it wants, what it fetches, and how much of which lane it has
         /// fetched.
         var read: [Int]
-        var wishes: [HostSlots.Wish?]
-        /// Since when each has wished for a slow one, with a slot for fetches or without.
-        var slowSince: [Int64?]
+        var told: [OriginRow]
+        var wishes: [SlotWishes]
+        /// When each began a slow one, and the longest time that one has waited for the next.
+        var slowBegan: [Int64]
+        var longest: Int64 = 0
         var running: [[Fetch]]
         var served: [ByLane<Int>]
         var rows: [(slot: HostSlots.Slot, to: PartitionID)] = []
@@ -38,8 +40,9 @@ struct SlowSlotsTests {
             (partitions, self.ceiling, self.lanes, random) = (12, ceiling, lanes, SeededRandom(seed: seed))
             workers = (0..<count).map { _ in Self.worker(ceiling) }
             read = Array(repeating: 0, count: count)
-            (wishes, owners) = (Array(repeating: nil, count: count), Array(repeating: 0, count: partitions))
-            slowSince = Array(repeating: nil, count: count)
+            told = (0..<count).map { OriginRow(host: SlowSlotsTests.host.description, by: "\($0)", at: 0) }
+            (wishes, owners) = (Array(repeating: SlotWishes(), count: count), Array(repeating: 0, count: partitions))
+            slowBegan = Array(repeating: 0, count: count)
             (running, served) = (Array(repeating: [], count: count), Array(repeating: .none, count: count))
             rebalance()
         }
@@ -62,11 +65,12 @@ struct SlowSlotsTests {
                 owners[partition] = (first + partition * workers.count / partitions) % workers.count
             }
             for worker in workers.indices { workers[worker].own(owned(by: worker), of: partitions) }
+            slowBegan = slowBegan.map { _ in now }
         }
 
         /// Another comes in its place.
         mutating func kill(_ worker: Int) {
-            (workers[worker], read[worker], wishes[worker]) = (Self.worker(ceiling), 0, nil)
+            (workers[worker], read[worker], wishes[worker]) = (Self.worker(ceiling), 0, SlotWishes())
             rebalance()
         }
 
@@ -78,16 +82,15 @@ struct SlowSlotsTests {
             for row in rows[read[worker]...] { workers[worker].move(row.slot, to: row.to, at: now) }
             read[worker] = rows.count
             workers[worker].knowSlots()
-            wishes[worker] = workers[worker].wants(at: now)[SlowSlotsTests.host].map { want in
-                if want.isSlow { slowSince[worker] = slowSince[worker] ?? now }
-                let fetchSince = wishes[worker].flatMap { $0.isSlow ? nil : $0.since }
-                return HostSlots.Wish(
-                    SlowSlotsTests.host, for: want.partition, isSlow: want.isSlow,
-                    since: (want.isSlow ? slowSince[worker] : fetchSince) ?? now)
+            for row in told where row.by != told[worker].by {
+                wishes[worker].hear(row, of: SlowSlotsTests.host, at: now)
             }
-            if wishes[worker] == nil { slowSince[worker] = nil }
-            let heard = wishes.indices.filter { $0 != worker }.compactMap { wishes[$0] }
-            for pass in workers[worker].pass(heard, at: now) {
+            // Clocks differ.
+            let wall = now + Int64(worker) * 3_600_000
+            let want = workers[worker].wants(at: now)[SlowSlotsTests.host] ?? HostSlots.Want()
+            told[worker].at = wall
+            told[worker].tell(want, at: Moment(wall: wall, monotonic: now))
+            for pass in workers[worker].pass(wishes[worker].live(at: now), at: now) {
                 #expect(owners[Int(pass.from.number)] == worker)
                 rows.append((pass.slot, pass.to))
                 workers[worker].move(pass.slot, to: pass.to, at: now)
@@ -113,6 +116,10 @@ struct SlowSlotsTests {
             }
             for grant in workers[worker].grants(at: now) {
                 let lane = workers[worker].seats[grant.flight]?.lane ?? .fast
+                if lane == .slow {
+                    longest = max(longest, now - slowBegan[worker])
+                    slowBegan[worker] = now
+                }
                 let end = now + Int64.random(in: 100...2_500, using: &random)
                 running[worker].append(Fetch(flight: grant.flight, lane: lane, end: end))
             }
@@ -125,6 +132,7 @@ struct SlowSlotsTests {
                 if now / 250 % 4 == worker % 4 { share(worker) }
                 fetch(worker)
                 let all = running.joined()
+                longest = max(longest, now - slowBegan[worker])
                 most = (max(most.all, all.count), max(most.slow, all.count { $0.lane == .slow }))
             }
         }
@@ -142,7 +150,7 @@ struct SlowSlotsTests {
         arguments: [
             (workers: 6, ceiling: 6, third: 2), (6, 1, 1), (6, 2, 1), (6, 3, 1), (6, 4, 1), (6, 5, 1), (6, 18, 6),
             (6, 100, 33),
-            (3, 6, 2), (2, 4, 1), (1, 6, 2), (1, 1, 1),
+            (3, 6, 2), (3, 2, 1), (2, 4, 1), (1, 6, 2), (1, 1, 1),
         ])
     func thirds(workers: Int, ceiling: Int, third: Int) {
         for (seed, lanes) in [[Lane.slow], [.fast, .slow], [.slow], [.fast, .slow]].enumerated() {
@@ -164,6 +172,49 @@ struct SlowSlotsTests {
     }
 
     @Test(
+        "A slow job begins within 25 seconds for each worker, of fetches of 2.5 seconds at most, however few slots there are",
+        arguments: [(3, 1), (3, 2), (6, 3), (6, 4), (6, 5), (6, 6), (8, 6), (6, 18)])
+    func bounds(workers: Int, ceiling: Int) {
+        for lanes in [[Lane.slow], [.fast, .slow]] {
+            for seed in 0..<6 as Range<UInt64> {
+                var crew = Crew(workers, ceiling: ceiling, lanes: lanes, seed: seed)
+                _ = crew.run(seconds: 600)
+                #expect(crew.longest <= Int64(workers) * 25_000, "\(lanes), seed \(seed): \(crew.longest) ms")
+                #expect(crew.most.all <= ceiling && crew.most.slow <= max(1, ceiling / 3))
+            }
+        }
+    }
+
+    @Test(
+        "Who has waited longest for a slow slot is known by its own row, though clocks differ and it was not heard before"
+    )
+    func ages() {
+        var wishes = SlotWishes()
+        func row(_ by: String, at: Int64, age: Int64?, _ want: HostSlots.Want) -> OriginRow {
+            var row = OriginRow(host: Self.host.description, by: by, at: at)
+            row.tell(want, at: Moment(wall: at, monotonic: 0))
+            row.slowSince = age.map { at - $0 }
+            return row
+        }
+        let (young, old) = (
+            HostSlots.Want(slow: PartitionID(1)), HostSlots.Want(fetch: PartitionID(2), slow: PartitionID(2))
+        )
+        wishes.hear(row("young", at: 3_600_000, age: 4_000, young), of: Self.host, at: 100_000)
+        wishes.hear(row("old", at: 0, age: 90_000, old), of: Self.host, at: 101_000)
+        // A program of before tells no age: it counts from when it was heard.
+        wishes.hear(row("before", at: 0, age: nil, HostSlots.Want(slow: PartitionID(3))), of: Self.host, at: 90_000)
+        let slow = wishes.live(at: 101_000).filter(\.isSlow).sorted()
+        #expect(slow.map(\.partition.number) == [2, 3, 1] && slow.map(\.since) == [11_000, 90_000, 96_000])
+        // One that lacks nothing else goes before others, which were heard earlier.
+        wishes.hear(
+            row("holder", at: 0, age: 20_000, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_000)
+        let fetches = wishes.live(at: 102_000).filter { !$0.isSlow }.sorted()
+        #expect(fetches.map(\.partition.number) == [7, 2] && fetches.map(\.isFirst) == [true, false])
+        wishes.hear(row("old", at: 0, age: nil, HostSlots.Want()), of: Self.host, at: 103_000)
+        #expect(wishes.live(at: 103_000).count == 3 && wishes.live(at: 125_000).count == 2)
+    }
+
+    @Test(
         "A worker without a slow slot says that the limit holds its slow flights, and for which partition it wants one")
     func held() throws {
         var permits = PermitScheduler(PermitRules(fetch: 64, render: 1, origins: OriginRules(concurrency: 6)))
@@ -182,7 +233,7 @@ struct SlowSlotsTests {
         permits.request(.fetch, slow, lane: .slow, since: 0, host: Self.host)
         #expect(permits.grants(at: 0).isEmpty)
         let want = try #require(permits.wants(at: 0)[Self.host])
-        #expect(want.partition == partition && want.isSlow)
+        #expect(want == HostSlots.Want(fetch: nil, slow: partition, slowSince: 0))
         #expect(permits.origins[Self.host]?.holding(isSlow: true, at: 0) == .limit)
         permits.request(.fetch, fast, lane: .fast, since: 0, host: Self.host)
         #expect(permits.grants(at: 0).map(\.flight) == [fast])

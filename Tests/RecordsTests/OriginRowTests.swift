@@ -28,7 +28,7 @@ struct OriginRowTests {
         for state in OriginRow.State.allCases {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
-            (row.partition, row.slowPartition) = (PartitionID(5), PartitionID(6))
+            (row.partition, row.slowPartition, row.slowSince) = (PartitionID(5), PartitionID(6), Self.now - 9)
             (row.heldBy, row.perMinute) = (.rate, 600)
             row.waiting = ByLane { 7 + $0.ordinal }
             #expect(read(row.newRecord()) == row)

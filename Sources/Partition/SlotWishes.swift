@@ -1,0 +1,63 @@
+package import Canonical
+package import Records
+
+/// Which workers want slots of hosts: what their rows say of that.
+package struct SlotWishes: Sendable {
+    private struct Heard: Sendable {
+        var want: HostSlots.Want
+        /// When it was first heard that it wants one for fetches, and when anything of it last was, monotonic milliseconds.
+        var fetchSince: Int64?
+        var at: Int64
+    }
+
+    private var heard: [OriginHost: [String: Heard]] = [:]
+    private static let hosts = 4_096
+    /// Who has a slow slot, and whose slow job has waited so long, gets one for fetches before others, milliseconds.
+    private static let longWait = 2 * HostSlots.turn
+
+    package init() {}
+
+    package mutating func hear(_ row: OriginRow, of host: OriginHost, at now: Int64) {
+        guard row.partition != nil || row.slowPartition != nil else {
+            heard[host]?[row.by] = nil
+            if heard[host]?.isEmpty == true { heard[host] = nil }
+            return
+        }
+        guard heard[host] != nil || heard.count < Self.hosts else { return }
+        let known = heard[host]?[row.by]
+        // Its age is by its teller's clock, so that all have the same order though clocks differ.
+        let age = row.slowSince.map { max(0, min(row.at - $0, OriginRow.longestBlock)) }
+        let slowSince = age.map { now - $0 } ?? known?.want.slowSince ?? row.slowPartition.map { _ in now }
+        heard[host, default: [:]][row.by] = Heard(
+            want: HostSlots.Want(fetch: row.partition, slow: row.slowPartition, slowSince: slowSince),
+            fetchSince: row.partition.map { _ in known?.fetchSince ?? now }, at: now)
+    }
+
+    /// Those that were heard of lately: a worker that is gone wants nothing.
+    package mutating func live(at now: Int64) -> [HostSlots.Wish] {
+        var wishes: [HostSlots.Wish] = []
+        for (host, workers) in heard {
+            let live = workers.filter { now - $0.value.at < OriginSummary.freshness }
+            heard[host] = live.isEmpty ? nil : live
+            for worker in live.values {
+                let (want, slowSince) = (worker.want, worker.want.slowSince ?? now)
+                if let partition = want.slow {
+                    wishes.append(HostSlots.Wish(host, for: partition, isSlow: true, since: slowSince))
+                }
+                if let partition = want.fetch {
+                    let isFirst = want.slow == nil && now - slowSince >= Self.longWait
+                    let since = worker.fetchSince ?? now
+                    wishes.append(HostSlots.Wish(host, for: partition, isFirst: isFirst, since: since))
+                }
+            }
+        }
+        return wishes
+    }
+}
+
+extension OriginRow {
+    package mutating func tell(_ want: HostSlots.Want, at now: Moment) {
+        (partition, slowPartition) = (want.fetch, want.slow)
+        slowSince = want.slowSince.map { now.wall - (now.monotonic - $0) }
+    }
+}
