@@ -134,9 +134,17 @@ extension PermitScheduler {
         for host in [host, behind] {
             guard let host, let origin = origins[host], origin.phase != .open else { continue }
             closed[host, default: []].append(flight)
+            dropOver(host)
         }
         // Its slots may go and come while it is waited for.
         if slots != nil, origins[host] == nil { change(host) { _ in } }
+    }
+
+    /// Those that wait no more, or stand there twice: where a host is only led to, nobody may ever ask it whether it is back.
+    private mutating func dropOver(_ host: OriginHost) {
+        guard let flights = closed[host], flights.count > 2 * seats.count else { return }
+        var seen: Set<FlightID> = []
+        closed[host] = flights.filter { waits($0, for: host) && seen.insert($0).inserted }
     }
 
     mutating func change(_ host: OriginHost, _ body: (inout OriginState) -> Void) {

@@ -85,7 +85,7 @@ package struct PermitScheduler: Sendable {
     /// Of hosts' ceilings, which are the cluster's, what this worker has; nil: all of it.
     var slots: HostSlots?
     /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
-    var closed: [OriginHost: [FlightID]] = [:]
+    package internal(set) var closed: [OriginHost: [FlightID]] = [:]
     /// Hosts that wait for their rate alone.
     var paced: Set<OriginHost> = []
     var random: SplitMix64

@@ -220,6 +220,21 @@ struct RedirectTests {
         #expect(world.requests.isEmpty && world.permits.isIdle)
     }
 
+    @Test("What has waited behind a target that nobody asks again is not kept")
+    func notAskedAgain() {
+        var permits = PermitScheduler(PermitRules(fetch: 8, render: 2, origins: OriginRules(concurrency: 2)))
+        permits.set(World.target, blockedFor: 10, because: "test", at: Moment(0))
+        for number in 0..<10_000 {
+            let flight = FlightID(PartitionID(0), number)
+            permits.request(.fetch, flight, lane: .fast, since: 0, host: World.front, behind: World.target)
+            #expect(
+                permits.grants(at: Moment(20)).map(\.flight) == [flight] && permits.takeHeld(at: Moment(20)).isEmpty)
+            if number % 4 > 0 { permits.forget(flight) } else { permits.release(.fetch, flight) }
+            if number % 100 == 0 { for seat in permits.seats.keys { permits.forget(seat) } }
+        }
+        #expect(permits.closed[World.target]?.count ?? 0 <= 100)
+    }
+
     @Test("A target whose jobs fill their share of the memory takes no more")
     func crowded() {
         var world = World(hostShare: 3)
