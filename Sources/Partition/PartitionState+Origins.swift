@@ -218,9 +218,20 @@ extension PartitionState {
         waits.heldJobs.reduce(into: inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
-    /// Hosts that could take up jobs which wait for them in tiers.
-    package func hostsInTiers(isOpen: (OriginHost) -> Bool) -> [OriginHost] {
-        [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter { room(for: $0) > 0 && isOpen($0) }
+    /// Open hosts that could take up jobs which stand behind others in tiers.
+    ///
+    /// - Parameters:
+    ///   - heads: of all tiers that hold something.
+    ///   - awaited: the host that a record waits for, if for nothing else.
+    package func hostsBehind(
+        _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, awaited: (Record) -> OriginHost?
+    ) -> [OriginHost] {
+        var first: Set<OriginHost?> = []
+        for var head in heads { first.insert(head.origin(of: awaited)) }
+        // Most hosts with jobs there are not open, which is soonest found out.
+        return [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter {
+            permits.isOpen($0) && room(for: $0) > 0 && !first.contains($0)
+        }
     }
 
     private var inTiers: [OriginHost: ByLane<Int>] {

@@ -46,6 +46,9 @@ extension PermitScheduler {
         return origin.isClosed(at: now.monotonic) ? 0 : 1
     }
 
+    /// Whether the host is asked as usual, as one is of which nothing is known.
+    package func isOpen(_ host: OriginHost) -> Bool { origins[host]?.phase ?? .open == .open }
+
     /// Whether one more flight may be fetched from the host.
     package func hasRoom(_ host: OriginHost, isSlow: Bool) -> Bool {
         let isUnknown = origins[host] == nil && slots == nil

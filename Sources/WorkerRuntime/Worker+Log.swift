@@ -127,14 +127,13 @@ extension Worker: LogListener {
 
     /// Open hosts whose jobs stand behind others in tiers; nil: not all heads were looked at.
     private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost]? {
-        var first: Set<OriginHost?> = []
+        var heads: [DelayHead] = []
         for topic in DelayTier.allCases.lazy.map(\.topic) where owned.readable.contains(topic) {
-            guard var head = owned.heads[topic], !head.isEmpty else { return nil }
-            first.insert(head.origin { awaited(by: $0, at: now) })
+            guard let head = owned.heads[topic], !head.isEmpty else { return nil }
+            heads.append(head)
         }
-        guard knowsHosts, !first.isEmpty else { return [] }
-        return owned.state.hostsInTiers { scheduler.origins[$0].map { $0.phase == .open } ?? true }
-            .filter { !first.contains($0) }
+        guard knowsHosts, !heads.isEmpty else { return [] }
+        return owned.state.hostsBehind(heads, in: scheduler) { awaited(by: $0, at: now) }
     }
 
     /// The host that a tier's record waits for, if for nothing else.

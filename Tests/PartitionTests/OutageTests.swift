@@ -105,14 +105,6 @@ struct OutageTests {
             return OriginHost(of: String(decoding: record.value ?? [], as: UTF8.self))
         }
 
-        /// Those that could begin, and whose jobs are not the first of a tier.
-        private var behind: [OriginHost] {
-            var first: Set<OriginHost?> = []
-            for var head in heads.values { first.insert(head.origin { [now] in Self.awaited(by: $0, at: now) }) }
-            let hosts = state.hostsInTiers { permits.origins[$0].map { $0.phase == .open } ?? true }
-            return hosts.filter { !first.contains($0) }
-        }
-
         private mutating func feed(_ event: PartitionEvent) {
             var work: [PartitionWork] = []
             state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
@@ -176,7 +168,10 @@ struct OutageTests {
             }
             feed(.tick)
             let before = moved
-            if now.isMultiple(of: TierSearch.interval) { search.look(for: behind, at: now) }
+            if now.isMultiple(of: TierSearch.interval) {
+                let hosts = state.hostsBehind(heads.values, in: permits) { [now] in Self.awaited(by: $0, at: now) }
+                search.look(for: hosts, at: now)
+            }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
             for topic in heads.keys { heads[topic]?.moves = 0 }
             if let place = turns.next(of: heldUp) {
