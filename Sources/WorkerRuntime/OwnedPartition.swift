@@ -54,7 +54,7 @@ final class OwnedPartition {
     /// Of sampled jobs, those that have ended.
     var steps: [RecordPlace: [Step]] = [:]
     /// By topic: each has its own while a slice of it is being decoded.
-    var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
+    var readings = [DecodeCache](repeating: DecodeCache(), count: Topic.allCases.count)
 
     init(
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState,

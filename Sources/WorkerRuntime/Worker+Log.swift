@@ -73,7 +73,7 @@ extension Worker: LogListener {
         owned.decoding.insert(topic)
         watch.begin(.look, of: .slice(of: topic, owned.id))
         // Lent, or what it learns there would be written to a copy.
-        let lent = exchange(&owned.readings[topic.ordinal], with: RecentReadings())
+        let lent = exchange(&owned.readings[topic.ordinal], with: DecodeCache())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
         tasks.yield { [taken = records, owner = owned.ownership] in
             var readings = lent
@@ -147,7 +147,7 @@ extension Worker: LogListener {
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
     /// owner.
     private func arrive(
-        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: RecentReadings,
+        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: DecodeCache,
         _ topic: Topic, _ owner: Ownership
     ) {
         watch.end(.slice(of: topic, owner.partition))
