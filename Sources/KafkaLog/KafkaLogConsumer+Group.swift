@@ -72,7 +72,8 @@ extension KafkaLogConsumer {
                     "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
     }
 
-    /// Asks for bounds and committed offsets on a thread of its own; the group waits, polling goes on.
+    /// Asks for bounds and committed offsets on a thread of its own; the group waits until they were asked for once, polling
+    /// goes on. Of partitions whose leaders are away it asks again until the group decides otherwise.
     private func prepare(_ number: Int, _ partitions: [PartitionID], _ member: GroupMember) {
         let generation: Int64
         do throws(LogFailure) {
@@ -84,19 +85,27 @@ extension KafkaLogConsumer {
         let (log, clients) = (log, [member.client, member.patient])
         OwnThread.start("kafka assign") { [weak self] in
             for client in clients { client.learnLeaders(of: Topic.owned) }
+            var left = partitions
+            var told: Set<PartitionID> = []
+            var isAnswered = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
-                do throws(LogFailure) {
-                    let assignment = try Assignment(
-                        number: number, generation: generation, partitions: partitions, asking: log.questions)
-                    consumer.prepared.withLock { $0 = .success(assignment) }
-                    return consumer.thread.wake()
-                } catch {
+                let answers = log.questions.partitionBounds(left)
+                let known = answers.compactMapValues { try? $0.get() }
+                left.removeAll { known[$0] != nil }
+                // Without an answer to this decision of the group librdkafka hears of no other, and all members wait.
+                if !known.isEmpty || !isAnswered {
+                    let assignment = Assignment(
+                        number: number, generation: generation, partitions: partitions, known: known)
+                    consumer.hand(.success(assignment))
+                    isAnswered = true
+                }
+                if left.isEmpty { return }
+                for partition in left {
+                    guard case .failure(let failure) = answers[partition] else { continue }
                     // Who may not ask will not be allowed to a moment later.
-                    if case .denied = error {
-                        consumer.prepared.withLock { $0 = .failure(error) }
-                        return consumer.thread.wake()
-                    }
-                    log.notice("Partitions wait for their bounds: \(error)")
+                    if case .denied = failure { return consumer.hand(.failure(failure)) }
+                    guard told.insert(partition).inserted else { continue }
+                    log.notice("Partition \(partition) waits for its bounds: \(failure)")
                 }
                 // Most failures waited for an answer already; some are known at once.
                 usleep(Self.pauseMicroseconds)
@@ -104,42 +113,88 @@ extension KafkaLogConsumer {
         }
     }
 
+    private nonisolated func hand(_ result: Result<Assignment, LogFailure>) {
+        prepared.withLock { $0.append(result) }
+        thread.wake()
+    }
+
     private static let pauseMicroseconds: UInt32 = 500_000
 
-    /// Takes partitions up: siblings and changelog are added to what the group gave.
+    /// Takes partitions up, each once it is known: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {
-        guard case .preparing = phase, assignment.number == decision.load(ordering: .relaxed), let member, let listener
-        else { return }
-        committed = assignment.committed
-        nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
-        let capacity = assignment.partitions.count * Topic.owned.count
-        let list = PartitionList(capacity: capacity)
-        let others = PartitionList(capacity: capacity)
-        for (index, partition) in assignment.partitions.enumerated() {
-            let changelog = assignment.changelogs[index]
-            let owner = Ownership(partition, epoch: assignment.epoch(index))
+        guard assignment.number == decision.load(ordering: .relaxed), let member, let listener else { return }
+        let held: [PartitionID]
+        switch phase {
+        case .preparing:
+            nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
+            held = []
+        case .owning(let partitions): held = partitions
+        case .idle, .revoking, .committing, .stopping: return
+        }
+        let starts = begin(assignment, listener)
+        do throws(LogFailure) {
+            if case .preparing = phase {
+                try assign(assignment.partitions, from: starts, member)
+            } else {
+                try open(starts, member)
+            }
+        } catch { return listener.failed(error) }
+        phase = .owning((held + assignment.known.keys).sorted())
+        for place in starts.keys { tellReadable(slot(of: place)) }
+    }
+
+    /// The listener hears of the known partitions. Returns where each of their topics is read from.
+    private func begin(_ assignment: Assignment, _ listener: any LogListener) -> [KafkaPlace: Int64] {
+        var starts: [KafkaPlace: Int64] = [:]
+        for (partition, bounds) in assignment.known.sorted(by: { $0.key < $1.key }) {
+            committed.merge(bounds.committed) { $1 }
+            let (owner, changelog) = (Ownership(partition, epoch: assignment.epoch(of: bounds)), bounds.changelog)
             log.fence.begin(owner)
             let start = listener.assigned(partition, epoch: owner.epoch, changelog: changelog)
+            starts.merge(bounds.positions) { $1 }
+            starts[KafkaPlace(.variants, partition)] = min(
+                max(start, changelog.lowerBound), changelog.upperBound)
+        }
+        return starts
+    }
+
+    /// Answers the group, with all that it gave, known or not: a second list would stop and begin anew what is read by then,
+    /// with what was fetched ahead, and librdkafka 2.0.2 takes no additions in a group that shares out eagerly. What is not
+    /// known yet is read from its end, and nobody hears of it, until it is known where to begin.
+    private func assign(
+        _ partitions: [PartitionID], from starts: [KafkaPlace: Int64], _ member: GroupMember
+    ) throws(LogFailure) {
+        let capacity = partitions.count * Topic.owned.count
+        let list = PartitionList(capacity: capacity)
+        let others = PartitionList(capacity: capacity)
+        for partition in partitions {
             for topic in Topic.owned {
                 let place = KafkaPlace(topic, partition)
-                let clamped = min(max(start, changelog.lowerBound), changelog.upperBound)
-                let position = topic == .variants ? clamped : assignment.positions[place] ?? 0
-                let name = log.configuration.name(topic)
+                let (name, slot) = (log.configuration.name(topic), slot(of: place))
+                let offset = starts[place] ?? Int64(RD_KAFKA_OFFSET_END)
                 if topic.isPatient {
-                    others.add(name, partition.number, offset: position)
+                    others.add(name, partition.number, offset: offset)
                 } else {
-                    list.add(name, partition.number, offset: position)
+                    list.add(name, partition.number, offset: offset)
                 }
-                let slot = slot(of: place)
-                queues[slot] = PartitionQueue(
-                    member.client(for: topic), place, name: name, from: position, slot: slot + GroupMember.firstSlot,
-                    wake: member.wake.writable)
+                let queue = PartitionQueue(
+                    member.client(for: topic), place, name: name, from: max(0, offset),
+                    slot: slot + GroupMember.firstSlot, wake: member.wake.writable)
+                if starts[place] == nil { awaited[slot] = queue } else { queues[slot] = queue }
             }
         }
         let error = member.assign(list, patiently: others)
-        guard error.isNone else { return listener.failed(LogFailure(error, "taking up partitions")) }
-        phase = .owning(assignment.partitions)
-        for slot in queues.indices { tellReadable(slot) }
+        guard error.isNone else { throw LogFailure(error, "taking up partitions") }
+    }
+
+    /// What was awaited is read from where it begins.
+    private func open(_ starts: [KafkaPlace: Int64], _ member: GroupMember) throws(LogFailure) {
+        for (place, start) in starts {
+            let slot = slot(of: place)
+            guard let queue = awaited.removeValue(forKey: slot) else { continue }
+            try queue.rewind(to: start, name: log.configuration.name(place.topic), of: member.client(for: place.topic))
+            queues[slot] = queue
+        }
     }
 
     private func revoke(_ member: GroupMember) {
@@ -187,6 +242,7 @@ extension KafkaLogConsumer {
         log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
+        awaited = [:]
         (pending, named, committed) = ([:], [:], [:])
         (commitDue, commitsUnderWay) = (nil, 0)
         phase = .idle

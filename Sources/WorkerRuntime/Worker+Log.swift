@@ -179,7 +179,9 @@ extension Worker: LogListener {
 
     /// - Parameter patience: what becomes due later than this does not count, milliseconds.
     func isQuiet(for patience: Int64?) -> Bool {
-        guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
+        guard underWay == 0, isAnswered, !ports.consumer.isAwaiting,
+            !partitions.isEmpty || ports.consumer.ownsNothing
+        else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
                 && !$0.state.hasFlights && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle

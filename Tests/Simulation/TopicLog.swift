@@ -91,6 +91,10 @@ final class TopicLog {
         return finishedCount < entries.count ? entries[finishedCount].record.offset : end
     }
 
+    var unfinished: some Sequence<Record> {
+        entries[place(of: firstUnfinished)...].lazy.filter { !$0.isFinished }.map(\.record)
+    }
+
     /// Retention: what is older goes. Returns what went.
     func retain(from offset: Int64) -> [Entry] {
         let gone = Array(entries[..<place(of: offset)])

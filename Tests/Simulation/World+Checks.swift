@@ -22,13 +22,17 @@ extension World {
     private func lookAtProgress() {
         for partition in Cluster.partitions {
             let number = Int(partition.number)
-            let waiting = [Topic.jobsFast, .jobsSlow].compactMap { topic -> String? in
-                let log = cluster.log(topic, partition)
-                return log.firstUnfinished < log.end ? "\(topic.rawValue) at \(log.firstUnfinished)" : nil
+            let limit = faults == [.away] ? Self.shortStillness : Self.stillness
+            let waiting = Topic.lanes.compactMap { topic -> String? in
+                // A job under a foreign key is done in the partition to which it is copied, and waits for that.
+                let first = cluster.log(topic, partition).unfinished.first {
+                    $0.home == partition || now - disturbedUntil[Int($0.home.number)] > limit
+                }
+                return first.map { "\(topic.rawValue) at \($0.offset)" }
             }
             if waiting.isEmpty { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
             let since = max(ledger.answeredAt[number], disturbedUntil[number])
-            if now - since > (faults == [.away] ? Self.shortStillness : Self.stillness) {
+            if now - since > limit {
                 fail(
                     .progress,
                     "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)"
@@ -205,6 +209,14 @@ extension World {
 struct Began: Hashable {
     let flight: FlightID
     let kind: PermitKind
+}
+
+extension Record {
+    /// The partition that owns the source of a job.
+    fileprivate var home: PartitionID {
+        guard case .job(let source)? = RecordKey(key) else { return partition }
+        return source.partition(of: Cluster.partitionCount)
+    }
 }
 
 extension SourceSnapshot {
