@@ -53,7 +53,7 @@ let package = Package(
         room("Digest", needs: ["CCrypto"]),
         room("DomainNames", needs: ["CIDN2"]),
         room("Seccomp", needs: ["CSeccomp", "Posix"]),
-        room("WebServer", needs: ["CMicroHTTPD", "JSONText"]),
+        room("WebServer", needs: ["CMicroHTTPD", "JSONText", "Posix"]),
 
         // The rules: values and reducers that never await.
         room("JSONText"),

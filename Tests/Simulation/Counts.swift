@@ -34,7 +34,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     case originMoved, originLedAway
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
-    case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
+    case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge, publishedBurst
     case publishedForced, publishedCacheOnly
     // What workers do.
     case assigned, assignedInPart, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised,

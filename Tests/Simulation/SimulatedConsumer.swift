@@ -43,6 +43,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     /// How far one place was read.
     struct Reader {
+        /// Where this ownership began to read.
+        let first: Int64
         var position: Int64
         /// Records below it have come.
         var arrived: Int64
@@ -229,11 +231,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                 let offset = committed[log.place] ?? nil
                 if let offset { known[log.place] = offset }
                 let position = min(max(offset ?? 0, bounds.lowerBound), bounds.upperBound)
-                readers[log.place] = Reader(position: position, arrived: position, incarnation: log.incarnation)
+                readers[log.place] = Reader(
+                    first: position, position: position, arrived: position, incarnation: log.incarnation)
             }
             let start = listener?.assigned(partition, epoch: epoch, changelog: range) ?? 0
             let position = min(max(start, range.lowerBound), range.upperBound)
-            readers[changelog.place] = Reader(position: position, arrived: position, incarnation: changelog.incarnation)
+            readers[changelog.place] = Reader(
+                first: position, position: position, arrived: position, incarnation: changelog.incarnation)
             for topic in Topic.consumed + [.variants] { hear(world.cluster.log(topic, partition)) }
         }
     }
@@ -301,6 +305,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         }
         if let last = records.last {
             world.note("drained", Int64(process.number), Int64(log.place), last.offset, Int64(records.count))
+            if Topic.worked.contains(topic) { world.lookAtMemory(of: log, process) }
         }
         return records
     }
@@ -309,12 +314,17 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         readers[world.cluster.log(topic, partition).place]?.position
     }
 
+    /// Records that were handed out to this owner, and that nobody has answered.
+    func unanswered(_ log: TopicLog) -> Int {
+        readers[log.place].map { log.unfinished(from: $0.first, below: $0.position) } ?? 0
+    }
+
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure) {
         let log = world.cluster.log(topic, partition)
         guard !process.isDead, readers[log.place] != nil else { throw .closed }
         world.count(.rewound)
         world.note("rewound", Int64(process.number), Int64(log.place), offset)
-        readers[log.place] = Reader(position: offset, arrived: offset, incarnation: log.incarnation)
+        readers[log.place] = Reader(first: offset, position: offset, arrived: offset, incarnation: log.incarnation)
         hear(log)
     }
 

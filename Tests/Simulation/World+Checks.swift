@@ -117,18 +117,37 @@ extension World {
     }
     private static let agedWait: Int64 = 3_000_000
 
+    /// As many records of a topic as are read ahead, those whose jobs wait in memory, and those that are answered while their
+    /// answers wait for the log (`OwnedPartition.room`). Of a tier, what was read and is not due, too.
+    private static func memoryLimit(_ topic: Topic, answers: Int) -> Int {
+        readAhead + shortWaits + min(readAhead, answers) + (DelayTier(topic) == nil ? 0 : DelayHead.limit)
+    }
+
+    /// Of what an owner was given to read, after each time.
+    func lookAtMemory(of log: TopicLog, _ process: SimulatedProcess) {
+        let unanswered = process.consumer.unanswered(log)
+        // Its answers are seldom worth asking for.
+        guard unanswered > Self.memoryLimit(log.topic, answers: 0) else { return }
+        let answers = process.worker.assumeIsolated { $0.status }.answers
+        if unanswered > Self.memoryLimit(log.topic, answers: answers) {
+            fail(
+                .memory,
+                "worker \(process.number) has \(unanswered) records of \(log.topic.rawValue)-\(log.partition), and \(answers) answers on their way"
+            )
+        }
+    }
+
+    /// Of what it keeps by its own account.
     private func lookAtMemory() {
         for machine in machines {
             guard let process = machine.process, !process.isPaused else { continue }
             lookAtAge(of: process)
             let status = process.worker.assumeIsolated { $0.status }
-            let owned = status.owned.count
-            let limit = owned * (3 * Self.readAhead + 16)
-            let unfinished = status.unfinished.values.reduce(0, +)
-            if unfinished > limit + owned * Self.readAhead || status.answers > owned * 4 * (Self.readAhead + 1) {
+            for (topic, unfinished) in status.unfinished.sorted(by: { $0.key.ordinal < $1.key.ordinal })
+            where unfinished > status.owned.count * Self.memoryLimit(topic, answers: Self.readAhead) {
                 fail(
                     .memory,
-                    "worker \(process.number): \(unfinished) records, \(status.answers) answers in \(owned) partitions"
+                    "worker \(process.number): \(unfinished) records of \(topic.rawValue) in \(status.owned.count) partitions"
                 )
             }
         }
