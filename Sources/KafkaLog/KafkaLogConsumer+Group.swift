@@ -127,20 +127,16 @@ extension KafkaLogConsumer {
         switch phase {
         case .preparing:
             nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
-            held = []
+            (held, awaited) = ([], Set(assignment.partitions))
         case .owning(let partitions): held = partitions
         case .idle, .revoking, .committing, .stopping: return
         }
         let starts = begin(assignment, listener)
-        do throws(LogFailure) {
-            if case .preparing = phase {
-                try assign(assignment.partitions, from: starts, member)
-            } else {
-                try open(starts, member)
-            }
-        } catch { return listener.failed(error) }
-        phase = .owning((held + assignment.known.keys).sorted())
-        for place in starts.keys { tellReadable(slot(of: place)) }
+        do throws(LogFailure) { try assign(starts, beside: held, member) } catch { return listener.failed(error) }
+        awaited.subtract(assignment.known.keys)
+        let owned = (held + assignment.known.keys).sorted()
+        phase = .owning(owned)
+        for partition in owned { for topic in Topic.owned { tellReadable(slot(of: KafkaPlace(topic, partition))) } }
     }
 
     /// The listener hears of the known partitions. Returns where each of their topics is read from.
@@ -158,43 +154,40 @@ extension KafkaLogConsumer {
         return starts
     }
 
-    /// Answers the group, with all that it gave, known or not: a second list would stop and begin anew what is read by then,
-    /// with what was fetched ahead, and librdkafka 2.0.2 takes no additions in a group that shares out eagerly. What is not
-    /// known yet is read from its end, and nobody hears of it, until it is known where to begin.
+    /// Answers the group, and says once more what is read where partitions come later: those that are held go on where they
+    /// stand. In a group that shares out eagerly librdkafka 2.0.2 takes no additions, but a whole list at any time; it fetches
+    /// anew what it had fetched ahead, and forgets what was stored for a commit.
+    ///
+    /// What is not known yet is in no list: reading would begin at an end that librdkafka asks for again and again, and it would
+    /// go there once more after a seek.
     private func assign(
-        _ partitions: [PartitionID], from starts: [KafkaPlace: Int64], _ member: GroupMember
+        _ starts: [KafkaPlace: Int64], beside held: [PartitionID], _ member: GroupMember
     ) throws(LogFailure) {
-        let capacity = partitions.count * Topic.owned.count
-        let list = PartitionList(capacity: capacity)
-        let others = PartitionList(capacity: capacity)
-        for partition in partitions {
-            for topic in Topic.owned {
-                let place = KafkaPlace(topic, partition)
-                let (name, slot) = (log.configuration.name(topic), slot(of: place))
-                let offset = starts[place] ?? Int64(RD_KAFKA_OFFSET_END)
-                if topic.isPatient {
-                    others.add(name, partition.number, offset: offset)
-                } else {
-                    list.add(name, partition.number, offset: offset)
-                }
-                let queue = PartitionQueue(
-                    member.client(for: topic), place, name: name, from: max(0, offset),
-                    slot: slot + GroupMember.firstSlot, wake: member.wake.writable)
-                if starts[place] == nil { awaited[slot] = queue } else { queues[slot] = queue }
+        var offsets = starts
+        for place in held.flatMap({ partition in Topic.owned.map { KafkaPlace($0, partition) } }) {
+            offsets[place] = queue(place)?.next
+        }
+        for (place, start) in starts {
+            let slot = slot(of: place)
+            queues[slot] = PartitionQueue(
+                member.client(for: place.topic), place, name: log.configuration.name(place.topic), from: start,
+                slot: slot + GroupMember.firstSlot, wake: member.wake.writable)
+        }
+        let list = PartitionList(capacity: offsets.count)
+        let others = PartitionList(capacity: offsets.count)
+        for (place, offset) in offsets {
+            let name = log.configuration.name(place.topic)
+            if place.topic.isPatient {
+                others.add(name, place.partition.number, offset: offset)
+            } else {
+                list.add(name, place.partition.number, offset: offset)
             }
         }
         let error = member.assign(list, patiently: others)
         guard error.isNone else { throw LogFailure(error, "taking up partitions") }
-    }
-
-    /// What was awaited is read from where it begins.
-    private func open(_ starts: [KafkaPlace: Int64], _ member: GroupMember) throws(LogFailure) {
-        for (place, start) in starts {
-            let slot = slot(of: place)
-            guard let queue = awaited.removeValue(forKey: slot) else { continue }
-            try queue.rewind(to: start, name: log.configuration.name(place.topic), of: member.client(for: place.topic))
-            queues[slot] = queue
-        }
+        pending.merge(stored) { max($0, $1) }
+        stored = [:]
+        if !pending.isEmpty { commitSoon() }
     }
 
     private func revoke(_ member: GroupMember) {
@@ -242,8 +235,8 @@ extension KafkaLogConsumer {
         log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
-        awaited = [:]
-        (pending, named, committed) = ([:], [:], [:])
+        awaited = []
+        (pending, stored, named, committed) = ([:], [:], [:], [:])
         (commitDue, commitsUnderWay) = (nil, 0)
         phase = .idle
     }

@@ -28,10 +28,12 @@ package actor KafkaLogConsumer: LogConsumer {
     var phase = Phase.idle
     /// By slot: topic by topic, partition by partition.
     var queues: [PartitionQueue?] = []
-    /// By slot: of partitions that the group gave, and that cannot be taken up yet.
-    var awaited: [Int: PartitionQueue] = [:]
+    /// Partitions that the group gave, and that cannot be taken up yet.
+    var awaited: Set<PartitionID> = []
     /// Committable offsets since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
+    /// Those that librdkafka was given for a commit, and that are not known as durable.
+    var stored: [KafkaPlace: Int64] = [:]
     /// Offsets to be committed by name: those that went back, and those of partitions that the member does not read itself.
     var named: [KafkaPlace: Int64] = [:]
     /// The group's offsets, as far as they were acknowledged.
@@ -232,7 +234,7 @@ package actor KafkaLogConsumer: LogConsumer {
         if !member.hasLeft { member.abandon() }
         pulse?.end()
         (self.member, pulse, phase) = (nil, nil, .idle)
-        (queues, awaited) = ([], [:])
+        (queues, awaited) = ([], [])
         done.resume()
     }
 
