@@ -53,7 +53,7 @@ let package = Package(
         room("Digest", needs: ["CCrypto"]),
         room("DomainNames", needs: ["CIDN2"]),
         room("Seccomp", needs: ["CSeccomp", "Posix"]),
-        room("WebServer", needs: ["CMicroHTTPD", "JSONText"]),
+        room("WebServer", needs: ["CMicroHTTPD", "JSONText", "Posix"]),
 
         // The rules: values and reducers that never await.
         room("JSONText"),
@@ -198,6 +198,7 @@ let package = Package(
                 "TestSupport",
             ],
             path: "Tests/TestWorkplace"),
+        .target(name: "CacheSuite", dependencies: ["TestSupport"], path: "Tests/CacheSuite"),
         tests("Access", needs: ["Access", "Posix"]),
         tests(
             "Command",
@@ -231,7 +232,7 @@ let package = Package(
             ],
             data: ["Fixtures"]),
         tests("HTTP", needs: ["HTTP"], data: ["hostile.py", "hostile.pem"]),
-        tests("HTTPCache", needs: ["HTTPCache"]),
+        tests("HTTPCache", needs: ["CacheSuite", "HTTPCache"]),
         tests("Canonical", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests("VariantSpec", needs: ["Failures", "VariantSpec", "Canonical"]),
         tests(
@@ -308,8 +309,8 @@ let package = Package(
         tests(
             "Worker",
             needs: [
-                "Access", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "ImageModel", "Records",
-                "Index",
+                "Access", "CacheSuite", "Digest", "EmbeddedLog", "VariantSpec", "Canonical", "Failures", "HTTPCache",
+                "ImageModel", "Records", "Index",
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),

@@ -37,6 +37,7 @@ struct CanonicalPass {
             guard out.count <= rules.urlByteLimit else {
                 throw .tooLong(bytes: out.count, limit: rules.urlByteLimit)
             }
+            if request != nil { try refuseSecond(path: path) }
             return CanonicalSource(
                 fetchURL: fetchURL(parts, fetched, text), canonical: out, aliasGroup: group?.id,
                 originGroup: originGroup,
@@ -128,6 +129,19 @@ struct CanonicalPass {
             return request
         }
         return nil
+    }
+
+    /// What one dialect leaves may be of another, or of its own once more: then N(N(u)) were not N(u), and which of the two is
+    /// meant is not ours to guess.
+    private func refuseSecond(path: Int) throws(URLFault) {
+        let mark = out[path...].firstIndex(of: Byte.question)
+        var query: URLQuery?
+        if let mark { query = try URLQuery(out, mark + 1..<out.endIndex) }
+        let left = DialectURL(
+            path: out[path..<(mark ?? out.endIndex)], query: query, defaults: rules.defaultQualities)
+        for dialect in rules.dialects(in: group) where try dialect.request(in: left) != nil {
+            throw .unsupported("a URL that asks for a variant twice", instead: "Ask for one.")
+        }
     }
 
     private mutating func explain(_ request: DialectRequest, of dialect: URLDialect, _ query: URLQuery?) {

@@ -30,7 +30,7 @@ package struct CanonicalRules: Sendable, Hashable {
 
     package init(
         aliasGroups: [HostAliasGroup] = [], originGroups: [OriginGroup] = [], volatileParameters: [String] = [],
-        dialects: Set<URLDialect> = [.imageView],
+        dialects: Set<URLDialect> = Set(URLDialect.allCases),
         tiers: Tiers = Tiers(), specTiers: Bool = false, defaultQuality: Int = 80, defaultAVIFQuality: Int = 63,
         urlByteLimit: Int = 8 << 10
     ) {

@@ -31,7 +31,7 @@ struct DialectURL {
 
 /// What a URL of a dialect asks for, and which of its parts say so.
 ///
-/// The other parts name the source. They must not be of the dialect: N(N(u)) = N(u).
+/// The other parts name the source. A URL whose other parts are of a dialect again is refused.
 struct DialectRequest {
     let spec: VariantSpec
     /// Not brought to a tier.

@@ -1,3 +1,5 @@
+internal import Records
+
 /// What may be chosen about an embedded log.
 package struct EmbeddedLogConfiguration: Sendable, Hashable {
     /// Of every topic; counts only when the log is created.
@@ -6,6 +8,8 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var outcomesKept: Int
     /// How long a tombstone is kept at least, for those who have not read it yet.
     package var tombstoneMilliseconds: Int64
+    /// How long a dead letter is kept; older ones go, and what took them back.
+    package var deadMilliseconds: Int64
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
     /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`, and more while records wait.
@@ -13,8 +17,9 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
 
     package init(
         partitions: Int = 8, outcomesKept: Int = 100_000, tombstoneMilliseconds: Int64 = 7 * 24 * 3_600_000,
-        byteLimit: Int? = nil, reserve: Int = 0
+        deadMilliseconds: Int64 = DeadLetter.kept, byteLimit: Int? = nil, reserve: Int = 0
     ) {
+        self.deadMilliseconds = deadMilliseconds
         (self.partitions, self.outcomesKept) = (partitions, outcomesKept)
         (self.tombstoneMilliseconds, self.byteLimit, self.reserve) = (tombstoneMilliseconds, byteLimit, reserve)
     }

@@ -7,6 +7,7 @@ final class LogTable {
     static let packed: Int64 = 1
 
     let place: TablePlace
+    private let connection: Connection
     private var insert: Statement
     private var last: Statement
     private var trim: Statement
@@ -31,7 +32,7 @@ final class LogTable {
     }
 
     init(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) {
-        self.place = place
+        (self.connection, self.place) = (connection, place)
         insert = try connection.prepare("INSERT INTO \(place.table) VALUES (?1, ?2, ?3, ?4, ?5)")
         last = try connection.prepare("SELECT max(offset) FROM \(place.table)")
         // The newest record always stays: the next offset is the one after it.
@@ -83,6 +84,18 @@ final class LogTable {
         try trim.run()
         defer { first = bound }
         return bound - first
+    }
+
+    /// Everything below it is older than `time`, milliseconds since 1970.
+    func end(olderThan time: Int64) throws(SQLiteFailure) -> Int64 {
+        var found = try connection.prepare(
+            """
+            SELECT coalesce(
+                (SELECT offset FROM \(place.table) WHERE at >= ?1 ORDER BY offset LIMIT 1),
+                (SELECT max(offset) FROM \(place.table)), 0)
+            """)
+        found.bind(1, time)
+        return try found.step() ? found.integer(0, in: LogSchema.offsets) : 0
     }
 
     /// Takes a dead letter away, and the marks of earlier discards of its key that have nothing left to say.

@@ -49,7 +49,7 @@ extension LogWriter {
                 guard try log.isMostlySpare() else { return false }
                 return try log.giveBack(within: .max)
             }
-            let isTrimmed = try !log.trimAlone(passed, outcomesKept: configuration.outcomesKept, isTight: true)
+            let isTrimmed = try !log.trimAlone(passed, configuration, isTight: true)
             let wal = FileSystem.length(of: folder.file + "-wal") ?? 0
             let moved = try log.connection.checkpoint(.passive)
             let room = try log.room(free: reserve.free, wal: wal, after: moved, floor: 0, most: nil)

@@ -89,7 +89,7 @@ actor LogWriter {
         commitAll()
         // What fails here the next owner does.
         try? writing { (log) throws(SQLiteFailure) in
-            while try log.trimAlone(passed, outcomesKept: configuration.outcomesKept, isTight: isTight) {}
+            while try log.trimAlone(passed, configuration, isTight: isTight) {}
             try log.connection.checkpoint(.truncate)
             unfinished.counted = .min / 2
             try countUnfinished(in: log)
@@ -183,7 +183,7 @@ actor LogWriter {
             if owner != nil {
                 passed.merge(group.committedOffsets) { $1 }
                 let isIdle = group.batches.isEmpty
-                _ = try log.trim(passed, outcomesKept: configuration.outcomesKept, isIdle: isIdle, isTight: isTight)
+                _ = try log.trim(passed, configuration, isIdle: isIdle, isTight: isTight)
             }
         } catch {
             log.connection.rollback()

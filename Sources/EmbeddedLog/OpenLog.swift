@@ -11,6 +11,9 @@ final class OpenLog {
     private var saveCommitted: Statement?
     /// The file's version says that older programs cannot read what is written; nil where it was not looked at.
     private var isNewest: Bool?
+    /// By partition: dead letters below it are old. Looked for once in an hour.
+    private var oldLetters: [Int64] = []
+    private var lookedForOldLetters: Int64 = 0
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
 
@@ -110,15 +113,15 @@ final class OpenLog {
         return records
     }
 
-    /// Deletes what `committedOffsets` have passed, and the outcomes that are too many. Returns whether there is more.
+    /// Deletes what `committedOffsets` have passed, the outcomes that are too many, and dead letters that are old. Returns
+    /// whether there is more.
     ///
     /// While appends come, a table waits until a thousand records have gathered: fewer pages are written twice.
-    func trim(_ committedOffsets: [TablePlace: Int64], outcomesKept: Int, isIdle: Bool, isTight: Bool)
-        throws(SQLiteFailure)
-        -> Bool
-    {
+    func trim(
+        _ committedOffsets: [TablePlace: Int64], _ configuration: EmbeddedLogConfiguration, isIdle: Bool, isTight: Bool
+    ) throws(SQLiteFailure) -> Bool {
         let least: Int64 = isIdle || isTight ? 1 : 1_000
-        let outcomesKept = Int64(max(1, outcomesKept / partitionCount))
+        let outcomesKept = Int64(max(1, configuration.outcomesKept / partitionCount))
         var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
         for (place, committed) in committedOffsets where place.isWithin(partitionCount) {
             left -= try table(place).trim(below: committed, least: least, limit: left)
@@ -129,14 +132,29 @@ final class OpenLog {
                 left -= try told.trim(below: told.next - outcomesKept, least: least, limit: left)
             }
         }
+        try lookForOldLetters(olderThan: SystemTime.wallMilliseconds - configuration.deadMilliseconds)
+        for partition in 0..<partitionCount {
+            let dead = try table(TablePlace(topic: .dead, partition: PartitionID(Int32(partition))))
+            left -= try dead.trim(below: oldLetters[partition], least: least, limit: left)
+        }
         return left == 0
     }
 
-    func trimAlone(_ committedOffsets: [TablePlace: Int64], outcomesKept: Int, isTight: Bool) throws(SQLiteFailure)
-        -> Bool
-    {
+    private func lookForOldLetters(olderThan time: Int64) throws(SQLiteFailure) {
+        let now = SystemTime.monotonicNanoseconds / 1_000_000
+        if !oldLetters.isEmpty, now - lookedForOldLetters < 3_600_000 { return }
+        var ends: [Int64] = []
+        for partition in 0..<Int32(partitionCount) {
+            ends.append(try table(TablePlace(topic: .dead, partition: PartitionID(partition))).end(olderThan: time))
+        }
+        (oldLetters, lookedForOldLetters) = (ends, now)
+    }
+
+    func trimAlone(
+        _ committedOffsets: [TablePlace: Int64], _ configuration: EmbeddedLogConfiguration, isTight: Bool
+    ) throws(SQLiteFailure) -> Bool {
         try connection.transaction { () throws(SQLiteFailure) in
-            try trim(committedOffsets, outcomesKept: outcomesKept, isIdle: true, isTight: isTight)
+            try trim(committedOffsets, configuration, isIdle: true, isTight: isTight)
         }
     }
 

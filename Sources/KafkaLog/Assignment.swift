@@ -4,43 +4,66 @@ internal import Ports
 internal import Posix
 internal import Records
 
-/// What must be known before partitions that the group gave us can be read.
+/// What must be known before partitions that the group gave us can be read: of all of them, or of those whose leaders answer.
 struct Assignment: Sendable {
     /// Counts the group's decisions, so that one that took long to prepare can't undo a newer one.
     let number: Int
-    let partitions: [PartitionID]
     /// The group's generation, which grows with every rebalance.
     let generation: Int64
-    /// By partition, as in `partitions`.
-    let changelogs: [Range<Int64>]
-    /// The group's offset of each topic that is finished, where there is one.
-    let committed: [KafkaPlace: Int64]
-    /// Where to begin to read them: there, as far as the log has it.
-    let positions: [KafkaPlace: Int64]
+    /// All that the group gave.
+    let partitions: [PartitionID]
+    /// Of those that can be taken up now.
+    let known: [PartitionID: PartitionBounds]
 
-    /// Asks the cluster; blocks, never on the poll thread. Without partitions (more workers than there are) it asks
-    /// nothing.
-    init(
-        number: Int, generation: Int64, partitions: [PartitionID], asking questions: KafkaQuestions
-    ) throws(LogFailure) {
-        (self.number, self.generation, self.partitions) = (number, generation, partitions)
-        changelogs = try questions.bounds(partitions.map { KafkaPlace(.variants, $0) })
-        let places = Topic.consumed.flatMap { topic in partitions.map { KafkaPlace(topic, $0) } }
-        let committedOffsets = try questions.committedOffsets(places)
-        let bounds = try questions.bounds(places)
-        var (committed, positions): ([KafkaPlace: Int64], [KafkaPlace: Int64]) = ([:], [:])
-        for (index, place) in places.enumerated() {
-            committed[place] = committedOffsets[index]
-            // A new group takes up everything that is there.
-            positions[place] = min(
-                max(committedOffsets[index] ?? 0, bounds[index].lowerBound), bounds[index].upperBound)
-        }
-        (self.committed, self.positions) = (committed, positions)
+    /// The epoch in which a partition is owned, in `RecordLimits.epochs`: `KafkaQuestions` bounds the offset.
+    func epoch(of bounds: PartitionBounds) -> Int64 {
+        GroupEpoch.epoch(changelogEnd: bounds.changelog.upperBound, generation: generation)
     }
+}
 
-    /// The epoch in which the partition at `index` is owned, in `RecordLimits.epochs`: `KafkaQuestions` bounds the offset.
-    func epoch(_ index: Int) -> Int64 {
-        GroupEpoch.epoch(changelogEnd: changelogs[index].upperBound, generation: generation)
+/// What the cluster says of a partition of all topics that its owner reads.
+struct PartitionBounds: Sendable {
+    let changelog: Range<Int64>
+    /// The group's offset of each topic that is finished, where there is one.
+    private(set) var committed: [KafkaPlace: Int64] = [:]
+    /// Where to begin to read them: there, as far as the log has it.
+    private(set) var positions: [KafkaPlace: Int64] = [:]
+
+    /// - Parameter offsets: of a partition's places, all of `Topic.owned`.
+    init(_ offsets: [PartitionOffsets]) {
+        changelog = offsets.first { $0.topic == .variants }?.bounds ?? 0..<0
+        for offsets in offsets where offsets.topic != .variants {
+            let place = KafkaPlace(offsets.topic, offsets.partition)
+            committed[place] = offsets.committed
+            // A new group takes up everything that is there.
+            positions[place] = min(offsets.start, offsets.bounds.upperBound)
+        }
+    }
+}
+
+extension KafkaQuestions {
+    /// Asks once for what must be known of partitions; blocks, never on the poll thread. One of which a topic's leader is away
+    /// takes no other along.
+    func partitionBounds(_ partitions: [PartitionID]) -> [PartitionID: Result<PartitionBounds, LogFailure>] {
+        // More workers than partitions: nothing is asked.
+        if partitions.isEmpty { return [:] }
+        guard let leaders = leaders(within: Self.tryMilliseconds) else {
+            let reason = client.lastError()?.text ?? "no broker answers"
+            let failure = LogFailure.unavailable(reason: "Kafka at \(configuration.bootstrap): \(reason)")
+            return partitions.reduce(into: [:]) { $0[$1] = .failure(failure) }
+        }
+        let places = partitions.flatMap { partition in Topic.owned.map { KafkaPlace($0, partition) } }
+        let answers = offsetsOnce(places, leaders: leaders, within: Self.tryMilliseconds)
+        var found: [PartitionID: Result<PartitionBounds, LogFailure>] = [:]
+        for (index, partition) in partitions.enumerated() {
+            let own = answers[index * Topic.owned.count..<(index + 1) * Topic.owned.count]
+            do throws(LogFailure) {
+                var offsets: [PartitionOffsets] = []
+                for answer in own { offsets.append(try answer.get()) }
+                found[partition] = .success(PartitionBounds(offsets))
+            } catch { found[partition] = .failure(error) }
+        }
+        return found
     }
 }
 

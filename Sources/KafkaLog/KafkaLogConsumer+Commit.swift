@@ -15,13 +15,13 @@ extension KafkaLogConsumer {
     /// The offset goes back. A commit without a list would leave it out, since librdkafka takes a higher one for
     /// committed; and once it does not, it would commit the old log's offset that it has stored, were that not replaced.
     func noteRestart(at offset: Int64, of place: KafkaPlace) {
-        (pending[place], committed[place]) = (nil, nil)
+        (pending[place], stored[place], committed[place]) = (nil, nil, nil)
         if !place.topic.isPatient { member?.store([place: offset]) }
         named[place] = offset
         commitSoon()
     }
 
-    private func commitSoon() {
+    func commitSoon() {
         guard commitDue == nil else { return }
         commitDue = SystemTime.monotonicNanoseconds + log.configuration.timing.commit.nanoseconds
         thread.wake()
@@ -81,13 +81,16 @@ extension KafkaLogConsumer {
                 named[place] = nil
             }
             committed[place] = entry.offset
+            if stored[place] ?? .max <= entry.offset { stored[place] = nil }
         }
     }
 
     private func storePending() {
         commitDue = nil
         if pending.isEmpty { return }
-        member?.store(pending.filter { !$0.key.topic.isPatient })
+        let soon = pending.filter { !$0.key.topic.isPatient }
+        member?.store(soon)
+        stored.merge(soon) { $1 }
         named.merge(pending.filter(\.key.topic.isPatient)) { $1 }
         pending.removeAll(keepingCapacity: true)
     }

@@ -72,7 +72,8 @@ extension KafkaLogConsumer {
                     "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
     }
 
-    /// Asks for bounds and committed offsets on a thread of its own; the group waits, polling goes on.
+    /// Asks for bounds and committed offsets on a thread of its own; the group waits until they were asked for once, polling
+    /// goes on. Of partitions whose leaders are away it asks again until the group decides otherwise.
     private func prepare(_ number: Int, _ partitions: [PartitionID], _ member: GroupMember) {
         let generation: Int64
         do throws(LogFailure) {
@@ -84,19 +85,27 @@ extension KafkaLogConsumer {
         let (log, clients) = (log, [member.client, member.patient])
         OwnThread.start("kafka assign") { [weak self] in
             for client in clients { client.learnLeaders(of: Topic.owned) }
+            var left = partitions
+            var told: Set<PartitionID> = []
+            var isAnswered = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
-                do throws(LogFailure) {
-                    let assignment = try Assignment(
-                        number: number, generation: generation, partitions: partitions, asking: log.questions)
-                    consumer.prepared.withLock { $0 = .success(assignment) }
-                    return consumer.thread.wake()
-                } catch {
+                let answers = log.questions.partitionBounds(left)
+                let known = answers.compactMapValues { try? $0.get() }
+                left.removeAll { known[$0] != nil }
+                // Without an answer to this decision of the group librdkafka hears of no other, and all members wait.
+                if !known.isEmpty || !isAnswered {
+                    let assignment = Assignment(
+                        number: number, generation: generation, partitions: partitions, known: known)
+                    consumer.hand(.success(assignment))
+                    isAnswered = true
+                }
+                if left.isEmpty { return }
+                for partition in left {
+                    guard case .failure(let failure) = answers[partition] else { continue }
                     // Who may not ask will not be allowed to a moment later.
-                    if case .denied = error {
-                        consumer.prepared.withLock { $0 = .failure(error) }
-                        return consumer.thread.wake()
-                    }
-                    log.notice("Partitions wait for their bounds: \(error)")
+                    if case .denied = failure { return consumer.hand(.failure(failure)) }
+                    guard told.insert(partition).inserted else { continue }
+                    log.notice("Partition \(partition) waits for its bounds: \(failure)")
                 }
                 // Most failures waited for an answer already; some are known at once.
                 usleep(Self.pauseMicroseconds)
@@ -104,42 +113,81 @@ extension KafkaLogConsumer {
         }
     }
 
+    private nonisolated func hand(_ result: Result<Assignment, LogFailure>) {
+        prepared.withLock { $0.append(result) }
+        thread.wake()
+    }
+
     private static let pauseMicroseconds: UInt32 = 500_000
 
-    /// Takes partitions up: siblings and changelog are added to what the group gave.
+    /// Takes partitions up, each once it is known: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {
-        guard case .preparing = phase, assignment.number == decision.load(ordering: .relaxed), let member, let listener
-        else { return }
-        committed = assignment.committed
-        nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
-        let capacity = assignment.partitions.count * Topic.owned.count
-        let list = PartitionList(capacity: capacity)
-        let others = PartitionList(capacity: capacity)
-        for (index, partition) in assignment.partitions.enumerated() {
-            let changelog = assignment.changelogs[index]
-            let owner = Ownership(partition, epoch: assignment.epoch(index))
+        guard assignment.number == decision.load(ordering: .relaxed), let member, let listener else { return }
+        let held: [PartitionID]
+        switch phase {
+        case .preparing:
+            nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
+            (held, awaited) = ([], Set(assignment.partitions))
+        case .owning(let partitions): held = partitions
+        case .idle, .revoking, .committing, .stopping: return
+        }
+        let starts = begin(assignment, listener)
+        do throws(LogFailure) { try assign(starts, beside: held, member) } catch { return listener.failed(error) }
+        awaited.subtract(assignment.known.keys)
+        let owned = (held + assignment.known.keys).sorted()
+        phase = .owning(owned)
+        for partition in owned { for topic in Topic.owned { tellReadable(slot(of: KafkaPlace(topic, partition))) } }
+    }
+
+    /// The listener hears of the known partitions. Returns where each of their topics is read from.
+    private func begin(_ assignment: Assignment, _ listener: any LogListener) -> [KafkaPlace: Int64] {
+        var starts: [KafkaPlace: Int64] = [:]
+        for (partition, bounds) in assignment.known.sorted(by: { $0.key < $1.key }) {
+            committed.merge(bounds.committed) { $1 }
+            let (owner, changelog) = (Ownership(partition, epoch: assignment.epoch(of: bounds)), bounds.changelog)
             log.fence.begin(owner)
             let start = listener.assigned(partition, epoch: owner.epoch, changelog: changelog)
-            for topic in Topic.owned {
-                let place = KafkaPlace(topic, partition)
-                let clamped = min(max(start, changelog.lowerBound), changelog.upperBound)
-                let position = topic == .variants ? clamped : assignment.positions[place] ?? 0
-                let name = log.configuration.name(topic)
-                if topic.isPatient {
-                    others.add(name, partition.number, offset: position)
-                } else {
-                    list.add(name, partition.number, offset: position)
-                }
-                let slot = slot(of: place)
-                queues[slot] = PartitionQueue(
-                    member.client(for: topic), place, name: name, from: position, slot: slot + GroupMember.firstSlot,
-                    wake: member.wake.writable)
+            starts.merge(bounds.positions) { $1 }
+            starts[KafkaPlace(.variants, partition)] = min(
+                max(start, changelog.lowerBound), changelog.upperBound)
+        }
+        return starts
+    }
+
+    /// Answers the group, and says once more what is read where partitions come later: those that are held go on where they
+    /// stand. In a group that shares out eagerly librdkafka 2.0.2 takes no additions, but a whole list at any time; it fetches
+    /// anew what it had fetched ahead, and forgets what was stored for a commit.
+    ///
+    /// What is not known yet is in no list: reading would begin at an end that librdkafka asks for again and again, and it would
+    /// go there once more after a seek.
+    private func assign(
+        _ starts: [KafkaPlace: Int64], beside held: [PartitionID], _ member: GroupMember
+    ) throws(LogFailure) {
+        var offsets = starts
+        for place in held.flatMap({ partition in Topic.owned.map { KafkaPlace($0, partition) } }) {
+            offsets[place] = queue(place)?.next
+        }
+        for (place, start) in starts {
+            let slot = slot(of: place)
+            queues[slot] = PartitionQueue(
+                member.client(for: place.topic), place, name: log.configuration.name(place.topic), from: start,
+                slot: slot + GroupMember.firstSlot, wake: member.wake.writable)
+        }
+        let list = PartitionList(capacity: offsets.count)
+        let others = PartitionList(capacity: offsets.count)
+        for (place, offset) in offsets {
+            let name = log.configuration.name(place.topic)
+            if place.topic.isPatient {
+                others.add(name, place.partition.number, offset: offset)
+            } else {
+                list.add(name, place.partition.number, offset: offset)
             }
         }
         let error = member.assign(list, patiently: others)
-        guard error.isNone else { return listener.failed(LogFailure(error, "taking up partitions")) }
-        phase = .owning(assignment.partitions)
-        for slot in queues.indices { tellReadable(slot) }
+        guard error.isNone else { throw LogFailure(error, "taking up partitions") }
+        pending.merge(stored) { max($0, $1) }
+        stored = [:]
+        if !pending.isEmpty { commitSoon() }
     }
 
     private func revoke(_ member: GroupMember) {
@@ -187,7 +235,8 @@ extension KafkaLogConsumer {
         log.fence.end(log.partitions)
         member?.unassign()
         for slot in queues.indices { queues[slot] = nil }
-        (pending, named, committed) = ([:], [:], [:])
+        awaited = []
+        (pending, stored, named, committed) = ([:], [:], [:], [:])
         (commitDue, commitsUnderWay) = (nil, 0)
         phase = .idle
     }

@@ -18,8 +18,8 @@ package actor KafkaLogConsumer: LogConsumer {
     nonisolated let place: FileLock?
     /// Set by the thread that waited for that member's end, taken up at the next turn.
     nonisolated let mayJoin = Atomic(false)
-    /// Made ready by a thread that asked, taken up at the next turn.
-    nonisolated let prepared = Mutex<Result<Assignment, LogFailure>?>(nil)
+    /// Made ready by a thread that asked, taken up at the next turn: a rebalance comes in parts where leaders are away.
+    nonisolated let prepared = Mutex<[Result<Assignment, LogFailure>]>([])
     /// Which decision of the group counts: a thread that prepares an older one gives up.
     nonisolated let decision = Atomic(0)
 
@@ -28,8 +28,12 @@ package actor KafkaLogConsumer: LogConsumer {
     var phase = Phase.idle
     /// By slot: topic by topic, partition by partition.
     var queues: [PartitionQueue?] = []
+    /// Partitions that the group gave, and that cannot be taken up yet.
+    var awaited: Set<PartitionID> = []
     /// Committable offsets since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
+    /// Those that librdkafka was given for a commit, and that are not known as durable.
+    var stored: [KafkaPlace: Int64] = [:]
     /// Offsets to be committed by name: those that went back, and those of partitions that the member does not read itself.
     var named: [KafkaPlace: Int64] = [:]
     /// The group's offsets, as far as they were acknowledged.
@@ -47,6 +51,7 @@ package actor KafkaLogConsumer: LogConsumer {
         case idle
         /// Was given partitions, and asks for their bounds.
         case preparing
+        /// Has taken these up; others that it was given may be `awaited`.
         case owning([PartitionID])
         /// Finishes what it must give up; those of `waiting` are not released yet.
         case revoking([PartitionID], waiting: Set<PartitionID>, deadline: Int64)
@@ -109,8 +114,10 @@ package actor KafkaLogConsumer: LogConsumer {
     }
 
     package nonisolated var ownsNothing: Bool {
-        assumeIsolated { if case .owning(let held) = $0.phase { held.isEmpty } else { false } }
+        assumeIsolated { if case .owning(let held) = $0.phase { held.isEmpty && $0.awaited.isEmpty } else { false } }
     }
+
+    package nonisolated var isAwaiting: Bool { assumeIsolated { !$0.awaited.isEmpty } }
 
     /// Partitions of a worker that just left take a moment to come.
     package nonisolated var quietTime: Duration { .seconds(2) }
@@ -165,10 +172,11 @@ package actor KafkaLogConsumer: LogConsumer {
         joinIfDue(member)
         let slots = member.wake.take()
         serveEvents(of: member)
-        switch prepared.withLock({ $0.take() }) {
-        case .success(let assignment): adopt(assignment)
-        case .failure(let failure): listener?.failed(failure)
-        case nil: break
+        for result in prepared.withLock({ exchange(&$0, with: []) }) {
+            switch result {
+            case .success(let assignment): adopt(assignment)
+            case .failure(let failure): listener?.failed(failure)
+            }
         }
         if listener != nil {
             for slot in slots { tellReadable(slot - GroupMember.firstSlot) }
@@ -226,7 +234,7 @@ package actor KafkaLogConsumer: LogConsumer {
         if !member.hasLeft { member.abandon() }
         pulse?.end()
         (self.member, pulse, phase) = (nil, nil, .idle)
-        queues = []
+        (queues, awaited) = ([], [])
         done.resume()
     }
 

@@ -98,17 +98,17 @@ final class KafkaQuestions: Sendable {
         while true {
             let left = (deadline - SystemTime.monotonicNanoseconds) / 1_000_000
             do throws(LogFailure) {
-                return try ask(Int32(clamping: max(1, min(left, Self.tryMilliseconds))))
+                return try ask(Int32(clamping: max(1, min(left, Int64(Self.tryMilliseconds)))))
             } catch {
                 guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
                 usleep(50_000)
-                client.learnLeaders(within: Int32(Self.tryMilliseconds))
+                client.learnLeaders(within: Self.tryMilliseconds)
             }
         }
     }
 
     /// How long one try may wait for a broker that may be gone.
-    private static let tryMilliseconds: Int64 = 2_000
+    static let tryMilliseconds: Int32 = 2_000
 
     private var timeout: Int32 { Int32(clamping: configuration.timing.answer.milliseconds) }
 }

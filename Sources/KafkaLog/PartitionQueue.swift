@@ -10,6 +10,8 @@ final class PartitionQueue {
     let place: KafkaPlace
     /// Every record below it was handed out, or is no more.
     private(set) var position: Int64
+    /// What comes next of librdkafka.
+    var next: Int64 { early.last.map { $0.offset + 1 } ?? position }
     private let queue: OpaquePointer
     private let buffer = MessageBuffer()
     /// Read by `peek`, before anybody asked.

@@ -68,7 +68,7 @@ package struct TopicPlan: Sendable, Equatable {
                 [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
             case .origins: [need("cleanup.policy", "compact"), wish("segment.bytes", 10 << 20)]
             case .outcomes, .events: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
-            case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", 90 * day)]
+            case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", DeadLetter.kept)]
             }
         return policy + [
             // Ages are told from it, whatever clock a producer has.

@@ -14,14 +14,30 @@ package import Records
 /// one, and publishes the index again behind a fence in a later epoch.
 package struct PartitionLifecycle: Sendable, Equatable {
     package enum Phase: Sendable, Equatable {
-        case restoring
+        case restoring(Publication)
         /// The fence is on its way to the log.
-        case fencing(attempt: Int)
+        case fencing(attempt: Int, Publication)
         /// It is there, and not folded.
         case fenced
-        case owned(isRepublishing: Bool)
-        /// To another owner: nothing new is begun.
-        case leaving(wasOwned: Bool)
+        case owned(Owned)
+        /// To another owner: nothing new is begun. It had come so far.
+        indirect case leaving(from: Phase)
+    }
+
+    /// What goes before the fence.
+    package enum Publication: Sendable, Equatable {
+        /// The valid rows of ignored keys.
+        case ignored
+        /// All that the index holds, too: it is not in this changelog.
+        case index
+    }
+
+    /// Jobs may run.
+    package struct Owned: Sendable, Equatable {
+        /// Monotonic milliseconds.
+        package let since: Int64
+        /// Valid rows are on their way to the log.
+        package var isRepublishing = false
     }
 
     /// What is to be done next.
@@ -32,7 +48,7 @@ package struct PartitionLifecycle: Sendable, Equatable {
         case own
     }
 
-    package private(set) var phase = Phase.restoring
+    package private(set) var phase = Phase.restoring(.ignored)
     /// Where the changelog began when the partition came.
     package private(set) var changelogStart: Int64
     /// And where it ended: what stands before it, no later owner wrote. nil: the changelog was recreated under the owner, which
@@ -46,8 +62,6 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package private(set) var fencedKeys: [RecordKey: Int64] = [:]
     /// Rebuilds of the index.
     package private(set) var rebuilds = 0
-    /// Whether all that the index holds is to be published again, before the fence.
-    package private(set) var publishesIndex = false
     private var attempts = 0
 
     /// - Parameters:
@@ -58,17 +72,32 @@ package struct PartitionLifecycle: Sendable, Equatable {
         (restoreEnd, self.folded) = (changelog.upperBound, folded)
     }
 
-    package var isRestored: Bool {
-        switch phase {
-        case .owned, .leaving(wasOwned: true): true
-        case .restoring, .fencing, .fenced, .leaving(wasOwned: false): false
+    private var reached: Phase { if case .leaving(let phase) = phase { phase } else { phase } }
+
+    /// When jobs could first run since the last restore, monotonic milliseconds.
+    package var ownedSince: Int64? { if case .owned(let owned) = reached { owned.since } else { nil } }
+    /// Whether the index holds all that it must for jobs to run.
+    package var isRestored: Bool { ownedSince != nil }
+
+    /// Whether all that the index holds is still to be published.
+    package var isIndexUnpublished: Bool {
+        switch reached {
+        case .restoring(.index), .fencing(_, .index): true
+        case .restoring(.ignored), .fencing(_, .ignored), .fenced, .owned, .leaving: false
         }
+    }
+
+    /// Whether the fence of this attempt is still on its way.
+    package func isFencing(_ attempt: Int) -> Bool {
+        if case .fencing(attempt, _) = phase { true } else { false }
     }
 
     package var isLeaving: Bool { if case .leaving = phase { true } else { false } }
 
     /// Whether every ignored row is republished.
-    package var isClean: Bool { fencedKeys.isEmpty && phase != .owned(isRepublishing: true) }
+    package var isClean: Bool {
+        if case .owned(let owned) = phase, owned.isRepublishing { false } else { fencedKeys.isEmpty }
+    }
 
     /// Changelog records to be folded before jobs may run: at most, since offsets have gaps.
     package var rowsLeft: Int64 { max(0, restoreEnd - max(folded, changelogStart)) }
@@ -91,16 +120,18 @@ package struct PartitionLifecycle: Sendable, Equatable {
 
     // MARK: Restore and fence
 
-    /// - Parameter isRead: reading has come to `restoreEnd`. Compaction may leave a gap before it, which no row shows.
-    package mutating func advance(isRead: Bool = false) -> Step? {
+    /// - Parameters:
+    ///   - isRead: reading has come to `restoreEnd`. Compaction may leave a gap before it, which no row shows.
+    ///   - now: monotonic milliseconds.
+    package mutating func advance(isRead: Bool = false, at now: Int64) -> Step? {
         guard isRead || folded >= restoreEnd else { return nil }
         switch phase {
-        case .restoring:
+        case .restoring(let publication):
             attempts += 1
-            phase = .fencing(attempt: attempts)
+            phase = .fencing(attempt: attempts, publication)
             return .fence(attempt: attempts)
         case .fenced:
-            phase = .owned(isRepublishing: false)
+            phase = .owned(Owned(since: now))
             changelogEnd = changelogEnd ?? restoreEnd
             return .own
         case .fencing, .owned, .leaving: return nil
@@ -112,12 +143,13 @@ package struct PartitionLifecycle: Sendable, Equatable {
         guard case .fencing = phase else { return }
         forget(republished)
         restoreEnd = max(restoreEnd, offset + 1)
-        publishesIndex = false
         phase = .fenced
     }
 
     /// The index cannot tell now what holds: the fence comes later.
-    package mutating func abandonFence() { if case .fencing = phase { phase = .restoring } }
+    package mutating func abandonFence() {
+        if case .fencing(_, let publication) = phase { phase = .restoring(publication) }
+    }
 
     /// Another index takes the place of a damaged one. Of an index of another changelog (`isOfAnother`) the epochs were, too:
     /// they made no row's epoch one that is over.
@@ -127,12 +159,11 @@ package struct PartitionLifecycle: Sendable, Equatable {
         restoreEnd = max(restoreEnd, folded)
         folded = position
         if isOfAnother { fencedKeys = [:] }
-        publishesIndex = false
         rebuilds += 1
         switch phase {
-        case .restoring, .fencing: phase = .restoring
+        case .restoring, .fencing: phase = .restoring(.ignored)
         case .fenced, .owned: phase = .fenced
-        case .leaving: phase = .leaving(wasOwned: false)
+        case .leaving: phase = .leaving(from: .restoring(.ignored))
         }
     }
 
@@ -140,15 +171,16 @@ package struct PartitionLifecycle: Sendable, Equatable {
     package mutating func replace(by changelog: Range<Int64>, publishesIndex: Bool) {
         (changelogStart, changelogEnd) = (changelog.lowerBound, nil)
         (restoreEnd, folded, fencedKeys) = (changelog.upperBound, changelog.lowerBound, [:])
-        self.publishesIndex = publishesIndex
         rebuilds += 1
-        fenceAgain()
+        fenceAgain(publishesIndex ? .index : .ignored)
     }
 
     /// The owner goes on in a later epoch.
-    package mutating func fenceAgain() {
+    package mutating func outbid() { fenceAgain(isIndexUnpublished ? .index : .ignored) }
+
+    private mutating func fenceAgain(_ publication: Publication) {
         restoreEnd = max(restoreEnd, folded)
-        phase = isLeaving ? .leaving(wasOwned: false) : .restoring
+        phase = isLeaving ? .leaving(from: .restoring(publication)) : .restoring(publication)
     }
 
     // MARK: Republish
@@ -156,20 +188,26 @@ package struct PartitionLifecycle: Sendable, Equatable {
     /// Keys whose valid rows are to be appended now. Those of a source in flight wait for what that announces, and the
     /// epoch row, by which the others are known, waits for all.
     package func keysToRepublish(isInFlight: (SourceKey) -> Bool) -> [RecordKey: Int64] {
-        guard phase == .owned(isRepublishing: false), !fencedKeys.isEmpty else { return [:] }
+        guard case .owned(let owned) = phase, !owned.isRepublishing, !fencedKeys.isEmpty else { return [:] }
         let waits = fencedKeys.keys.contains { $0.source.map(isInFlight) ?? false }
         return fencedKeys.filter { $0.key.source.map { !isInFlight($0) } ?? !waits }
     }
 
-    package mutating func beginRepublishing() { if case .owned = phase { phase = .owned(isRepublishing: true) } }
+    package mutating func beginRepublishing() { setRepublishing(true) }
+
+    private mutating func setRepublishing(_ isRepublishing: Bool) {
+        guard case .owned(var owned) = phase else { return }
+        owned.isRepublishing = isRepublishing
+        phase = .owned(owned)
+    }
 
     /// - Parameter keys: none where the log did not take all of them.
     package mutating func republished(_ keys: [RecordKey: Int64]) {
-        if case .owned = phase { phase = .owned(isRepublishing: false) }
+        setRepublishing(false)
         forget(keys)
     }
 
-    package mutating func leave() { phase = .leaving(wasOwned: isRestored) }
+    package mutating func leave() { phase = .leaving(from: reached) }
 }
 
 extension RecordKey {

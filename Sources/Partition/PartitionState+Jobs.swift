@@ -58,7 +58,7 @@ extension PartitionState {
     ) {
         let job = pending.job
         if job.freshness == .ifStale, !job.isOwn,
-            let variants = recentAnswers.unchanged(pending.job, snapshot, at: now.wall)
+            let variants = unchangedCache.unchanged(pending.job, snapshot, at: now.wall)
         {
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
@@ -82,7 +82,7 @@ extension PartitionState {
             // What `auto` became depends on more than rows.
             let variants =
                 pending === asked
-                ? recentAnswers.note(
+                ? unchangedCache.note(
                     unchanged: plan.unchangedPlaces, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
                 : VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
             settle(job)
@@ -130,7 +130,7 @@ extension PartitionState {
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
-        recentAnswers.tick(now.monotonic)
+        unchangedCache.tick(now.monotonic)
         endWaits(now, &effects)
         for topic in Topic.lanes {
             guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {

@@ -163,6 +163,9 @@ package protocol LogConsumer: Sendable {
     /// Whether the log has said that there is nothing for this worker to own: there are more workers than partitions.
     var ownsNothing: Bool { get }
 
+    /// Whether the log has given this worker partitions that it cannot take up yet, beside those that it has.
+    var isAwaiting: Bool { get }
+
     /// How long nothing may have happened before a worker can believe that nothing is left for it to do.
     var quietTime: Duration { get }
 
@@ -188,6 +191,7 @@ package protocol LogConsumer: Sendable {
 extension LogConsumer {
     package func position(_ topic: Topic, _ partition: PartitionID) -> Int64? { nil }
     package var ownsNothing: Bool { false }
+    package var isAwaiting: Bool { false }
     package var quietTime: Duration { .milliseconds(50) }
 }
 

@@ -7,6 +7,9 @@ package import Failures
 /// A tombstone of the same key, with the letter's id in a header, takes it back; a letter that a crash repeated has the
 /// id and the origin of the first.
 package struct DeadLetter: Sendable, Hashable {
+    /// How long one is kept for a person to look at, milliseconds.
+    package static let kept: Int64 = 90 * 86_400_000
+
     /// The job's.
     package var id: String
     package var cause: FailureNote

@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import Posix
 internal import Synchronization
 
 /// A small HTTP server: libmicrohttpd on one thread of its own.
@@ -93,12 +94,17 @@ final class ServerCore: @unchecked Sendable {
         (v4.sin_family, v4.sin_port) = (sa_family_t(AF_INET), number.bigEndian)
         (v6.sin6_family, v6.sin6_port) = (sa_family_t(AF_INET6), number.bigEndian)
         let started: OpaquePointer?
-        if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
+        switch IPAddress(host) {
+        case .v4(let word):
+            v4.sin_addr.s_addr = word.bigEndian
             started = start(&v4)
-        } else if inet_pton(AF_INET6, host, &v6.sin6_addr) == 1 {
+        case .v6(let high, let low):
+            withUnsafeMutableBytes(of: &v6.sin6_addr) {
+                $0.storeBytes(of: high.bigEndian, as: UInt64.self)
+                $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            }
             started = start(&v6)
-        } else {
-            throw .cannotListen(host: host, port: port, reason: "that is no IPv4 or IPv6 address")
+        case nil: throw .cannotListen(host: host, port: port, reason: "that is no IPv4 or IPv6 address")
         }
         guard let started else { throw .cannotListen(host: host, port: port, reason: String(cString: strerror(errno))) }
         daemon.withLock { $0 = Daemon(pointer: started) }

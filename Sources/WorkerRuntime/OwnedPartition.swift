@@ -21,8 +21,6 @@ final class OwnedPartition {
     var snapshots = SnapshotCache()
     var outbox = Outbox()
     var lifecycle: PartitionLifecycle
-    /// What its rows are bound to, from the fence on.
-    var store: StoreIdentity?
     /// Jobs that were taken up, and wait for a damaged index to be restored.
     var pendingJobs: [PendingJob] = []
     /// Rows that were read and that the index has not taken yet.
@@ -47,16 +45,16 @@ final class OwnedPartition {
     var answers: AnswerTail?
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
+    /// From the fence on: what the index knew of earlier owners then, and the store that rows are bound to.
+    private var takenOver: (left: ProgressRow?, store: StoreIdentity)?
     /// What earlier owners left, as far as the index knows until a row of this one takes its place.
-    var left: ProgressRow? { leftAtFence ?? index.progress }
-    private var leftAtFence: ProgressRow??
-    /// When its jobs could first run, monotonic milliseconds.
-    var restoredAt: Int64 = 0
+    var left: ProgressRow? { takenOver.map(\.left) ?? index.progress }
+    var store: StoreIdentity? { takenOver?.store }
     var naming = Naming()
     /// Of sampled jobs, those that have ended.
     var steps: [RecordPlace: [Step]] = [:]
     /// By topic: each has its own while a slice of it is being decoded.
-    var readings = [RecentReadings](repeating: RecentReadings(), count: Topic.allCases.count)
+    var readings = [DecodeCache](repeating: DecodeCache(), count: Topic.allCases.count)
 
     init(
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState,
@@ -71,10 +69,13 @@ final class OwnedPartition {
     }
 
     /// A row of this owner is to take the place of what earlier owners left.
-    func takeOver() {
-        guard leftAtFence == nil else { return }
+    func takeOver(_ store: StoreIdentity) {
+        if let known = takenOver {
+            takenOver = (known.left, store)
+            return
+        }
         let left = index.progress
-        leftAtFence = .some(left)
+        takenOver = (left, store)
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
         state.suspects = Suspects(after: left, isOwn: isOwn)
         state.leave(left?.away ?? [])
@@ -94,7 +95,7 @@ final class OwnedPartition {
         var anchors = index.checkpoint == nil ? ChangelogAnchors() : index.checkpoint?.anchors
         heldAnchors = heldAnchors.noting(slice.anchors)
         // An index whose rows are not all in the log again would not be known as one of it.
-        if unproven == nil, !lifecycle.publishesIndex, !heldAnchors.isEmpty {
+        if unproven == nil, !lifecycle.isIndexUnpublished, !heldAnchors.isEmpty {
             anchors = (anchors ?? ChangelogAnchors()).noting(heldAnchors)
             heldAnchors = ChangelogAnchors()
         }
@@ -115,7 +116,7 @@ final class OwnedPartition {
     /// Goes on in an epoch after its own and another.
     func outbid(_ other: Int64) {
         epoch = GroupEpoch.after(epoch, other)
-        lifecycle.fenceAgain()
+        lifecycle.outbid()
     }
 
     /// The changelog is another one by now. What the index holds is to be published there, if it is known as the old one's.

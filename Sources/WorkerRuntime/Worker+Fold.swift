@@ -107,13 +107,12 @@ extension Worker {
         let isRead =
             owned.unfolded == nil && !owned.decoding.contains(.variants)
             && (ports.consumer.position(.variants, owned.id).map { $0 >= end } ?? isAtEnd)
-        switch owned.lifecycle.advance(isRead: isRead) {
+        switch owned.lifecycle.advance(isRead: isRead, at: monotonic) {
         case nil: break
         case .fence(let attempt):
             tasks.yield { [owner = owned.ownership] in await self.fence(owner, attempt) }
         case .own:
             owned.ledger.restored(owned.index.progress, at: monotonic)
-            owned.restoredAt = monotonic
             tellSuspects(of: owned)
             if owned.answers == nil {
                 tasks.yield { [owner = owned.ownership] in await self.recoverAnswers(owner) }

@@ -7,7 +7,7 @@ internal import Records
 
 /// Records become jobs: decoded, canonicalised again, and refused with the reason if they are none.
 extension Worker {
-    nonisolated func takeUp(_ record: Record, _ readings: inout RecentReadings) -> PartitionEvent {
+    nonisolated func takeUp(_ record: Record, _ readings: inout DecodeCache) -> PartitionEvent {
         let job: Job
         do throws(JobFailure) {
             try configuration.keys?.check(record)

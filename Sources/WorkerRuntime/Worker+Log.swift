@@ -73,7 +73,7 @@ extension Worker: LogListener {
         owned.decoding.insert(topic)
         watch.begin(.look, of: .slice(of: topic, owned.id))
         // Lent, or what it learns there would be written to a copy.
-        let lent = exchange(&owned.readings[topic.ordinal], with: RecentReadings())
+        let lent = exchange(&owned.readings[topic.ordinal], with: DecodeCache())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
         tasks.yield { [taken = records, owner = owned.ownership] in
             var readings = lent
@@ -146,7 +146,7 @@ extension Worker: LogListener {
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
     /// owner.
     private func arrive(
-        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: RecentReadings,
+        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ readings: DecodeCache,
         _ topic: Topic, _ owner: Ownership
     ) {
         watch.end(.slice(of: topic, owner.partition))
@@ -178,7 +178,9 @@ extension Worker: LogListener {
 
     /// - Parameter patience: what becomes due later than this does not count, milliseconds.
     func isQuiet(for patience: Int64?) -> Bool {
-        guard underWay == 0, isAnswered, !partitions.isEmpty || ports.consumer.ownsNothing else { return false }
+        guard underWay == 0, isAnswered, !ports.consumer.isAwaiting,
+            !partitions.isEmpty || ports.consumer.ownsNothing
+        else { return false }
         return partitions.values.allSatisfy {
             $0.isRestored && $0.lifecycle.isClean && $0.answers != nil && $0.decoding.isEmpty
                 && !$0.state.hasFlights && OwnedPartition.watched.allSatisfy($0.isOpen) && $0.ledger.isIdle

@@ -43,15 +43,15 @@ extension Worker {
             let isProven = await proveIndex(of: owned)
             let progress = isProven ? await firstProgressRow(of: owned) : nil
             guard fencing(owner, attempt) === owned else { continue }
-            guard let progress else {
+            guard let (progress, store) = progress else {
                 await ports.time.sleep(for: .milliseconds(500))
                 continue
             }
-            if owned.lifecycle.publishesIndex { await publishIndex(of: owner, attempt) }
+            if owned.lifecycle.isIndexUnpublished { await publishIndex(of: owner, attempt) }
             guard fencing(owner, attempt) === owned else { continue }
             let keys = owned.lifecycle.fencedKeys
             guard let rows = validRows(of: keys.keys, owned) else { return owned.lifecycle.abandonFence() }
-            owned.takeOver()
+            owned.takeOver(store)
             let first = marked(progress, owned, naming: []).newRecord(in: owned.epoch)
             let results = await ports.log.append(rows + [first, epochRow(of: owned, isClean: false)], as: owner)
             if let offset = results.last?.offset, results.allSatisfy({ $0.offset != nil }) {
@@ -68,7 +68,7 @@ extension Worker {
     /// The partition, if this fence is still to be appended.
     func fencing(_ owner: Ownership, _ attempt: Int) -> OwnedPartition? {
         guard let owned = partitions[owner.partition], owned.ownership == owner, !phase.isEnded,
-            owned.lifecycle.phase == .fencing(attempt: attempt)
+            owned.lifecycle.isFencing(attempt)
         else { return nil }
         return owned
     }

@@ -7,9 +7,9 @@ internal import Telemetry
 
 /// Rows name files of one store: jobs wait while what is there is not that one.
 extension Worker {
-    /// What a partition's first progress row tells of answers and progress: as before; nil while its jobs must wait for
-    /// another store.
-    func firstProgressRow(of owned: OwnedPartition) async -> ProgressRow? {
+    /// What a partition's first progress row tells of answers and progress: as before; and the store that it is bound to.
+    /// nil while its jobs must wait for another store.
+    func firstProgressRow(of owned: OwnedPartition) async -> (ProgressRow, StoreIdentity)? {
         do {
             let sight = try await ports.store.sight()
             // Its index may be another ownership's by now.
@@ -29,7 +29,6 @@ extension Worker {
             if binding == .bound, store != rows {
                 throw StoreFailure.foreign(path: sight.place, expected: rows, found: store)
             }
-            owned.store = store
             if let rows, store != rows {
                 logger.notice(
                     "The rows of a partition are bound to another store now, as store.adopt says.",
@@ -37,7 +36,7 @@ extension Worker {
             }
             var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
             if row.answers == nil { row.answers = try await answers(of: owned.id, after: [:]).ends }
-            return row
+            return (row, store)
         } catch let failure as StoreFailure {
             note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         } catch let failure as LogFailure {

@@ -8,7 +8,8 @@ package import Telemetry
 
 /// The worker: takes jobs from the partitions it owns and brings each through fetch, render, store and announce.
 ///
-/// It decides nothing: `PartitionState` and `PermitScheduler` do; `JobSteps` performs.
+/// `PartitionState`, `PermitScheduler` and the other values of `Partition` decide; `JobSteps` performs. When a drain is over is
+/// decided here.
 ///
 /// - Concurrency: runs on the log consumer's thread, so that reading a partition and giving it up cannot race. What
 ///   awaits (fetch, render, store, append) runs in child tasks of `run()`.

@@ -80,6 +80,47 @@ struct LostPositionTests {
         #expect(try Summary(last)["jobs"] == 0 && !last.errors.contains("log.recreated"), "\(last.errors)")
     }
 
+    /// Brokers 2 and 3 have the log. 3 goes, and comes back when 2 is gone: it lacks what was read meanwhile.
+    @Test("A log that an unclean election truncates under a running worker is named, and all that is in it is done")
+    func truncated() async throws {
+        let broker = try await KafkaBroker.start(brokers: 3) { _ in
+            ["group.min.session.timeout.ms=500", "broker.session.timeout.ms=3000", "broker.heartbeat.interval.ms=500"]
+        }
+        let place = try await Workplace.onKafka(broker, partitions: 1, replication: 3)
+        let name = try #require(place.kafka).prefix + "jobs.slow"
+        _ = try await broker.tool("topics", "--delete", "--topic", name)
+        try await eventually {
+            do {
+                _ = try await broker.tool(
+                    "topics", "--create", "--topic", name, "--replica-assignment", "2:3", "--config",
+                    "min.insync.replicas=1", "--config", "unclean.leader.election.enable=true")
+                return true
+            } catch { return false }
+        }
+        let urls = place.draw(13)
+        try publish(urls[..<4], .slow, "both", to: place)
+        let worker = try place.worker(untilIdle: false)
+        try await eventually { try await self.answered(place).count == 4 }
+        try await broker.run("kill", "3")
+        try publish(urls[4..<10], .slow, "one", to: place)
+        try await eventually { try await self.answered(place).count == 10 }
+        try await broker.run("kill", "2")
+        try await broker.run("revive", "3")
+        try publish(urls[10...], .slow, "new", to: place)
+        try await eventually { try await Set(self.answered(place)).count == 13 }
+        let log = try await place.open()
+        #expect(try await log.bounds(.jobsSlow, PartitionID(0)).upperBound == 7)
+        await log.close()
+        worker.signal(SIGTERM)
+        let ended = try await worker.ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(
+            ended.errors.contains("log.recreated") && ended.errors.contains("is not the log that was read"),
+            "\(ended.errors)")
+        #expect(place.origin.requestCount == 13)
+        #expect(try await place.work()["jobs"] == 0)
+    }
+
     /// What was stored before and after, and whether the next owner, without an index, finds all of it.
     @Test("A changelog that is recreated under a running worker gets all its rows again, in a later epoch")
     func changelog() async throws {

@@ -28,6 +28,8 @@ struct TestScriptTests {
     private static let swift = #"""
         #!/bin/bash
         [ "$1" != test ] || exec .build/debug/mezzotintPackageTests.xctest "${@:2}"
+        echo "/usr/include/a.h:1:2: warning: theirs"
+        ! grep -qsx warned faults || echo "$PWD/Sources/A/B.swift:3:4: warning: ours"
         """#
 
     private func run(_ words: [String] = [], faults: String = "") throws -> (ended: Ended, asked: [String]) {
@@ -74,6 +76,14 @@ struct TestScriptTests {
         #expect(ended.lines[slowest + 1] == "    12.2 A.B.slow")
         #expect(ended.lines.count == slowest + 12)
         #expect(ended.lines.dropLast().last == "FAILED A.B.slow 1 < 0 & no")
+    }
+
+    @Test("A warning of the build is told, and is a failure")
+    func warned() throws {
+        let ended = try run(faults: "warned\n").ended
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("/Sources/A/B.swift:3:4: warning: ours\n") && !ended.errors.contains("theirs"))
+        #expect(ended.lines.last == "4 passed, 1 failed, 4 skipped")
     }
 
     @Test("A lane whose process dies is told, and is a failure; the other is counted")

@@ -69,6 +69,36 @@ struct RetentionTests {
         await log.close()
     }
 
+    @Test("Dead letters go once they are old, in whatever order; younger ones stay, and the newest record")
+    func letters() async throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let log = try EmbeddedLog(path)
+        _ = await log.append(
+            (0..<6).map { NewRecord(topic: .dead, partition: Bench.p0, key: [1], value: Array("\($0)".utf8)) })
+        await log.close()
+        /// Written so many days ago, by offset.
+        func age(_ days: [Int64]) throws {
+            let file = try Connection(path + "/log.sqlite", .create)
+            for (offset, days) in days.enumerated() {
+                try file.execute(
+                    "UPDATE \"dead.0\" SET at = \(now - days * 86_400_000) WHERE offset = \(offset)")
+            }
+        }
+        func left() async throws -> [Int64] {
+            let log = try EmbeddedLog(path)
+            try await own(log)
+            defer { Task { await log.close() } }
+            return try await log.read(.dead, Bench.p0, from: 0, limit: 9).map(\.offset)
+        }
+        try age([89, 89, 89, 89, 89, 89])
+        #expect(try await left() == [0, 1, 2, 3, 4, 5])
+        // The clock was set back between them.
+        try age([91, 91, 89, 91, 89, 1])
+        #expect(try await left() == [2, 3, 4, 5])
+        try age([91, 91, 91, 91, 91, 91])
+        #expect(try await left() == [5])
+    }
+
     @Test("Tombstones stay while they are young, or not yet folded; then they go")
     func tombstones() async throws {
         func row(_ key: UInt8, _ value: [UInt8]?) -> NewRecord {

@@ -1,16 +1,10 @@
+import CacheSuite
 import Foundation
 import HTTPCache
 
-/// One test of the suite: its origin, its client, and what that checks (`test-engine/client/test.mjs` is the model).
+/// One test of the suite, replayed against `PrivateCache`: its client, and what that checks (`test-engine/client/test.mjs` is the model).
 enum Replay {
     private typealias Header = (name: String, value: String)
-
-    private struct Seen {
-        let number: Int
-        let at: Int64
-        let headers: [Header]
-        let saved: [Header]
-    }
 
     private struct Wrong: Error {
         let isSetup: Bool
@@ -23,54 +17,27 @@ enum Replay {
         (rules.standard, rules.ceiling) = (0, .max)
         var cache = PrivateCache(rules)
         var now: Int64 = 1_700_000_000_000
-        var seen: [Seen] = []
+        var suite = SuiteOrigin(test)
         do {
             var answers: [PrivateCache.Answer] = []
             for (index, request) in test.requests.enumerated() {
-                let sent = headers(request["request_headers"], now)
+                let sent = SuiteOrigin.headers(request["request_headers"], at: now)
                 let answer = cache.answer(sent, at: now) { asked in
-                    origin(test.requests, index, asked, now, &seen)
+                    let asked = asked.map { (name: $0.name.lowercased(), value: $0.value) }
+                    guard let (status, headers) = suite.answer(asked, to: index + 1, at: now) else { return nil }
+                    let body = [204, 304].contains(status) ? nil : request["response_body"] as? String ?? "the token"
+                    return PrivateCache.Answer(status: status, fields: AnswerFields(headers), body: body)
                 }
                 let lost = PrivateCache.Answer(status: 504, fields: AnswerFields([Header]()), body: "")
                 answers.append(answer ?? lost)
                 try check(answers[index], test.requests[index], index + 1)
                 now += request["pause_after"] as? Bool == true ? 3_000 : 10
             }
-            try check(seen, answers, test.requests)
+            try check(suite.seen, answers, test.requests)
             return .passed
         } catch let wrong as Wrong {
             return wrong.isSetup ? .unmet(wrong.text) : .failed(wrong.text)
         } catch { return .failed("\(error)") }
-    }
-
-    // As handle-test.mjs answers.
-    private static func origin(
-        _ requests: [[String: Any]], _ index: Int, _ asked: [Header], _ now: Int64, _ seen: inout [Seen]
-    ) -> PrivateCache.Answer? {
-        let request = requests[index]
-        var status = (request["response_status"] as? [Any])?.first as? Int ?? 200
-        if (request["expected_type"] as? String)?.hasSuffix("validated") == true, index > 0 {
-            // Its relative dates are of its own time.
-            let before = headers(requests[index - 1]["response_headers"], seen.last?.at ?? now)
-            let isKnown = [("last-modified", "If-Modified-Since"), ("etag", "If-None-Match")].contains {
-                said, condition in
-                guard let value = before.first(where: { $0.name == said })?.value else { return false }
-                return asked.contains { $0.name == condition && $0.value == value }
-            }
-            status = isKnown ? 304 : 999
-        }
-        let said = headers(request["response_headers"], now)
-        let own: [Header] = [
-            ("server-request-count", "\(seen.count + 1)"), ("client-request-count", "\(index + 1)"),
-            ("server-now", "\(now)"),
-        ]
-        let date: [Header] = said.contains { $0.name == "date" } ? [] : [("date", httpDate(now))]
-        let isSaved = (request["response_headers"] as? [[Any]] ?? []).map { $0.count < 3 || $0[2] as? Bool == true }
-        seen.append(
-            Seen(number: index + 1, at: now, headers: asked, saved: zip(said, isSaved).filter { $0.1 }.map { $0.0 }))
-        if request["disconnect"] as? Bool == true { return nil }
-        let body = [204, 304].contains(status) ? nil : request["response_body"] as? String ?? "the token"
-        return PrivateCache.Answer(status: status, fields: AnswerFields(own + date + said), body: body)
     }
 
     private static func check(_ answer: PrivateCache.Answer, _ request: [String: Any], _ number: Int) throws {
@@ -118,7 +85,7 @@ enum Replay {
     }
 
     private static func check(
-        _ seen: [Seen], _ answers: [PrivateCache.Answer], _ requests: [[String: Any]]
+        _ seen: [SuiteOrigin.Seen], _ answers: [PrivateCache.Answer], _ requests: [[String: Any]]
     ) throws {
         var place = 0
         for (index, request) in requests.enumerated() {
@@ -131,16 +98,16 @@ enum Replay {
             }
             if type == "not_cached" { try ensure(asked?.number == index + 1, "was not sent", of: "expected_type") }
             place += 1
-            let conditions = ["etag_validated": "If-None-Match", "lm_validated": "If-Modified-Since"]
+            let conditions = ["etag_validated": "if-none-match", "lm_validated": "if-modified-since"]
             if let condition = type.flatMap({ conditions[$0] }) {
                 try ensure(
-                    asked?.headers.contains { $0.name == condition } ?? false, "has no \(condition)",
+                    asked?.value(condition) != nil, "has no \(condition)",
                     of: "expected_type")
             }
             for expected in request["expected_request_headers"] as? [Any] ?? [] {
                 let pair = expected as? [Any] ?? [expected]
                 let name = (pair[0] as? String ?? "").lowercased()
-                let value = asked?.headers.first { $0.name.lowercased() == name }?.value
+                let value = asked?.value(name)
                 try ensure(value != nil, "has no \(name)", of: "expected_request_headers")
                 if pair.count > 1 {
                     try ensure(value == pair[1] as? String, "has another \(name)", of: "expected_request_headers")
@@ -148,7 +115,7 @@ enum Replay {
             }
             for missing in request["expected_request_headers_missing"] as? [Any] ?? [] {
                 let pair = missing as? [Any] ?? [missing]
-                let value = asked?.headers.first { $0.name.lowercased() == (pair[0] as? String)?.lowercased() }?.value
+                let value = asked?.value((pair[0] as? String ?? "").lowercased())
                 try ensure(
                     pair.count > 1 ? value != pair[1] as? String : value == nil, "has \(pair[0])",
                     of: "expected_request_headers_missing")
@@ -167,22 +134,5 @@ enum Replay {
     private static func joined(_ fields: AnswerFields, _ name: String) -> String? {
         let values = fields.values(name.lowercased())
         return values.isEmpty ? nil : values.joined(separator: ", ")
-    }
-
-    /// Numbers in dates are seconds from now.
-    private static func headers(_ said: Any?, _ now: Int64) -> [Header] {
-        (said as? [[Any]] ?? []).map { field in
-            let name = (field[0] as? String ?? "").lowercased()
-            if let seconds = field[1] as? Int { return (name, httpDate(now + Int64(seconds) * 1000)) }
-            return (name, field[1] as? String ?? "")
-        }
-    }
-
-    private static func httpDate(_ milliseconds: Int64) -> String {
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(identifier: "GMT")
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-        return format.string(from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
     }
 }

@@ -9,48 +9,48 @@ struct PartitionLifecycleTests {
 
     private func restored(_ changelog: Range<Int64> = 0..<5) -> PartitionLifecycle {
         var lifecycle = PartitionLifecycle(changelog: changelog, folded: 5)
-        #expect(lifecycle.advance() == .fence(attempt: 1))
+        #expect(lifecycle.advance(at: 0) == .fence(attempt: 1))
         lifecycle.fenced(at: 5, republished: [:])
         lifecycle.fold(upTo: 6)
-        #expect(lifecycle.advance() == .own)
+        #expect(lifecycle.advance(at: 0) == .own)
         return lifecycle
     }
 
     @Test("Jobs run once all that was there is folded, the fence is in the log, and is folded, too")
     func steps() {
         var lifecycle = PartitionLifecycle(changelog: 2..<10, folded: 0)
-        #expect(lifecycle.advance() == nil && lifecycle.rowsLeft == 8)
+        #expect(lifecycle.advance(at: 0) == nil && lifecycle.rowsLeft == 8)
         lifecycle.fold(upTo: 9)
-        #expect(lifecycle.advance() == nil && lifecycle.rowsLeft == 1)
+        #expect(lifecycle.advance(at: 0) == nil && lifecycle.rowsLeft == 1)
         // Compaction left a gap at the end.
-        #expect(lifecycle.advance(isRead: true) == .fence(attempt: 1))
-        #expect(lifecycle.advance(isRead: true) == nil, "the fence is under way")
+        #expect(lifecycle.advance(isRead: true, at: 0) == .fence(attempt: 1))
+        #expect(lifecycle.advance(isRead: true, at: 0) == nil, "the fence is under way")
         lifecycle.fenced(at: 10, republished: [:])
-        #expect(lifecycle.advance() == nil && !lifecycle.isRestored && lifecycle.restoreEnd == 11)
+        #expect(lifecycle.advance(at: 0) == nil && !lifecycle.isRestored && lifecycle.restoreEnd == 11)
         lifecycle.fold(upTo: 11)
-        #expect(lifecycle.advance() == .own && lifecycle.isRestored)
-        #expect(lifecycle.advance() == nil)
+        #expect(lifecycle.advance(at: 0) == .own && lifecycle.isRestored)
+        #expect(lifecycle.advance(at: 0) == nil)
     }
 
     @Test("An index that is made anew is restored to where it was; a fence that is in the log stays")
     func rebuilds() {
         var lifecycle = PartitionLifecycle(changelog: 0..<5, folded: 5)
-        #expect(lifecycle.advance() == .fence(attempt: 1))
+        #expect(lifecycle.advance(at: 0) == .fence(attempt: 1))
         lifecycle.rebuild()
         // The first attempt ends, and says nothing to the second.
-        #expect(lifecycle.phase == .restoring && lifecycle.rowsLeft == 5)
+        #expect(lifecycle.phase == .restoring(.ignored) && lifecycle.rowsLeft == 5)
         lifecycle.fenced(at: 5, republished: [:])
-        #expect(lifecycle.phase == .restoring)
+        #expect(lifecycle.phase == .restoring(.ignored))
         lifecycle.fold(upTo: 6)
-        #expect(lifecycle.advance() == .fence(attempt: 2))
+        #expect(lifecycle.advance(at: 0) == .fence(attempt: 2))
         lifecycle.fenced(at: 6, republished: [:])
         lifecycle.fold(upTo: 7)
-        #expect(lifecycle.advance() == .own)
+        #expect(lifecycle.advance(at: 0) == .own)
         lifecycle.fold(upTo: 20)
         lifecycle.rebuild()
         #expect(lifecycle.phase == .fenced && lifecycle.restoreEnd == 20 && lifecycle.rebuilds == 2)
         lifecycle.fold(upTo: 20)
-        #expect(lifecycle.advance() == .own)
+        #expect(lifecycle.advance(at: 0) == .own)
     }
 
     @Test("A changelog that is recreated is restored from its beginning, and gets the index before another fence")
@@ -58,26 +58,26 @@ struct PartitionLifecycleTests {
         var lifecycle = restored()
         lifecycle.ignore(.source(Self.one), at: 4)
         lifecycle.replace(by: 0..<2, publishesIndex: true)
-        #expect(!lifecycle.isRestored && lifecycle.isClean && lifecycle.rowsLeft == 2 && lifecycle.publishesIndex)
+        #expect(!lifecycle.isRestored && lifecycle.isClean && lifecycle.rowsLeft == 2 && lifecycle.isIndexUnpublished)
         #expect(lifecycle.changelogEnd == nil)
         lifecycle.fold(upTo: 2)
-        #expect(lifecycle.advance() == .fence(attempt: 2) && lifecycle.publishesIndex)
+        #expect(lifecycle.advance(at: 0) == .fence(attempt: 2) && lifecycle.isIndexUnpublished)
         lifecycle.fenced(at: 40, republished: [:])
-        #expect(!lifecycle.publishesIndex && lifecycle.advance() == nil)
+        #expect(!lifecycle.isIndexUnpublished && lifecycle.advance(at: 0) == nil)
         lifecycle.fold(upTo: 41)
-        #expect(lifecycle.advance() == .own && lifecycle.isRestored && lifecycle.changelogEnd == 41)
+        #expect(lifecycle.advance(at: 0) == .own && lifecycle.isRestored && lifecycle.changelogEnd == 41)
         // One whose index is found damaged meanwhile has nothing to publish.
         lifecycle.replace(by: 0..<0, publishesIndex: true)
         lifecycle.rebuild()
-        #expect(!lifecycle.publishesIndex)
+        #expect(!lifecycle.isIndexUnpublished)
     }
 
     @Test("A fence that cannot be appended for want of the index is tried again")
     func abandoned() {
         var lifecycle = PartitionLifecycle(changelog: 0..<0, folded: 0)
-        #expect(lifecycle.advance() == .fence(attempt: 1))
+        #expect(lifecycle.advance(at: 0) == .fence(attempt: 1))
         lifecycle.abandonFence()
-        #expect(lifecycle.advance() == .fence(attempt: 2))
+        #expect(lifecycle.advance(at: 0) == .fence(attempt: 2))
     }
 
     @Test("Valid rows are republished: not of a source in flight, and the epoch row when no other is left")
@@ -112,7 +112,7 @@ struct PartitionLifecycleTests {
         lifecycle.ignore(.source(Self.one), at: 7)
         lifecycle.fold(upTo: 10)
         #expect(lifecycle.isLeaving && lifecycle.isRestored == wasOwned)
-        #expect(lifecycle.advance() == nil && lifecycle.keysToRepublish { _ in false }.isEmpty)
+        #expect(lifecycle.advance(at: 0) == nil && lifecycle.keysToRepublish { _ in false }.isEmpty)
         lifecycle.rebuild()
         #expect(lifecycle.isLeaving && !lifecycle.isRestored)
     }

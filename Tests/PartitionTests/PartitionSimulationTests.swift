@@ -1,11 +1,17 @@
 import ImageModel
 import Partition
 import Records
+import TestSupport
 import Testing
 import VariantSpec
 
 @Suite("A partition, simulated from seeds", .timeLimit(.minutes(5)))
 struct PartitionSimulationTests {
+    /// A test's own seeds, from the first on.
+    private static func seeds(from first: UInt64, _ count: Int) -> Range<UInt64> {
+        first..<first + UInt64(Effort.count(landing: count / 5, all: count))
+    }
+
     private static let specs = [
         VariantSpec(width: 1280, height: 1280, format: .webp), VariantSpec(width: 640, height: 640, format: .webp),
         VariantSpec(width: 160, height: 160, mode: .crop, format: .jpeg),
@@ -38,7 +44,7 @@ struct PartitionSimulationTests {
         return world
     }
 
-    @Test("Every job ends, once, and committable offsets reach the end", arguments: 0..<300 as Range<UInt64>)
+    @Test("Every job ends, once, and committable offsets reach the end", arguments: seeds(from: 0, 300))
     func ends(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0)
         #expect(world.isDone == true, "seed \(seed): jobs are left")
@@ -50,7 +56,7 @@ struct PartitionSimulationTests {
 
     @Test(
         "Jobs with little time end once as well, nothing is fetched for expired ones alone, and none expires before its time",
-        arguments: 3_000..<3_200 as Range<UInt64>)
+        arguments: seeds(from: 3_000, 200))
     func expiring(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0, expiring: 0...(seed % 2 == 0 ? 60 : 400))
         #expect(world.isDone == true, "seed \(seed): jobs are left")
@@ -67,7 +73,7 @@ struct PartitionSimulationTests {
 
     @Test(
         "A partition that goes and comes back to the same worker answers no job twice",
-        arguments: 2_000..<2_200 as Range<UInt64>)
+        arguments: seeds(from: 2_000, 200))
     func moves(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 0, moves: 12)
         #expect(world.isDone == true, "seed \(seed): jobs are left")
@@ -81,7 +87,7 @@ struct PartitionSimulationTests {
     /// the first of the outcomes with one id. Whatever always answers the same must end the same.
     @Test(
         "After crashes every job still ends, and repeats say what was said before",
-        arguments: 1_000..<1_300 as Range<UInt64>)
+        arguments: seeds(from: 1_000, 300))
     func crashes(seed: UInt64) {
         let world = run(seed: seed, jobs: 60, crashes: 5)
         #expect(world.isDone == true, "seed \(seed): jobs are left")
@@ -98,8 +104,7 @@ struct PartitionSimulationTests {
     }
 
     @Test(
-        "With originals kept, no source is fetched twice but for what a crash lost", arguments: 0..<100 as Range<UInt64>
-    )
+        "With originals kept, no source is fetched twice but for what a crash lost", arguments: seeds(from: 0, 100))
     func onceFetched(seed: UInt64) {
         let world = run(seed: seed * 2, jobs: 60, crashes: 2)
         let steady = world.fetches.filter { key, _ in
@@ -113,7 +118,7 @@ struct PartitionSimulationTests {
 
     @Test(
         "While the store is full, or the log away, only a probe now and then is fetched, and all end once it is over",
-        arguments: 0..<12 as Range<UInt64>, ["store", "log"])
+        arguments: seeds(from: 0, 20), ["store", "log"])
     func halted(seed: UInt64, by fault: String) {
         var world = Simulation(seed: seed, keepOriginals: true)
         (world.isFull, world.isAway) = (fault == "store", fault == "log")

@@ -38,7 +38,7 @@ struct AgreementTests {
             if facts?.format == .jpeg { files.append(url) }
         }
         // The files of one camera lie side by side: a landing looks at some of each.
-        let step = Effort.count(landing: 3, all: 1)
+        let step = Effort.count(landing: 5, all: 1)
         let looked = stride(from: 0, to: files.count, by: step).map { files[$0] }
         // Two at a time, or the scores would keep one core busy and leave the other idle.
         let compared = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -12,7 +12,7 @@ import VariantSpec
 @Suite("Reuse: the mean loss is within the budget", .serialized, .timeLimit(.minutes(20)))
 struct ReuseLossTests {
     private static let isHere = SSIMULACRA2.isHere && Shared.has("images/photos")
-    private static let casesPerPhotograph = Effort.count(landing: 5, all: 15)
+    private static let casesPerPhotograph = Effort.count(landing: 3, all: 15)
     /// With MEZZOTINT_SHOW each cell's mean and worst are printed.
     private static let isShown = ProcessInfo.processInfo.environment["MEZZOTINT_SHOW"] != nil
 

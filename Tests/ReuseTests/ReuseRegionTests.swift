@@ -12,7 +12,7 @@ import VariantSpec
 /// shows. Random sources, stored sets and requests, rendered both ways by real children.
 @Suite("Reuse: the same size and the same region as from the source", .serialized, .timeLimit(.minutes(10)))
 struct ReuseRegionTests {
-    private static let sources = UInt64(Effort.count(landing: 5, all: 15))
+    private static let sources = UInt64(Effort.count(landing: 3, all: 15))
     private static let casesPerSource = 70
 
     /// A source of random shape: sides of 600 to 1,600, now and then much longer than wide.

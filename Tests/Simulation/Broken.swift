@@ -22,7 +22,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case progress = "a partition stands still while its topics answer"
     case waits = "something waits for ever"
     case memory = "memory is not bounded"
-    case answered = "a job has no answer, or both kinds"
+    case answered = "an outcome is of no job, or cannot be read"
     case repeated = "a job was answered again without a cause"
     case attempts = "a job was tried more often than the rule allows"
     case stored = "an announced variant is not in the store"

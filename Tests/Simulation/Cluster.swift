@@ -112,6 +112,10 @@ final class Cluster {
                 return .refused(.tooLarge(topic: log.topic, bytes: record.byteCount, limit: Self.recordLimit))
             }
             if loses(record) { return .acknowledged(log.end) }
+            var record = record
+            if world.plants(.tearAnswer), log.topic == .outcomes, world.chance.isOne(in: 50) {
+                record.value?.removeLast()
+            }
             let offset = world.ledger.land(record, in: log, epoch: owner?.epoch, by: process)
             return .acknowledged(world.plants(.answerEarly) && log.topic == .variants ? 0 : offset)
         }

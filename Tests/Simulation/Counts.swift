@@ -34,10 +34,11 @@ package enum Happening: Int, Sendable, CaseIterable {
     case originMoved, originLedAway
     case rendererCrashed, rendererHung, rendererAbsent, variantRefused
     // What publishers do.
-    case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge
+    case flooded, published, publishedExpiring, publishedForeign, publishedMisplaced, publishedLarge, publishedBurst
     case publishedForced, publishedCacheOnly
     // What workers do.
-    case assigned, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised, indexPublished, rewound,
+    case assigned, assignedInPart, revoked, lost, marked, leftClean, progressWritten, republished, epochRaised,
+        indexPublished, rewound,
         restarted
     case fetched, fetchLate, slowBegan, slowAged, render, reuse, rowStored, sourceStored, rowDropped, retried,
         movedAside, movedOn, waited, rekeyed, deadLetter

@@ -44,8 +44,13 @@ final class Ownerships {
         let own = ranks[key]
         if GroupEpoch.isOfAnotherLog(written ?? key.epoch, at: offset) { return own }
         let rank = Self.rank(log.incarnation, key.epoch)
-        if let own, own < rank { world.killers.excuse(key.partition) }
-        return own.map { max($0, rank) }
+        guard let own else { return nil }
+        if own < rank {
+            world.killers.excuse(key.partition)
+            // Its rows count as a new owner's from there on, those of the later epoch that it goes on in, too.
+            if written != nil { ranks[key] = rank }
+        }
+        return max(own, rank)
     }
 
     /// - Parameter incarnation: the changelog's, when its end was asked for.

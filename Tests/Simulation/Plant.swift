@@ -38,4 +38,44 @@ package enum Plant: String, Sendable, CaseIterable {
     case stallOthers = "stall-others"
     /// The changelog says that rows were appended before they are, so that jobs are answered before the fold.
     case answerEarly = "answer-early"
+    /// More is read ahead than the worker was told to.
+    case readOn = "read-on"
+    /// One more fetch runs than the worker was told to.
+    case sparePermit = "spare-permit"
+    /// A fetch goes on when its answer is there.
+    case fetchOn = "fetch-on"
+    /// An answer lacks its last byte.
+    case tearAnswer = "tear-answer"
+    /// Of an index that is published again not all rows are.
+    case publishLess = "publish-less"
+    /// A worker that is told to stop does not.
+    case ignoreStop = "ignore-stop"
+
+    /// What is there to find it.
+    package var rule: Rule {
+        switch self {
+        case .commitEarly, .loseAnswer, .dropJob: .committable
+        case .forgetEpoch: .fenced
+        case .loseRow: .index
+        case .answerEarly: .order
+        case .skipFence, .stallOthers: .progress
+        case .loseDebt: .promises
+        case .twoOwners: .waits
+        case .loseBlob: .stored
+        case .stalePosition: .repeated
+        case .forgetAttempts: .attempts
+        case .trustNoMarker: .poison
+        case .forgetWait: .politeness
+        case .followUnasked: .ceiling
+        case .claimSlow: .third
+        case .slowFirst: .lanes
+        case .loseAged: .aged
+        case .readOn: .memory
+        case .sparePermit: .permits
+        case .fetchOn: .singleFlight
+        case .tearAnswer: .answered
+        case .publishLess: .published
+        case .ignoreStop: .ended
+        }
+    }
 }

@@ -43,6 +43,8 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
 
     /// How far one place was read.
     struct Reader {
+        /// Where this ownership began to read.
+        let first: Int64
         var position: Int64
         /// Records below it have come.
         var arrived: Int64
@@ -165,43 +167,53 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         prepare(partitions, generation, decision)
     }
 
+    /// All that the group gave is asked for, and partition by partition taken up where every topic of it answers: as
+    /// `KafkaLogConsumer` does.
     private func prepare(_ partitions: [PartitionID], _ generation: Int, _ number: Int) {
         let cluster = world.cluster
         world.after(cluster.latency) { [self] in
             tell { [self] in
                 guard number == decision else { return }
-                let topics = Topic.consumed + [.variants]
-                let logs = partitions.flatMap { partition in topics.map { cluster.log($0, partition) } }
-                if logs.contains(where: { cluster.isAway($0) }) {
+                var logs: [PartitionID: [TopicLog]] = [:]
+                for partition in partitions {
+                    let all = (Topic.consumed + [.variants]).map { cluster.log($0, partition) }
+                    if !all.contains(where: { cluster.isAway($0) }) { logs[partition] = all }
+                }
+                let known = partitions.filter { logs[$0] != nil }
+                let left = partitions.filter { logs[$0] == nil }
+                if !left.isEmpty {
                     world.count(.questionFailed)
-                    // Known: a partition whose topic is away keeps its new owner from those that it got with it
-                    // (CONTRIBUTING.md), and others from the slots of hosts that stand there.
-                    let held = world.sharesOrigins ? Cluster.partitions : partitions
-                    world.disturb(until: world.now + 1_000_000, held)
-                    return world.after(500_000) { self.tell { self.prepare(partitions, generation, number) } }
+                    if !known.isEmpty { world.count(.assignedInPart) }
+                    world.after(500_000) { self.tell { self.prepare(left, generation, number) } }
+                    if known.isEmpty { return }
                 }
                 // Asked now, taken up a little later.
                 let group = world.group
-                let committed = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, group.committed[$0.place]) })
-                let bounds = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, $0.start..<$0.end) })
-                let incarnations = Dictionary(uniqueKeysWithValues: logs.map { ($0.place, $0.incarnation) })
+                let asked = logs.values.joined()
+                let committed = Dictionary(uniqueKeysWithValues: asked.map { ($0.place, group.committed[$0.place]) })
+                let bounds = Dictionary(uniqueKeysWithValues: asked.map { ($0.place, $0.start..<$0.end) })
+                let incarnations = Dictionary(uniqueKeysWithValues: asked.map { ($0.place, $0.incarnation) })
                 world.after(world.chance.within(100...10_000)) {
                     self.tell {
                         guard number == self.decision else { return }
-                        self.adopt(partitions, generation, bounds, incarnations, committed)
+                        self.adopt(known, generation, bounds, incarnations, committed)
                     }
                 }
             }
         }
     }
 
+    /// Others may have been taken up before: they go on as they are.
     private func adopt(
         _ partitions: [PartitionID], _ generation: Int, _ bounds: [Int: Range<Int64>], _ incarnations: [Int: Int],
         _ committed: [Int: Int64?]
     ) {
+        switch phase {
+        case .preparing: (phase, ownerships) = (.owning(partitions), [])
+        case .owning(let held): phase = .owning((held + partitions).sorted())
+        default: return
+        }
         self.generation = generation
-        phase = .owning(partitions)
-        ownerships = []
         for partition in partitions {
             let changelog = world.cluster.log(.variants, partition)
             let range = bounds[changelog.place] ?? 0..<0
@@ -219,11 +231,13 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
                 let offset = committed[log.place] ?? nil
                 if let offset { known[log.place] = offset }
                 let position = min(max(offset ?? 0, bounds.lowerBound), bounds.upperBound)
-                readers[log.place] = Reader(position: position, arrived: position, incarnation: log.incarnation)
+                readers[log.place] = Reader(
+                    first: position, position: position, arrived: position, incarnation: log.incarnation)
             }
             let start = listener?.assigned(partition, epoch: epoch, changelog: range) ?? 0
             let position = min(max(start, range.lowerBound), range.upperBound)
-            readers[changelog.place] = Reader(position: position, arrived: position, incarnation: changelog.incarnation)
+            readers[changelog.place] = Reader(
+                first: position, position: position, arrived: position, incarnation: changelog.incarnation)
             for topic in Topic.consumed + [.variants] { hear(world.cluster.log(topic, partition)) }
         }
     }
@@ -291,6 +305,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         }
         if let last = records.last {
             world.note("drained", Int64(process.number), Int64(log.place), last.offset, Int64(records.count))
+            if Topic.worked.contains(topic) { world.lookAtMemory(of: log, process) }
         }
         return records
     }
@@ -299,12 +314,17 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         readers[world.cluster.log(topic, partition).place]?.position
     }
 
+    /// Records that were handed out to this owner, and that nobody has answered.
+    func unanswered(_ log: TopicLog) -> Int {
+        readers[log.place].map { log.unfinished(from: $0.first, below: $0.position) } ?? 0
+    }
+
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure) {
         let log = world.cluster.log(topic, partition)
         guard !process.isDead, readers[log.place] != nil else { throw .closed }
         world.count(.rewound)
         world.note("rewound", Int64(process.number), Int64(log.place), offset)
-        readers[log.place] = Reader(position: offset, arrived: offset, incarnation: log.incarnation)
+        readers[log.place] = Reader(first: offset, position: offset, arrived: offset, incarnation: log.incarnation)
         hear(log)
     }
 

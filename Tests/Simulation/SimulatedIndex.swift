@@ -97,9 +97,10 @@ final class SimulatedIndex: VariantIndex {
     func page(after place: Int64, limit: Int) throws(IndexFailure) -> [IndexedSource] {
         try check()
         process.world.note("page", Int64(process.number), Int64(partition.number), Int64(file.rows.count))
-        return Array(
+        let page = Array(
             file.rows.map { IndexedSource(place: Int64($0.digest.words.0 >> 1), snapshot: $1) }
                 .filter { $0.place > place }.sorted { $0.place < $1.place }.prefix(min(limit, 3)))
+        return process.world.plants(.publishLess) && page.count > 1 ? Array(page.dropFirst()) : page
     }
 
     func apply(

@@ -93,7 +93,16 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         guard !process.isDead else { throw .cancelled }
         let host = Origins.host(of: request)
         let flight = world.flights.begin(number, .fetch, request.lane, process, at: host)
-        defer { flight.map { world.flights.end($0) } }
+        defer {
+            if let flight {
+                let flights = world.flights
+                if world.plants(.fetchOn) {
+                    world.tick(after: 1_000_000) { flights.end(flight) }
+                } else {
+                    flights.end(flight)
+                }
+            }
+        }
         let answer = await process.ask(
             or: Result<FetchAnswer, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
         ) { done in

@@ -79,6 +79,7 @@ final class SimulatedProcess: @unchecked Sendable {
     /// SIGTERM.
     func drain() {
         isStopping = true
+        if world.plants(.ignoreStop) { return }
         worker.assumeIsolated { $0.drain() }
     }
 

@@ -91,6 +91,14 @@ final class TopicLog {
         return finishedCount < entries.count ? entries[finishedCount].record.offset : end
     }
 
+    var unfinished: some Sequence<Record> {
+        entries[place(of: firstUnfinished)...].lazy.filter { !$0.isFinished }.map(\.record)
+    }
+
+    func unfinished(from offset: Int64, below end: Int64) -> Int {
+        entries[place(of: offset)..<max(place(of: offset), place(of: end))].count { !$0.isFinished }
+    }
+
     /// Retention: what is older goes. Returns what went.
     func retain(from offset: Int64) -> [Entry] {
         let gone = Array(entries[..<place(of: offset)])

@@ -22,13 +22,17 @@ extension World {
     private func lookAtProgress() {
         for partition in Cluster.partitions {
             let number = Int(partition.number)
-            let waiting = [Topic.jobsFast, .jobsSlow].compactMap { topic -> String? in
-                let log = cluster.log(topic, partition)
-                return log.firstUnfinished < log.end ? "\(topic.rawValue) at \(log.firstUnfinished)" : nil
+            let limit = faults == [.away] ? Self.shortStillness : Self.stillness
+            let waiting = Topic.lanes.compactMap { topic -> String? in
+                // A job under a foreign key is done in the partition to which it is copied, and waits for that.
+                let first = cluster.log(topic, partition).unfinished.first {
+                    $0.home == partition || now - disturbedUntil[Int($0.home.number)] > limit
+                }
+                return first.map { "\(topic.rawValue) at \($0.offset)" }
             }
             if waiting.isEmpty { ledger.answeredAt[number] = max(ledger.answeredAt[number], now) }
             let since = max(ledger.answeredAt[number], disturbedUntil[number])
-            if now - since > (faults == [.away] ? Self.shortStillness : Self.stillness) {
+            if now - since > limit {
                 fail(
                     .progress,
                     "partition \(partition) has answered nothing for \((now - since) / 1_000_000) s: \(waiting.joined(separator: ", ")); \(group.summary)"
@@ -113,18 +117,37 @@ extension World {
     }
     private static let agedWait: Int64 = 3_000_000
 
+    /// As many records of a topic as are read ahead, those whose jobs wait in memory, and those that are answered while their
+    /// answers wait for the log (`OwnedPartition.room`). Of a tier, what was read and is not due, too.
+    private static func memoryLimit(_ topic: Topic, answers: Int) -> Int {
+        readAhead + shortWaits + min(readAhead, answers) + (DelayTier(topic) == nil ? 0 : DelayHead.limit)
+    }
+
+    /// Of what an owner was given to read, after each time.
+    func lookAtMemory(of log: TopicLog, _ process: SimulatedProcess) {
+        let unanswered = process.consumer.unanswered(log)
+        // Its answers are seldom worth asking for.
+        guard unanswered > Self.memoryLimit(log.topic, answers: 0) else { return }
+        let answers = process.worker.assumeIsolated { $0.status }.answers
+        if unanswered > Self.memoryLimit(log.topic, answers: answers) {
+            fail(
+                .memory,
+                "worker \(process.number) has \(unanswered) records of \(log.topic.rawValue)-\(log.partition), and \(answers) answers on their way"
+            )
+        }
+    }
+
+    /// Of what it keeps by its own account.
     private func lookAtMemory() {
         for machine in machines {
             guard let process = machine.process, !process.isPaused else { continue }
             lookAtAge(of: process)
             let status = process.worker.assumeIsolated { $0.status }
-            let owned = status.owned.count
-            let limit = owned * (3 * Self.readAhead + 16)
-            let unfinished = status.unfinished.values.reduce(0, +)
-            if unfinished > limit + owned * Self.readAhead || status.answers > owned * 4 * (Self.readAhead + 1) {
+            for (topic, unfinished) in status.unfinished.sorted(by: { $0.key.ordinal < $1.key.ordinal })
+            where unfinished > status.owned.count * Self.memoryLimit(topic, answers: Self.readAhead) {
                 fail(
                     .memory,
-                    "worker \(process.number): \(unfinished) records, \(status.answers) answers in \(owned) partitions"
+                    "worker \(process.number): \(unfinished) records of \(topic.rawValue) in \(status.owned.count) partitions"
                 )
             }
         }
@@ -205,6 +228,14 @@ extension World {
 struct Began: Hashable {
     let flight: FlightID
     let kind: PermitKind
+}
+
+extension Record {
+    /// The partition that owns the source of a job.
+    fileprivate var home: PartitionID {
+        guard case .job(let source)? = RecordKey(key) else { return partition }
+        return source.partition(of: Cluster.partitionCount)
+    }
 }
 
 extension SourceSnapshot {

@@ -24,6 +24,27 @@ extension World {
         }
     }
 
+    /// More jobs for one partition than its owner reads ahead, at once: by a chance of their own, so that other seeds are as
+    /// they would be without them.
+    func burstSoon() {
+        var chance = Chance(seed: seed ^ 0x4255_5253)
+        guard chance.isOne(in: 8) else { return }
+        let partition = chance.pick(Cluster.partitions)
+        let sources = catalogue.sources.prefix(Origins.sourceCount).filter { $0.partition == partition }
+        after(chance.within(2_000_000...20_000_000)) { [self] in
+            if !publishes { return }
+            for number in 0..<6 * Self.readAhead {
+                count(.publishedBurst)
+                let source = sources[number % sources.count]
+                let job = Job(
+                    id: "burst-\(number)", url: source.url, source: source.key, variants: catalogue.wishes[0],
+                    lane: .fast,
+                    expires: nil)
+                cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: World.begin + now / 1_000))
+            }
+        }
+    }
+
     private func publish() {
         // Some sources are asked for much more often than others.
         publish(source: chance.below(chance.isOne(in: 3) ? 4 : 24), lane: chance.isOne(in: 3) ? .slow : .fast)

@@ -175,20 +175,26 @@ final class World: @unchecked Sendable {
     func rules(of machine: Machine) -> WorkerConfiguration {
         let rules = PartitionRules(
             reuse: ReuseRules(), retry: RetryPolicy(attempts: Self.attempts, base: 300, cap: 4_000), maxAge: 40_000,
-            holdLimit: 3_000, shortWaits: 16)
+            holdLimit: 3_000, shortWaits: Self.shortWaits)
         var configuration = WorkerConfiguration(
-            partition: rules, permits: permits,
-            canonical: catalogue.rules, readAhead: Self.readAhead,
+            partition: rules, permits: grantedPermits,
+            canonical: catalogue.rules, readAhead: Self.readAhead * (plants(.readOn) ? 3 : 1),
             originalsLimit: faults.count.isMultiple(of: 2) ? 0 : 1 << 10,
             drain: .seconds(8), seed: chance.next(), owner: "machine \(machine.number)")
         configuration.tellsOrigins = sharesOrigins
         return configuration
     }
     static let readAhead = 12
+    static let shortWaits = 16
     var permits: PermitRules {
         var rules = usualPermits
         // Of answers few are late, of stalls all.
         rules.lateAfter = 400
+        return rules
+    }
+    private var grantedPermits: PermitRules {
+        var rules = permits
+        if plants(.sparePermit) { rules.fetch += 1 }
         return rules
     }
     private var usualPermits: PermitRules {
@@ -216,6 +222,7 @@ final class World: @unchecked Sendable {
         lastPublish = limit / 4 * 3
         for machine in machines { after(chance.within(0...500_000)) { [self] in start(machine) } }
         publishSoon()
+        burstSoon()
         killers.publishSoon()
         hopeless.publishSoon()
         faultSoon()

@@ -81,18 +81,21 @@ final class Bench: Sendable {
         storing: (any BlobStore) -> any BlobStore = { $0 },
         indexes: (any VariantIndexes) -> any VariantIndexes = { $0 },
         ahead: Int64 = 0,
+        time: (any TimeSource)? = nil,
+        sent: SentHeaders = SentHeaders(),
         watching: @escaping @Sendable (Worker) async -> Void = { _ in }
     ) async throws -> Counters {
         let log = try given ?? self.log
         let pool = RendererPool(
             RendererConfiguration(program: renderer ?? Built.program("mezzotint-renderer").path, count: 2))
         var origin = OriginConfiguration()
+        origin.sent = sent
         origin.access.addresses.allow = [AddressRange("127.0.0.0/8")].compactMap { $0 }
         let ports = WorkerPorts(
             log: moving ?? log, consumer: moving ?? EmbeddedLogConsumer(log), fetcher: fetcher(GuardedFetcher(origin)),
             renderer: CountingRenderer(inner: rendering(pool)) { count in self.orders.withLock { $0.append(count) } },
             store: storing(try FileStore(root: folder.file("store"), originals: originals)),
-            indexes: indexes(SQLiteVariantIndexes(folder.file("index"))), time: LaterTime(ahead: ahead))
+            indexes: indexes(SQLiteVariantIndexes(folder.file("index"))), time: time ?? LaterTime(ahead: ahead))
         var configuration = WorkerConfiguration(
             partition: PartitionRules(reuse: ReuseRules(), retry: RetryPolicy(attempts: 3, base: 20, cap: 100)),
             permits: PermitRules(render: 2), canonical: rules, untilIdle: true, seed: 1, owner: "test")
@@ -146,7 +149,8 @@ private struct CountingRenderer: Renderer {
 
     func inspect(_ file: OpenFile) async throws(RenderFailure) -> Picture { try await inner.inspect(file) }
 
-    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?) async throws(RenderFailure)
+    func render(_ picture: Picture, _ orders: [RenderOrder], lane: Lane, isReuse: Bool, origin: String?)
+        async throws(RenderFailure)
         -> [RenderedVariant]
     {
         note(orders.count)

@@ -5,7 +5,7 @@ import Testing
 @testable import WorkerRuntime
 
 @Suite("Jobs' bytes, read once where they are the same")
-struct RecentReadingsTests {
+struct DecodeCacheTests {
     private let intake = Intake(rules: CanonicalRules())
 
     private func record(_ body: String, at offset: Int64, id: String? = nil, topic: Topic = .jobsFast) -> Record {
@@ -18,7 +18,7 @@ struct RecentReadingsTests {
     func same() throws {
         let body = #"{"url":"http://o/a.jpg?b=2&a=1","variants":["8x8-q80.webp","4x4.png"],"expires":9}"#
         let named = #"{"url":"http://o/a.jpg","variants":["8x8-q80.webp"],"id":"mine"}"#
-        var readings = RecentReadings()
+        var readings = DecodeCache()
         for round in 0..<1_000 {
             let others = #"{"url":"http://o/\#(round).jpg","variants":["8x8-q80.webp"]}"#
             for record in [
@@ -30,7 +30,7 @@ struct RecentReadingsTests {
 
     @Test("What is no job is refused each time")
     func refused() {
-        var readings = RecentReadings()
+        var readings = DecodeCache()
         for body in [#"{"url":5}"#, #"{"url":"http://o/a.jpg","variants":[]}"#, "", String(repeating: " ", count: 2_000)] {
             for _ in 0..<2 { #expect(throws: JobFailure.self) { try readings.job(of: record(body, at: 0), by: intake) } }
         }

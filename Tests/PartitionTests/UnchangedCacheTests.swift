@@ -9,7 +9,7 @@ import VariantSpec
 @testable import Partition
 
 @Suite("Jobs of a burst that find the same are answered alike")
-struct RecentAnswersTests {
+struct UnchangedCacheTests {
     private static let large = VariantSpec(width: 1280, height: 1280, format: .webp)
     private static let small = VariantSpec(width: 160, height: 160, format: .webp)
     private static let source = SourceKey(SHA256.digest(of: Array("a".utf8)))
@@ -37,7 +37,7 @@ struct RecentAnswersTests {
         ])
     func holds(_ wanted: [VariantSpec], _ now: Int64, _ isSameLook: Bool, _ isKnown: Bool) {
         let look = SourceSnapshot(variants: rows)
-        var answers = RecentAnswers()
+        var answers = UnchangedCache()
         _ = answers.note(unchanged: [0, 1], of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
         let noted = answers.note(unchanged: [0, 1], of: Self.job([Self.large, Self.small]), look, at: 0, ReuseRules())
         // Rows that were read again may be others, for all that an answer knows.
@@ -48,7 +48,7 @@ struct RecentAnswersTests {
     @Test("What comes once is not kept")
     func once() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
-        var answers = RecentAnswers()
+        var answers = UnchangedCache()
         _ = answers.note(unchanged: [0, 1], of: job, look, at: 0, ReuseRules())
         #expect(answers.unchanged(job, look, at: 0) == nil)
     }
@@ -56,7 +56,7 @@ struct RecentAnswersTests {
     @Test("Where what is stale may be given, an answer never ends by time")
     func stale() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
-        var answers = RecentAnswers()
+        var answers = UnchangedCache()
         for _ in 0..<2 { _ = answers.note(unchanged: [0, 1], of: job, look, at: 0, ReuseRules(allowsStale: true)) }
         #expect(answers.unchanged(job, look, at: 1 << 40) != nil)
     }
@@ -64,7 +64,7 @@ struct RecentAnswersTests {
     @Test("Rows are let go when the burst is over")
     func lettingGo() {
         let (look, job) = (SourceSnapshot(variants: rows), Self.job([Self.large, Self.small]))
-        var answers = RecentAnswers()
+        var answers = UnchangedCache()
         for _ in 0..<2 { _ = answers.note(unchanged: [0, 1], of: job, look, at: 100, ReuseRules(allowsStale: true)) }
         answers.tick(1_100)
         #expect(answers.unchanged(job, look, at: 1_100) != nil)

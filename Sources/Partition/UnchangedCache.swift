@@ -8,7 +8,7 @@ internal import VariantSpec
 /// without a plan of their own.
 ///
 /// An answer is as good as a new plan as long as it would be one of the same look's rows, and all of them are fresh.
-struct RecentAnswers: Sendable {
+struct UnchangedCache: Sendable {
     private struct Answer: Sendable {
         let wanted: [VariantSpec]
         let snapshot: SourceSnapshot

@@ -4,7 +4,7 @@ internal import Records
 
 /// What was read of the last jobs' bytes: those that come in a burst for one picture differ in little but their ids, and
 /// to read one is a fifth of what a stored job costs.
-struct RecentReadings: Sendable {
+struct DecodeCache: Sendable {
     /// A value, whose eight-byte words are mixed before they are hashed: Swift's own hash of each would cost more than all
     /// else here, and no more than `limit` values can be made to meet.
     private struct Bytes: Hashable {

@@ -1,19 +1,18 @@
-import Foundation
-import HTTPCache
-import TestSupport
+internal import Foundation
+internal import TestSupport
 
-/// http-tests/cache-tests, as its own files say it: read by node, replayed against `PrivateCache`.
-struct CacheSuite {
+/// http-tests/cache-tests, as its own files say it: read by node.
+package struct CacheSuite {
     /// The files whose tests mean something to a private cache that serves nobody.
-    static let files: Set = [
+    private static let files: Set = [
         "cc-freshness", "cc-parse", "age-parse", "expires", "expires-parse", "cc-response", "heuristic", "status",
         "stale",
         "update304", "vary", "vary-parse", "conditional-lm", "conditional-inm",
     ]
-    static let folder = "suites/http-cache"
+    package static let folder = "suites/http-cache"
 
-    enum Kind: String, CaseIterable { case required, optimal, check }
-    enum Result: Equatable {
+    package enum Kind: String, CaseIterable { case required, optimal, check }
+    package enum Result: Equatable {
         case passed
         case failed(String)
         /// What it depends on did not pass, or its own preparation.
@@ -21,17 +20,22 @@ struct CacheSuite {
         case unknown
     }
 
-    struct Test {
-        let file: String
-        let id: String
-        let kind: Kind
+    package struct Test {
+        package let file: String
+        package let id: String
+        package let kind: Kind
         let needs: [String]
-        let requests: [[String: Any]]
+        package let requests: [[String: Any]]
     }
 
-    let tests: [Test]
+    package private(set) var tests: [Test]
 
-    init() throws {
+    package static let comment = "needs node, and " + Shared.absent
+    package static var isThere: Bool {
+        Shared.has(folder) && FileManager.default.isExecutableFile(atPath: "/usr/bin/node")
+    }
+
+    package init() throws {
         let path = try Self.part(Self.folder + "/tests/index.mjs")
         let script = "import('\(path)').then(m => console.log(JSON.stringify(m.default)))"
         let ended = try Built.run("/usr/bin/node", ["-e", script])
@@ -54,13 +58,15 @@ struct CacheSuite {
             && !requests.contains { $0["cache"] != nil }
     }
 
-    /// Each by itself.
-    func results() -> [String: Result] {
-        Dictionary(uniqueKeysWithValues: tests.map { ($0.id, Replay.run($0)) })
+    /// Without the others. What depended on one of those depends on nothing.
+    package func only(_ isWanted: (Test) -> Bool) -> CacheSuite {
+        var suite = self
+        suite.tests = tests.filter(isWanted)
+        return suite
     }
 
     /// As published for a cache.
-    static func published(_ cache: String) throws -> [String: Result] {
+    private static func published(_ cache: String) throws -> [String: Result] {
         let path = try part(folder + "/results/\(cache).json")
         let said = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: path)))
         return (said as? [String: Any] ?? [:]).mapValues { value in
@@ -70,7 +76,7 @@ struct CacheSuite {
     }
 
     /// What counts: a test whose needs did not pass says nothing.
-    func settled(_ test: Test, _ results: [String: Result]) -> Result {
+    package func settled(_ test: Test, _ results: [String: Result]) -> Result {
         for id in test.needs {
             guard let need = tests.first(where: { $0.id == id }) else { continue }
             if settled(need, results) != .passed { return .unmet(id) }
@@ -80,6 +86,24 @@ struct CacheSuite {
 }
 
 extension CacheSuite {
+    /// What passed, beside what is published of others, as ARCHITECTURE.md has it.
+    package func table(_ own: [String: Result]) throws -> String {
+        var lines = ["| kind | tests | mezzotint | nginx | Squid | Varnish |", "|---|---|---|---|---|---|"]
+        let others = try ["nginx", "squid", "varnish"].map(Self.published)
+        for kind in Kind.allCases {
+            let tests = tests.filter { $0.kind == kind }
+            let counts = ([own] + others).map { results in tests.count { settled($0, results) == .passed } }
+            lines.append(
+                "| \(kind.rawValue) | \(tests.count) | " + counts.map(String.init).joined(separator: " | ") + " |")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    package static func architecture() throws -> String {
+        let page = URL(filePath: #filePath).appending(path: "../../../ARCHITECTURE.md").standardizedFileURL
+        return try String(contentsOf: page, encoding: .utf8)
+    }
+
     private struct Absent: Error { let path: String }
 
     private static func part(_ path: String) throws -> String {

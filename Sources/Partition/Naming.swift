@@ -1,0 +1,48 @@
+/// Flights that have their first permit, and begin once a durable row names them: after an owner died, its successor names
+/// what it begins (`Suspects`). Times are monotonic milliseconds.
+package struct Naming: Sendable, Equatable {
+    package struct Grant: Sendable, Equatable {
+        package let kind: PermitKind
+        package let flight: FlightID
+
+        package init(_ kind: PermitKind, _ flight: FlightID) { (self.kind, self.flight) = (kind, flight) }
+    }
+
+    private var waiting: [Grant] = []
+    /// Named by the row that is on its way.
+    private var underWay: [Grant] = []
+    /// Since when the oldest of those that wait, or are under way, does so.
+    private var since: Int64?
+
+    /// A log that takes longer is away: others need the permits.
+    package static let limit: Int64 = 1_000
+
+    package init() {}
+
+    package var isWaiting: Bool { !waiting.isEmpty }
+
+    package mutating func add(_ grant: Grant, at now: Int64) {
+        waiting.append(grant)
+        since = since ?? now
+    }
+
+    /// A row is appended that names all that wait, and these: those of a row before it began, or were given up.
+    package mutating func begin() -> [FlightID] {
+        (underWay, waiting) = (waiting, [])
+        return underWay.map(\.flight)
+    }
+
+    /// The row is durable: these begin.
+    package mutating func named(at now: Int64) -> [Grant] {
+        defer { (underWay, since) = ([], waiting.isEmpty ? nil : now) }
+        return underWay
+    }
+
+    /// The log does not take the row: these end as flights do whose rows it does not take.
+    package mutating func giveUp() -> [Grant] {
+        defer { self = Naming() }
+        return underWay + waiting
+    }
+
+    package func isLate(at now: Int64) -> Bool { since.map { now - $0 >= Self.limit } ?? false }
+}
