@@ -29,6 +29,8 @@ final class Ownerships {
     private var left: Set<Key> = []
     /// Something kept them from saying how far they came.
     private var hindered: Set<Key> = []
+    /// Partitions with a row in the changelog that an owner of a log before wrote, and that cannot be told from a later owner's.
+    private(set) var blurred: Set<PartitionID> = []
     /// Places whose offset was set by a person, or forgotten where nothing else knew it.
     private var unknown: Set<Int> = []
 
@@ -47,8 +49,8 @@ final class Ownerships {
         guard let own else { return nil }
         if own < rank {
             world.killers.excuse(key.partition)
-            // Its rows count as a new owner's from there on, those of the later epoch that it goes on in, too.
-            if written != nil { ranks[key] = rank }
+            // Readers before and after such a row disagree about what came between: work is done again for that.
+            if written != nil { blurred.insert(key.partition) }
         }
         return max(own, rank)
     }
