@@ -127,8 +127,8 @@ extension KafkaLogConsumer {
         switch phase {
         case .preparing:
             nextRecommit = SystemTime.monotonicNanoseconds + log.configuration.timing.recommit.nanoseconds
-            (held, awaited) = ([], Set(assignment.partitions))
-        case .owning(let partitions): held = partitions
+            (held, awaited, lateGeneration) = ([], Set(assignment.partitions), nil)
+        case .owning(let partitions): (held, lateGeneration) = (partitions, assignment.generation)
         case .idle, .revoking, .committing, .stopping: return
         }
         let starts = begin(assignment, listener)
@@ -190,10 +190,16 @@ extension KafkaLogConsumer {
         if !pending.isEmpty { commitSoon() }
     }
 
+    /// Whether the group has put this member out though librdkafka does not say so: an assignment takes the note of it away.
+    private func isOvertaken(_ member: GroupMember) -> Bool {
+        guard let generation = lateGeneration else { return false }
+        return (try? member.client.generation()) != generation
+    }
+
     private func revoke(_ member: GroupMember) {
         switch phase {
         case .owning(let held):
-            if member.isLost { return lose(held) }
+            if member.isLost || isOvertaken(member) { return lose(held) }
             let now = SystemTime.monotonicNanoseconds
             let deadline = now + log.configuration.timing.revoke.nanoseconds
             phase = .revoking(held, waiting: Set(held), deadline: deadline)
@@ -225,7 +231,7 @@ extension KafkaLogConsumer {
     }
 
     func finishRevocation(of partitions: [PartitionID], at now: Int64) {
-        if member?.isLost ?? true { return giveUp() }
+        if member.map({ $0.isLost || isOvertaken($0) }) ?? true { return giveUp() }
         commitLast()
         phase = .committing(deadline: now + 1_000_000_000)
     }

@@ -30,6 +30,8 @@ package actor KafkaLogConsumer: LogConsumer {
     var queues: [PartitionQueue?] = []
     /// Partitions that the group gave, and that cannot be taken up yet.
     var awaited: Set<PartitionID> = []
+    /// The group's, where partitions were assigned beside those that were read.
+    var lateGeneration: Int64?
     /// Committable offsets since the last commit.
     var pending: [KafkaPlace: Int64] = [:]
     /// Those that librdkafka was given for a commit, and that are not known as durable.

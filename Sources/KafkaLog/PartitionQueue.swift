@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Glibc
 internal import Ports
 internal import Records
 
@@ -68,9 +69,18 @@ final class PartitionQueue {
         let list = PartitionList(capacity: 1)
         list.add(name, place.partition.number, offset: offset)
         let subject = "reading \(name), partition \(place.partition), anew"
-        // No limit: librdkafka 2.0.2 takes milliseconds for microseconds, and its own thread answers, no broker.
-        try check(rd_kafka_seek_partitions(client.handle, list.pointer, -1), subject)
-        try list.error(0).check(subject)
+        // For a moment after an assignment, until a commit that was under way is answered, it is neither read nor stopped.
+        for attempt in 1... {
+            // No limit: librdkafka 2.0.2 takes milliseconds for microseconds, and its own thread answers, no broker.
+            try check(rd_kafka_seek_partitions(client.handle, list.pointer, -1), subject)
+            let error = list.error(0)
+            let isBetween = error == RD_KAFKA_RESP_ERR__STATE || error == RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS
+            guard isBetween, attempt < 500 else {
+                try error.check(subject)
+                break
+            }
+            usleep(2_000)
+        }
         (early, failure, end, position, hasGoneBack) = ([], nil, 0, offset, false)
     }
 
