@@ -19,8 +19,8 @@ package import Records
 /// Slow flights have a third of the ceiling, which is the cluster's, too: slots beside those of all fetches, with homes and
 /// passes of their own. A slow flight needs one of each, so what is passed for slow ones' sake takes nothing from fast ones.
 /// Where there are fewer slots than workers both kinds go round, and turns of one could miss those of the other. So a slow
-/// slot goes to the job that has waited longest, stays until a job has begun with it, and brings its owner to the front of
-/// those that want a slot for fetches. Their numbers begin where those of the others end: programs that know of none take
+/// slot goes to the job that has waited longest, stays until a job has begun with it, and lets its owner want a slot for
+/// fetches for as long as that job has waited, less ten seconds. Their numbers begin where those of the others end: programs that know of none take
 /// them for slots beyond the ceiling, and use them for nothing.
 ///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
@@ -40,16 +40,11 @@ package struct HostSlots: Sendable {
         package let partition: PartitionID
         /// A slow one.
         package let isSlow: Bool
-        /// It lacks nothing else for a slow job that has waited long, and goes before others.
-        package let isFirst: Bool
         /// When it was first heard, or since when the slow job has waited, monotonic milliseconds.
         package let since: Int64
 
-        package init(
-            _ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, isFirst: Bool = false, since: Int64
-        ) {
-            (self.host, self.partition, self.isSlow) = (host, partition, isSlow)
-            (self.isFirst, self.since) = (isFirst, since)
+        package init(_ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, since: Int64) {
+            (self.host, self.partition, self.isSlow, self.since) = (host, partition, isSlow, since)
         }
     }
 
@@ -213,6 +208,10 @@ package struct HostSlots: Sendable {
             .compactMap { owns($0) ? away[$0]?.since : nil }.max() ?? .min
     }
 
+    /// Where the host's slots stand.
+    package func places(of host: OriginHost, isSlow: Bool = false) -> [PartitionID] {
+        numbers(of: host, isSlow: isSlow).map { place(of: Slot(host, $0)) }
+    }
     private func isPartition(_ partition: PartitionID) -> Bool { (0..<partitions).contains(Int(partition.number)) }
     private func owns(_ slot: Slot) -> Bool { owned.contains(place(of: slot)) }
     private func place(of slot: Slot) -> PartitionID { away[slot]?.partition ?? home(of: slot) }
@@ -241,7 +240,7 @@ package struct HostSlots: Sendable {
 /// The oldest comes first.
 extension HostSlots.Wish: Comparable {
     package static func < (a: Self, b: Self) -> Bool {
-        (a.isFirst ? 0 : 1, a.since, a.partition) < (b.isFirst ? 0 : 1, b.since, b.partition)
+        (a.since, a.partition) < (b.since, b.partition)
     }
 }
 

@@ -12,8 +12,10 @@ package struct SlotWishes: Sendable {
 
     private var heard: [OriginHost: [String: Heard]] = [:]
     private static let hosts = 4_096
-    /// Who has a slow slot, and whose slow job has waited so long, gets one for fetches before others, milliseconds.
+    /// Who has a slow slot lacks only one for fetches: its slow job counts as one that wants a slot after so long, milliseconds.
     private static let longWait = 2 * HostSlots.turn
+    /// Longer waits than any turn can last are all alike, so that nobody's clock puts others off for ever, milliseconds.
+    private static let longestWait: Int64 = 600_000
 
     package init() {}
 
@@ -26,8 +28,8 @@ package struct SlotWishes: Sendable {
         guard heard[host] != nil || heard.count < Self.hosts else { return }
         let known = heard[host]?[row.by]
         // Its age is by its teller's clock, so that all have the same order though clocks differ.
-        let age = row.slowSince.map { max(0, min(row.at - $0, OriginRow.longestBlock)) }
-        let slowSince = age.map { now - $0 } ?? known?.want.slowSince ?? row.slowPartition.map { _ in now }
+        let age = row.slowSince.map { max(0, min(row.at &- $0, Self.longestWait)) }
+        let slowSince = age.map { now - $0 } ?? row.slowPartition.map { _ in known?.want.slowSince ?? now }
         heard[host, default: [:]][row.by] = Heard(
             want: HostSlots.Want(fetch: row.partition, slow: row.slowPartition, slowSince: slowSince),
             fetchSince: row.partition.map { _ in known?.fetchSince ?? now }, at: now)
@@ -40,14 +42,15 @@ package struct SlotWishes: Sendable {
             let live = workers.filter { now - $0.value.at < OriginSummary.freshness }
             heard[host] = live.isEmpty ? nil : live
             for worker in live.values {
-                let (want, slowSince) = (worker.want, worker.want.slowSince ?? now)
+                let want = worker.want
                 if let partition = want.slow {
-                    wishes.append(HostSlots.Wish(host, for: partition, isSlow: true, since: slowSince))
+                    wishes.append(
+                        HostSlots.Wish(host, for: partition, isSlow: true, since: want.slowSince ?? now))
                 }
                 if let partition = want.fetch {
-                    let isFirst = want.slow == nil && now - slowSince >= Self.longWait
+                    let aged = want.slow == nil ? want.slowSince.map { $0 + Self.longWait } : nil
                     let since = worker.fetchSince ?? now
-                    wishes.append(HostSlots.Wish(host, for: partition, isFirst: isFirst, since: since))
+                    wishes.append(HostSlots.Wish(host, for: partition, since: min(since, aged ?? since)))
                 }
             }
         }

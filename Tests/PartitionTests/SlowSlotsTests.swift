@@ -205,11 +205,24 @@ struct SlowSlotsTests {
         wishes.hear(row("before", at: 0, age: nil, HostSlots.Want(slow: PartitionID(3))), of: Self.host, at: 90_000)
         let slow = wishes.live(at: 101_000).filter(\.isSlow).sorted()
         #expect(slow.map(\.partition.number) == [2, 3, 1] && slow.map(\.since) == [11_000, 90_000, 96_000])
-        // One that lacks nothing else goes before others, which were heard earlier.
-        wishes.hear(
-            row("holder", at: 0, age: 20_000, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_000)
-        let fetches = wishes.live(at: 102_000).filter { !$0.isSlow }.sorted()
-        #expect(fetches.map(\.partition.number) == [7, 2] && fetches.map(\.isFirst) == [true, false])
+        // One that lacks nothing else wants a slot since its job had waited for ten seconds, and goes before later ones only.
+        for (age, order) in [(20_000, [7, 2]), (9_000, [2, 7]), (Int64.max / 2, [7, 2])] as [(Int64, [Int32])] {
+            wishes.hear(
+                row("holder", at: 0, age: age, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_000)
+            let fetches = wishes.live(at: 102_000).filter { !$0.isSlow }.sorted()
+            #expect(fetches.map(\.partition.number) == order)
+            #expect(fetches.allSatisfy { 102_000 - $0.since <= 600_000 })
+        }
+        // Who wants no slow slot any more, and tells no age, has none.
+        wishes.hear(row("holder", at: 0, age: nil, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_500)
+        #expect(wishes.live(at: 102_500).filter { !$0.isSlow }.map(\.since).sorted() == [101_000, 102_000])
+        // A fast job that has waited longer than that goes before it.
+        var fair = SlotWishes()
+        for time in [90_000, 101_000] as [Int64] {
+            fair.hear(row("fast", at: 0, age: nil, HostSlots.Want(fetch: PartitionID(5))), of: Self.host, at: time)
+        }
+        fair.hear(row("holder", at: 0, age: 15_000, HostSlots.Want(fetch: PartitionID(7))), of: Self.host, at: 102_000)
+        #expect(fair.live(at: 102_000).sorted().map(\.partition.number) == [5, 7])
         wishes.hear(row("old", at: 0, age: nil, HostSlots.Want()), of: Self.host, at: 103_000)
         #expect(wishes.live(at: 103_000).count == 3 && wishes.live(at: 125_000).count == 2)
     }

@@ -57,14 +57,19 @@ final class Killers {
             killed += 1
             world.count(.killedByJob)
             world.note("killer", Int64(killer), Int64(process.number))
-            let owner = process.consumer.epoch(of: partition).flatMap {
-                world.ownerships.rank(Ownerships.Key(partition: partition, epoch: $0))
+            let ownership = process.consumer.epoch(of: partition).map {
+                Ownerships.Key(partition: partition, epoch: $0)
             }
+            let owner = ownership.flatMap { world.ownerships.rank($0) }
             let isOwner =
                 owner == world.cluster.log(.variants, partition).newestOwner
                 && owner == world.ownerships.newest(of: partition)
             // Who was about to leave, or to stop, says in its row that no job is to blame.
-            if isOwner, !process.isStopping, case .owning = process.consumer.phase { deaths[killer] += 1 }
+            if isOwner, !process.isStopping, case .owning = process.consumer.phase {
+                // The first death of a run names nothing, and an owner that lives on ends the run.
+                if deaths[killer] == 1, let ownership, world.ownerships.hasOutlivedTrial(ownership) { deaths[killer] = 0 }
+                deaths[killer] += 1
+            }
             // No worker knows copies as such: each is found out by itself.
             if deaths[killer] > Self.deathLimit * (1 + copies[killer]) {
                 world.fail(.poison, "killer \(killer) has killed \(deaths[killer]) owners")

@@ -1,3 +1,4 @@
+internal import Partition
 internal import Ports
 internal import Records
 
@@ -37,6 +38,11 @@ final class Ownerships {
     init(_ world: World) { self.world = world }
 
     func rank(_ key: Key) -> Int64? { ranks[key] }
+
+    /// It has lived for so long that the deaths before it count no more.
+    func hasOutlivedTrial(_ key: Key) -> Bool {
+        beginnings[key]?.mark.map { world.now - $0.time > Suspects.trial * 1_000 } ?? false
+    }
 
     /// The rank of who appends as an owner, at an offset of a changelog. What an owner of a log before appends where this one
     /// is as long as that was cannot be told from what a new one does, unless it has gone on in a later epoch.
