@@ -153,7 +153,8 @@ struct SlowSlotsTests {
             (3, 6, 2), (3, 2, 1), (2, 4, 1), (1, 6, 2), (1, 1, 1),
         ])
     func thirds(workers: Int, ceiling: Int, third: Int) {
-        for (seed, lanes) in [[Lane.slow], [.fast, .slow], [.slow], [.fast, .slow]].enumerated() {
+        for seed in 0..<Effort.count(landing: 2, all: 4) {
+            let lanes: [Lane] = seed.isMultiple(of: 2) ? [.slow] : [.fast, .slow]
             var crew = Crew(workers, ceiling: ceiling, lanes: lanes, seed: UInt64(seed))
             for round in 0..<3 {
                 // Where slots are fewer than workers, and more than one, both kinds go round: a turn of one may miss the other.
@@ -176,7 +177,7 @@ struct SlowSlotsTests {
         arguments: [(3, 1), (3, 2), (6, 3), (6, 4), (6, 5), (6, 6), (8, 6), (6, 18)])
     func bounds(workers: Int, ceiling: Int) {
         for lanes in [[Lane.slow], [.fast, .slow]] {
-            for seed in 0..<6 as Range<UInt64> {
+            for seed in 0..<UInt64(Effort.count(landing: 2, all: 6)) {
                 var crew = Crew(workers, ceiling: ceiling, lanes: lanes, seed: seed)
                 _ = crew.run(seconds: 600)
                 #expect(crew.longest <= Int64(workers) * 25_000, "\(lanes), seed \(seed): \(crew.longest) ms")

@@ -67,8 +67,8 @@ final class Killers {
             // Who was about to leave, or to stop, says in its row that no job is to blame.
             if isOwner, !process.isStopping, case .owning = process.consumer.phase {
                 // The first death of a run names nothing, and an owner that lives on ends the run.
-                if deaths[killer] == 1, let ownership, world.ownerships.hasOutlivedTrial(ownership) { deaths[killer] = 0 }
-                deaths[killer] += 1
+                let isNewRun = deaths[killer] == 1 && ownership.map(world.ownerships.hasOutlivedTrial) == true
+                deaths[killer] = isNewRun ? 1 : deaths[killer] + 1
             }
             // No worker knows copies as such: each is found out by itself.
             if deaths[killer] > Self.deathLimit * (1 + copies[killer]) {

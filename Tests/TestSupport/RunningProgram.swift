@@ -74,6 +74,9 @@ package final class RunningProgram: Sendable {
 
     package var isRunning: Bool { state.content.withLock { $0.status == nil } }
 
+    /// What it wrote to stdout so far.
+    package var written: String { get throws { String(decoding: try Data(contentsOf: output), as: UTF8.self) } }
+
     /// What it said on stderr so far.
     package var errors: String { state.content.withLock { $0.errors } }
 
