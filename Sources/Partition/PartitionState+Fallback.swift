@@ -87,8 +87,11 @@ extension PartitionState {
         var job = pending.job
         if owed.count >= Self.owedLimit { owed = owed.filter { $0.value.until > now.wall } }
         let isTold = prefix == Job.owedPrefix
-        // Of a job that refreshes alone nobody is told.
-        let known = owed[job.source].flatMap { $0.until > now.wall && ($0.isTold || !isTold) ? $0 : nil }
+        let isForced = job.freshness == .force
+        // Of a job that refreshes alone nobody is told, and one that is not forced asks for nothing that is fresh again.
+        let known = owed[job.source].flatMap {
+            $0.until > now.wall && ($0.isTold || !isTold) && ($0.isForced || !isForced) ? $0 : nil
+        }
         job.variants = outcome.variants.map(\.spec)
         if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }
         if job.variants.isEmpty { return effects.append(.work(.answer(pending.record, .owing(outcome, nil)))) }
@@ -97,12 +100,13 @@ extension PartitionState {
         }
         // An owner that does the job again after a kill owes the same.
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
-        // Without a field that workers of before do not know: one of them may take it up during an upgrade.
-        (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, .ifStale, .stale, nil)
+        // With no more fields that workers of before do not know than the job had: one of them may take it up during an upgrade.
+        (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, isForced ? .force : .ifStale, .stale, nil)
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
-        owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, specs: specs)
+        owed[job.source] = Owed(
+            until: known?.until ?? until, isTold: isTold, isForced: known?.isForced ?? isForced, specs: specs)
         // What was answered together is not asked for together: after the tier, which is as long for all of it, comes as much
         // again by chance.
         let wait = DelayTier.minute.wait + Int64(jitter() * Double(DelayTier.minute.wait))
@@ -127,6 +131,8 @@ struct Owed: Sendable {
     let until: Int64
     /// Those who were answered by what is stored are told once it is fresh again.
     let isTold: Bool
+    /// The origin is asked though what is stored be fresh.
+    let isForced: Bool
     /// What was answered by what is stored.
     var specs: Set<VariantSpec>
 }

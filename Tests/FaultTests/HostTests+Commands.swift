@@ -118,7 +118,11 @@ extension HostTests {
         #expect(unknown.state == "open" && [unknown.limit, unknown.inFlight] == [nil, nil])
         #expect([unknown.waitingFast, unknown.waitingSlow] == [nil, nil])
         #expect(try place.run("origins", "block").status == 2)
-        #expect(try place.run("origins", "block", host, "--for", "soon").status == 2)
+        for words in [
+            ["block", host, "--for", "soon"], ["--for", "1h"], ["unblock", host, "--for", "1h"], ["block", host, "--watch"],
+        ] {
+            #expect(try place.run(["origins"] + words).status == 2, "\(words)")
+        }
     }
 
     @Test("A host that is opened again is asked at once, though its job stands behind one of a host that stays blocked")

@@ -318,6 +318,33 @@ extension CachingTests {
         #expect(third.outcome.kind == .unchanged && third.debt == nil)
     }
 
+    @Test("A forced job that was answered by what is stored owes a forced one: it asks though that be fresh")
+    func forcedDebt() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let specs = [PartitionStateTests.small]
+        func forced(_ id: String, _ driver: inout PartitionStateTests.Driver) -> PendingJob {
+            let pending = job(&driver, id, specs, .stale)
+            var job = pending.job
+            job.freshness = .force
+            return PendingJob(job: job, record: pending.record)
+        }
+        let plain = try #require(outcome(try failing(job(&driver, "1", specs, .stale), &driver, at: 61_000)))
+        #expect(plain.debt?.job.freshness == .ifStale)
+        // A debt that another job's fetch would pay does not stand for it.
+        let first = try #require(outcome(try failing(forced("2", &driver), &driver, at: 61_001)))
+        let owed = try #require(first.debt).job
+        #expect(owed.freshness == .force && owed.isOwed && owed.fallback == .stale)
+        // One that is known stands for all.
+        for again in [forced("3", &driver), job(&driver, "4", specs, .stale)] {
+            let other = try #require(outcome(try failing(again, &driver, at: 61_002)))
+            #expect(other.outcome.kind == .stale && other.debt == nil)
+        }
+        driver.stored = try stored([("cache-control", "max-age=600000")])
+        let paying = PendingJob(job: owed, record: driver.pending("5", source, specs).record)
+        #expect(rules.flight(driver.feed(.arrived(paying), at: 200_000)) != nil)
+    }
+
     @Test("What is made of what is stored before the rest turns out to be gone is answered once it is folded")
     func neverFetchedLater() throws {
         var driver = PartitionStateTests.Driver()

@@ -86,6 +86,19 @@ struct OriginRowTests {
         #expect(try summary([one, two]).staleAnswers == 5)
     }
 
+    @Test("Of a block by hand and a worker's own the longer one is told; a worker that repeats the former says nothing new")
+    func longest() throws {
+        func told(_ own: Int64, _ code: String) throws -> OriginSummary {
+            var (operators, workers) = (row("operator", .blocked, until: 20_000), row("one", .blocked, until: own))
+            (operators.code, workers.code) = ("operator", code)
+            return try #require(OriginSummary.all(of: [workers, operators], at: Self.now).first)
+        }
+        let (byHand, byHost) = (try told(10_000, "fetch.connection"), try told(90_000, "fetch.too-many-requests"))
+        #expect(byHand.code == "operator" && byHost.code == "fetch.too-many-requests")
+        #expect(try #require(byHost.until) - #require(byHand.until) == 70_000)
+        #expect(try told(20_500, "operator").until == byHand.until)
+    }
+
     @Test("What a worker that is gone told waits for nobody any more, and nobody then knows what does")
     func gone() throws {
         func summary(_ rows: [OriginRow]) throws -> OriginSummary {

@@ -29,6 +29,8 @@ enum OriginsCommand {
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let words = arguments.positionals
+        if words.first != "block", arguments.value("for") != nil { throw UsageError("--for goes with block.") }
+        if !words.isEmpty, arguments.flag("watch") { throw UsageError("--watch goes without an action.") }
         switch (words.first, words.count) {
         case (nil, _): return try await show(arguments)
         case ("block"?, 2), ("unblock"?, 2): return try await set(words[1], isBlocked: words[0] == "block", arguments)
@@ -40,7 +42,6 @@ enum OriginsCommand {
     private static func set(_ text: String, isBlocked: Bool, _ arguments: ParsedArguments) async throws -> ExitCode {
         var wait = Duration.seconds(3_600)
         if let text = arguments.value("for") {
-            guard isBlocked else { throw UsageError("--for goes with block.") }
             guard let said = Duration(told: text), said > .zero, said.milliseconds <= OriginRow.longestBlock else {
                 throw UsageError("--for takes a duration up to 24h, such as 10m, not '\(text)'.")
             }
