@@ -10,6 +10,8 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var tombstoneMilliseconds: Int64
     /// How long a dead letter is kept; older ones go, and what took them back.
     package var deadMilliseconds: Int64
+    /// How often the owner looks which are old; they go if they were so at two looks.
+    package var letterLookMilliseconds: Int64
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?
     /// Bytes that publishers leave free on the disk; as many again are held by `LogReserve`, and more while records wait.
@@ -17,9 +19,10 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
 
     package init(
         partitions: Int = 8, outcomesKept: Int = 100_000, tombstoneMilliseconds: Int64 = 7 * 24 * 3_600_000,
-        deadMilliseconds: Int64 = DeadLetter.kept, byteLimit: Int? = nil, reserve: Int = 0
+        deadMilliseconds: Int64 = DeadLetter.kept, letterLookMilliseconds: Int64 = 3_600_000, byteLimit: Int? = nil,
+        reserve: Int = 0
     ) {
-        self.deadMilliseconds = deadMilliseconds
+        (self.deadMilliseconds, self.letterLookMilliseconds) = (deadMilliseconds, letterLookMilliseconds)
         (self.partitions, self.outcomesKept) = (partitions, outcomesKept)
         (self.tombstoneMilliseconds, self.byteLimit, self.reserve) = (tombstoneMilliseconds, byteLimit, reserve)
     }

@@ -55,7 +55,31 @@ extension LogWriter {
             let room = try log.room(free: reserve.free, wal: wal, after: moved, floor: 0, most: nil)
             return try log.giveBack(within: room.free + room.walSpare - room.unmoved) || !isTrimmed
         }
-        if hasMore == true { nextLook = now + Self.lookNanoseconds / 50 }
+        let hasMoreLetters = trimLetters(at: now / 1_000_000)
+        if hasMore == true || hasMoreLetters { nextLook = now + Self.lookNanoseconds / 50 }
+    }
+
+    /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails. Who appends or
+    /// reads letters is told. Returns whether there is more.
+    private func trimLetters(at now: Int64) -> Bool {
+        let isDue = oldLetters.beginLook(at: now)
+        guard isDue || !oldLetters.ends.isEmpty else { return false }
+        do throws(LogFailure) {
+            let hasMore = try writing { (log) throws(SQLiteFailure) in
+                if isDue {
+                    let oldest = SystemTime.wallMilliseconds - configuration.deadMilliseconds
+                    oldLetters.look(try log.endsOfLetters(olderThan: oldest))
+                }
+                return try log.trimLetters(below: oldLetters.ends)
+            }
+            if !hasMore { oldLetters.finish() }
+            return hasMore
+        } catch {
+            // Opened anew: counts made in the failed transaction are wrong.
+            open = nil
+            oldLetters.finish()
+            return false
+        }
     }
 
     /// SQLite calls it an I/O error where the memory that its connections share finds no room.

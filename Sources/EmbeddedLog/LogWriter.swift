@@ -28,6 +28,7 @@ actor LogWriter {
     nonisolated let isStoreRefused = Atomic(false)
     /// The disk has less room than is kept for the owner: nothing waits to be deleted together.
     var isTight = false
+    var oldLetters: OldLetters
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -35,6 +36,7 @@ actor LogWriter {
         (self.folder, self.configuration) = (folder, configuration)
         inbox = Inbox(reserve: configuration.reserve)
         wanted = Atomic(configuration.reserve)
+        oldLetters = OldLetters(every: configuration.letterLookMilliseconds)
     }
 
     /// Begins to take turns; apart from `init` because the thread may only know the writer once it is whole.

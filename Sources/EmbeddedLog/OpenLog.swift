@@ -11,9 +11,6 @@ final class OpenLog {
     private var saveCommitted: Statement?
     /// The file's version says that older programs cannot read what is written; nil where it was not looked at.
     private var isNewest: Bool?
-    /// By partition: dead letters below it are old. Looked for once in an hour.
-    private var oldLetters: [Int64] = []
-    private var lookedForOldLetters: Int64 = 0
     /// Of the WAL's pages, those that the last checkpoint moved.
     private var movedPages = 0
 
@@ -113,8 +110,7 @@ final class OpenLog {
         return records
     }
 
-    /// Deletes what `committedOffsets` have passed, the outcomes that are too many, and dead letters that are old. Returns
-    /// whether there is more.
+    /// Deletes what `committedOffsets` have passed, and the outcomes that are too many. Returns whether there is more.
     ///
     /// While appends come, a table waits until a thousand records have gathered: fewer pages are written twice.
     func trim(
@@ -132,22 +128,28 @@ final class OpenLog {
                 left -= try told.trim(below: told.next - outcomesKept, least: least, limit: left)
             }
         }
-        try lookForOldLetters(olderThan: SystemTime.wallMilliseconds - configuration.deadMilliseconds)
-        for partition in 0..<partitionCount {
-            let dead = try table(TablePlace(topic: .dead, partition: PartitionID(Int32(partition))))
-            left -= try dead.trim(below: oldLetters[partition], least: least, limit: left)
-        }
         return left == 0
     }
 
-    private func lookForOldLetters(olderThan time: Int64) throws(SQLiteFailure) {
-        let now = SystemTime.monotonicNanoseconds / 1_000_000
-        if !oldLetters.isEmpty, now - lookedForOldLetters < 3_600_000 { return }
+    /// By partition: dead letters below it are older than `time`.
+    func endsOfLetters(olderThan time: Int64) throws(SQLiteFailure) -> [Int64] {
         var ends: [Int64] = []
         for partition in 0..<Int32(partitionCount) {
             ends.append(try table(TablePlace(topic: .dead, partition: PartitionID(partition))).end(olderThan: time))
         }
-        (oldLetters, lookedForOldLetters) = (ends, now)
+        return ends
+    }
+
+    /// Deletes dead letters below these, by partition. Returns whether there is more.
+    func trimLetters(below ends: [Int64]) throws(SQLiteFailure) -> Bool {
+        try connection.transaction { () throws(SQLiteFailure) in
+            var left = Self.trimmedRecords
+            for (partition, end) in ends.enumerated() {
+                let dead = try table(TablePlace(topic: .dead, partition: PartitionID(Int32(partition))))
+                left -= try dead.trim(below: end, least: 1, limit: left)
+            }
+            return left == 0
+        }
     }
 
     func trimAlone(

@@ -57,11 +57,10 @@ extension KafkaQuestions {
         var found: [PartitionID: Result<PartitionBounds, LogFailure>] = [:]
         for (index, partition) in partitions.enumerated() {
             let own = answers[index * Topic.owned.count..<(index + 1) * Topic.owned.count]
-            do throws(LogFailure) {
-                var offsets: [PartitionOffsets] = []
-                for answer in own { offsets.append(try answer.get()) }
-                found[partition] = .success(PartitionBounds(offsets))
-            } catch { found[partition] = .failure(error) }
+            let offsets = own.reduce(Result<[PartitionOffsets], LogFailure>.success([])) {
+                LogFailure.both($0, $1).map { $0 + [$1] }
+            }
+            found[partition] = offsets.map(PartitionBounds.init)
         }
         return found
     }

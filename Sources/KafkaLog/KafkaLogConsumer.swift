@@ -64,6 +64,7 @@ package actor KafkaLogConsumer: LogConsumer {
     }
 
     static let sweepNanoseconds: Int64 = 1_000_000_000
+    private static let seekNanoseconds: Int64 = 20_000_000
     /// A stop that takes longer than this leaves without the coordinator's answer.
     static let stopNanoseconds: Int64 = 10_000_000_000
 
@@ -103,11 +104,14 @@ package actor KafkaLogConsumer: LogConsumer {
     ) throws(LogFailure) {
         try onExecutor { (consumer) throws(LogFailure) in
             let place = KafkaPlace(topic, partition)
-            guard let member = consumer.member, let queue = consumer.queue(place) else { throw .closed }
-            try queue.rewind(
-                to: offset, name: consumer.log.configuration.name(topic), of: member.client(for: topic))
+            guard consumer.member != nil, let queue = consumer.queue(place) else { throw .closed }
+            queue.rewind(to: offset)
             // What librdkafka held is dropped by reading it, so that the queue wakes us again.
             consumer.tellReadable(consumer.slot(of: place))
+            if queue.isSeeking {
+                consumer.nextSweep = 0
+                consumer.thread.wake()
+            }
         }
     }
 
@@ -183,8 +187,10 @@ package actor KafkaLogConsumer: LogConsumer {
         if listener != nil {
             for slot in slots { tellReadable(slot - GroupMember.firstSlot) }
             if now >= nextSweep {
-                nextSweep = now + Self.sweepNanoseconds
                 for slot in queues.indices { tellReadable(slot) }
+                // What librdkafka refused for now is tried again.
+                let isSeeking = queues.contains { $0?.isSeeking == true }
+                nextSweep = now + (isSeeking ? Self.seekNanoseconds : Self.sweepNanoseconds)
             }
         }
         advance(at: SystemTime.monotonicNanoseconds)

@@ -27,14 +27,13 @@ extension KafkaQuestions {
             bounds.merge(self.bounds(led, within: milliseconds)) { $1 }
         }
         return places.map { place in
-            let failure = LogFailure.unavailable(reason: "the cluster says nothing of it")
-            do throws(LogFailure) {
-                let bounds = try (bounds[place] ?? .failure(failure)).get()
-                let done =
-                    Topic.consumed.contains(place.topic) ? try (committed[place] ?? .failure(failure)).get() : nil
-                return .success(
-                    PartitionOffsets(topic: place.topic, partition: place.partition, bounds: bounds, committed: done))
-            } catch { return .failure(error) }
+            let unsaid = LogFailure.unavailable(reason: "the cluster says nothing of it")
+            let bounds = bounds[place] ?? .failure(unsaid)
+            let done: Result<Int64?, LogFailure> =
+                Topic.consumed.contains(place.topic) ? committed[place] ?? .failure(unsaid) : .success(nil)
+            return LogFailure.both(bounds, done).map {
+                PartitionOffsets(topic: place.topic, partition: place.partition, bounds: $0, committed: $1)
+            }
         }
     }
 

@@ -1,5 +1,4 @@
 internal import CRdkafka
-internal import Glibc
 internal import Ports
 internal import Records
 
@@ -23,11 +22,18 @@ final class PartitionQueue {
     /// Reading went back: librdkafka begins again by itself where the log does not hold its offset any more. Nothing is
     /// handed out until it was decided where reading goes on.
     private var hasGoneBack = false
+    /// Reading is to go on at `position`, and librdkafka has not gone there yet: what it holds is of another place.
+    private(set) var isSeeking = false
+    /// Why it does not go there: each reason is said once.
+    private var refusal: LogFailure?
+    private let client: KafkaClient
+    private let name: String
 
     /// To be called before the assignment: what is fetched must find the queue unforwarded.
     init?(_ client: KafkaClient, _ place: KafkaPlace, name: String, from position: Int64, slot: Int, wake: Int32) {
         guard let queue = rd_kafka_queue_get_partition(client.handle, name, place.partition.number) else { return nil }
         (self.queue, self.place, self.position) = (queue, place, position)
+        (self.client, self.name) = (client, name)
         rd_kafka_queue_forward(queue, nil)
         var payload = UInt16(slot)
         rd_kafka_queue_io_event_enable(queue, wake, &payload, 2)
@@ -42,6 +48,8 @@ final class PartitionQueue {
     /// is dropped by reading it, and a queue that never becomes empty wakes nobody ever again (30 of 30 queues after a
     /// rebalance with librdkafka 2.0.2).
     func peek() -> Bool {
+        seek()
+        guard !isSeeking else { return failure != nil }
         let oldEnd = end
         while early.isEmpty, fill(&early, upTo: 1) {}
         // The end may be reached without a record: a transaction's marker is the last that there is.
@@ -51,6 +59,11 @@ final class PartitionQueue {
 
     /// Fewer than `limit` means that the queue was emptied: a wake-up follows when more comes.
     func drain(_ limit: Int) throws(LogFailure) -> [Record] {
+        seek()
+        guard !isSeeking else {
+            guard let failure = exchange(&failure, with: nil) else { return [] }
+            throw failure
+        }
         var records = Array(early.prefix(limit))
         early.removeFirst(records.count)
         while records.count < limit, fill(&records, upTo: limit) {}
@@ -63,25 +76,32 @@ final class PartitionQueue {
         return records
     }
 
-    /// Begins to read anew at `offset`. Waits for librdkafka's own thread, which takes microseconds: only then is what it
-    /// had fetched before known to it as outdated.
-    func rewind(to offset: Int64, name: String, of client: KafkaClient) throws(LogFailure) {
+    /// Begins to read anew at `offset`: soon, where librdkafka does not go there at once. Nothing is handed out before.
+    func rewind(to offset: Int64) {
+        (early, failure, end, position, hasGoneBack) = ([], nil, 0, offset, false)
+        (isSeeking, refusal) = (true, nil)
+        seek()
+    }
+
+    /// Waits for librdkafka's own thread, which takes microseconds: only then is what it had fetched before known to it as
+    /// outdated. After an assignment, until a commit that was under way is answered, a partition is neither read nor stopped:
+    /// it is tried again at each look, for as long as the coordinator takes.
+    private func seek() {
+        guard isSeeking else { return }
         let list = PartitionList(capacity: 1)
-        list.add(name, place.partition.number, offset: offset)
+        list.add(name, place.partition.number, offset: position)
         let subject = "reading \(name), partition \(place.partition), anew"
-        // For a moment after an assignment, until a commit that was under way is answered, it is neither read nor stopped.
-        for attempt in 1... {
+        do throws(LogFailure) {
             // No limit: librdkafka 2.0.2 takes milliseconds for microseconds, and its own thread answers, no broker.
             try check(rd_kafka_seek_partitions(client.handle, list.pointer, -1), subject)
             let error = list.error(0)
-            let isBetween = error == RD_KAFKA_RESP_ERR__STATE || error == RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS
-            guard isBetween, attempt < 500 else {
-                try error.check(subject)
-                break
-            }
-            usleep(2_000)
+            if error == RD_KAFKA_RESP_ERR__STATE || error == RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS { return }
+            try error.check(subject)
+            (isSeeking, failure) = (false, nil)
+        } catch {
+            if refusal != error { failure = error }
+            refusal = error
         }
-        (early, failure, end, position, hasGoneBack) = ([], nil, 0, offset, false)
     }
 
     /// One call of librdkafka; false if that emptied the queue. A timeout of 0, since any other waits until the buffer

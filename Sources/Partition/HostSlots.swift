@@ -13,8 +13,9 @@ package import Records
 /// slot. Where a worker has none of a host, because its range is short or the ceiling small, it says for which partition it
 /// wants one (`OriginRow.partition`), and the slot's owner passes that: it stops using it, and writes where it stands now,
 /// as owner of the partition where it stood. Rows of `origins` have one order for all, so the last one holds. A worker that
-/// has just got partitions uses no slot before it has read them, unless it owns all partitions. Then it need not know where
-/// slots stand, but it waits for its first reading: that says, too, which hosts are to be left alone.
+/// has just got a partition uses no slot there before it has read them; nobody else moves those of the partitions that it
+/// had. Who owns all partitions need not know where slots stand, but waits for its first reading: that says, too, which hosts
+/// are to be left alone.
 ///
 /// Slow flights have a third of the ceiling, which is the cluster's, too: slots beside those of all fetches, with homes and
 /// passes of their own. A slow flight needs one of each, so what is passed for slow ones' sake takes nothing from fast ones.
@@ -73,8 +74,9 @@ package struct HostSlots: Sendable {
     private let partitions: Int
     private let rules: OriginRules
     private var owned: Set<PartitionID> = []
-    /// Whether it was read where slots stand since the last partition came.
-    private(set) var isKnown = false
+    /// Those of which it was not read since they came which slots stand there.
+    private var unknown: Set<PartitionID> = []
+    var isKnown: Bool { wasKnown && unknown.isEmpty }
     /// Whether the rows were ever read.
     private var wasKnown = false
     /// Slots that are not at home, or have just come there.
@@ -92,14 +94,14 @@ package struct HostSlots: Sendable {
     package init(partitions: Int, _ rules: OriginRules) { (self.partitions, self.rules) = (max(1, partitions), rules) }
 
     package mutating func own(_ partitions: Set<PartitionID>) {
-        if !partitions.isSubset(of: owned) { isKnown = false }
+        unknown = unknown.intersection(partitions).union(partitions.subtracting(owned))
         owned = partitions
         passing = passing.filter { owns($0.key) }
         away = away.filter { owns($0.key) || home(of: $0.key) != $0.value.partition }
     }
 
     /// All that was written of slots before the last partition came was heard.
-    package mutating func know() { (isKnown, wasKnown) = (true, true) }
+    package mutating func know() { (unknown, wasKnown) = ([], true) }
 
     /// Whether there is nothing to do for want of wishes.
     var isAtHome: Bool { away.isEmpty && passing.isEmpty }
@@ -113,11 +115,8 @@ package struct HostSlots: Sendable {
         if owned.count >= partitions || rules.ceiling(of: host) > Self.most {
             return isSlow ? rules.slowCeiling(of: host) : rules.ceiling(of: host)
         }
-        guard isKnown, !owned.isEmpty else { return 0 }
-        return numbers(of: host, isSlow: isSlow).count {
-            let slot = Slot(host, $0)
-            return owns(slot) && passing[slot] == nil
-        }
+        guard !owned.isEmpty else { return 0 }
+        return numbers(of: host, isSlow: isSlow).count { isOfUse(Slot(host, $0)) }
     }
     private static let most = 1 << 20
 
@@ -165,7 +164,7 @@ package struct HostSlots: Sendable {
         var asked: [Slot: [Wish]] = [:]
         for wish in wishes where isPartition(wish.partition) && !owned.contains(wish.partition) {
             let slot = Slot(wish.host, number(for: wish.partition, of: wish.host, isSlow: wish.isSlow))
-            if owns(slot), passing[slot] == nil { asked[slot, default: []].append(wish) }
+            if isOfUse(slot) { asked[slot, default: []].append(wish) }
         }
         for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
             let isSlow = isSlow(slot)
@@ -174,7 +173,7 @@ package struct HostSlots: Sendable {
             else { continue }
             passing[slot] = wishes.min()?.partition
         }
-        for (slot, place) in away where owned.contains(place.partition) && passing[slot] == nil {
+        for (slot, place) in away where isOfUse(slot) {
             if uses(slot.host, isSlow(slot)) || asked[slot] != nil { away[slot]?.usedAt = now }
             if place.partition == home(of: slot) {
                 if now - place.since >= (isSlow(slot) ? Self.slowPatience : Self.turn) { away[slot] = nil }
@@ -213,6 +212,9 @@ package struct HostSlots: Sendable {
         numbers(of: host, isSlow: isSlow).map { place(of: Slot(host, $0)) }
     }
     private func isPartition(_ partition: PartitionID) -> Bool { (0..<partitions).contains(Int(partition.number)) }
+    private func isOfUse(_ slot: Slot) -> Bool {
+        owns(slot) && !unknown.contains(place(of: slot)) && passing[slot] == nil
+    }
     private func owns(_ slot: Slot) -> Bool { owned.contains(place(of: slot)) }
     private func place(of slot: Slot) -> PartitionID { away[slot]?.partition ?? home(of: slot) }
 

@@ -169,7 +169,8 @@ package protocol LogConsumer: Sendable {
     /// How long nothing may have happened before a worker can believe that nothing is left for it to do.
     var quietTime: Duration { get }
 
-    /// Begins to read anew at `offset`: what was drained from there on comes again, and `readable` is said.
+    /// Begins to read anew at `offset`: what was drained from there on comes again, and `readable` is said. Where the log
+    /// cannot go there at once it goes there soon, and hands nothing out before: who asked need not ask again.
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure)
 
     /// Every record below `offset` is finished. Made durable soon, together with others.

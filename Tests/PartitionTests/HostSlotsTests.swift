@@ -71,10 +71,38 @@ struct HostSlotsTests {
         #expect(slots.count(of: Self.host) == 0)
         slots.know()
         #expect(slots.count(of: Self.host) > 0)
+        // Those of the partitions that it had are in no doubt.
+        let known = slots.count(of: Self.host)
         slots.own(Self.partitions(0..<3))
-        #expect(slots.count(of: Self.host) == 0)
+        #expect(slots.count(of: Self.host) == known)
         slots.own(Self.partitions(0..<4))
         #expect(slots.count(of: Self.host) == 6)
+    }
+
+    @Test(
+        "A slot is of use, and goes home, where its partition is owned and all rows were heard since that came",
+        arguments: [
+            // The partitions owned one after another, nil for a reading; and those whose slots are of use then.
+            ([0..<2], []), ([0..<2, nil], [0, 1]), ([0..<2, nil, 0..<3], [0, 1]),
+            ([0..<2, nil, 0..<3, nil], [0, 1, 2]),
+            ([0..<2, nil, 1..<3], [1]), ([0..<2, nil, 1..<2, 0..<2], [1]), ([0..<2, nil, 0..<0, 0..<2], []),
+            ([0..<2, 0..<3, 0..<2, nil], [0, 1]), ([nil, 0..<2], []), ([0..<2, nil, 0..<3, 1..<4], [1]),
+        ] as [([Range<Int>?], Set<Int32>)])
+    func late(steps: [Range<Int>?], known: Set<Int32>) {
+        // As many slots as partitions: one stands at each.
+        var slots = HostSlots(partitions: 6, OriginRules(concurrency: 6))
+        for step in steps {
+            if let step { slots.own(Self.partitions(step)) } else { slots.know() }
+        }
+        #expect(slots.count(of: Self.host) == known.count)
+        // One that stands at another than its home goes there once it was idle, if it is known to stand here.
+        for partition in Self.partitions(steps.lazy.compactMap { $0 }.last ?? 0..<0) {
+            var slots = slots
+            let slot = HostSlots.Slot(Self.host, slots.number(for: PartitionID(5), of: Self.host))
+            slots.move(slot, to: partition, at: 0)
+            slots.pass([], at: 100_000) { _, _ in false }
+            #expect(slots.ready { _, _ in 0 }.map(\.from) == (known.contains(partition.number) ? [partition] : []))
+        }
     }
 
     @Test("Rows that name no partition, and wishes of none, move nothing")

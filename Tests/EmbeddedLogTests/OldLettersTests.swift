@@ -1,0 +1,42 @@
+import Testing
+
+@testable import EmbeddedLog
+
+@Suite("Embedded log: which dead letters are old")
+struct OldLettersTests {
+    private static let hour: Int64 = 3_600_000
+
+    @Test(
+        "Those that were old at the last two looks",
+        arguments: [
+            // The first look says nothing.
+            ([[9, 9]], []), ([[9, 2], [9, 4]], [9, 2]),
+            // The clock was wrong at one of the looks.
+            ([[1, 1], [9, 9]], [1, 1]), ([[1, 1], [9, 9], [1, 2]], [1, 2]), ([[9, 9], [0, 0]], [0, 0]),
+            // A look between them failed.
+            ([[1, 1], nil, [9, 9]], [1, 1]),
+        ] as [([[Int64]?], [Int64])])
+    func ends(looks: [[Int64]?], ends: [Int64]) {
+        var letters = OldLetters(every: Self.hour)
+        for (hour, found) in looks.enumerated() {
+            let isDue = letters.beginLook(at: Int64(hour) * Self.hour)
+            #expect(isDue)
+            if let found { letters.look(found) }
+        }
+        #expect(letters.ends == ends)
+    }
+
+    @Test("A look is due once in an hour, also after one that failed; then what it found is done once")
+    func due() {
+        var letters = OldLetters(every: Self.hour)
+        var due: [Int64] = []
+        for minute: Int64 in 0..<180 where letters.beginLook(at: 500 + minute * 60_000) {
+            due.append(minute)
+            if minute != 60 { letters.look([1]) }
+        }
+        #expect(due == [0, 60, 120])
+        #expect(letters.ends == [1])
+        letters.finish()
+        #expect(letters.ends == [])
+    }
+}
