@@ -20,9 +20,9 @@ package import Records
 /// Slow flights have a third of the ceiling, which is the cluster's, too: slots beside those of all fetches, with homes and
 /// passes of their own. A slow flight needs one of each, so what is passed for slow ones' sake takes nothing from fast ones.
 /// Where there are fewer slots than workers both kinds go round, and turns of one could miss those of the other. So a slow
-/// slot goes to the job that has waited longest, stays until a job has begun with it, and lets its owner want a slot for
-/// fetches for as long as that job has waited, less ten seconds. Their numbers begin where those of the others end: programs that know of none take
-/// them for slots beyond the ceiling, and use them for nothing.
+/// slot goes to the job that has waited longest, stays until a job has begun with it, and counts its owner's wish for a slot
+/// for fetches from ten seconds after that job's wait began. Numbers of slow slots begin where those of the others end:
+/// programs that know of none take them for slots beyond the ceiling, and use them for nothing.
 ///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
 /// ceiling may be exceeded during an upgrade. Those that know of no slow slots pass none: what wants one waits for the
@@ -211,6 +211,7 @@ package struct HostSlots: Sendable {
     package func places(of host: OriginHost, isSlow: Bool = false) -> [PartitionID] {
         numbers(of: host, isSlow: isSlow).map { place(of: Slot(host, $0)) }
     }
+
     private func isPartition(_ partition: PartitionID) -> Bool { (0..<partitions).contains(Int(partition.number)) }
     private func isOfUse(_ slot: Slot) -> Bool {
         owns(slot) && !unknown.contains(place(of: slot)) && passing[slot] == nil
