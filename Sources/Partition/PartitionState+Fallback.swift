@@ -105,8 +105,8 @@ extension PartitionState {
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)
-        owed[job.source] = Owed(
-            until: known?.until ?? until, isTold: isTold, isForced: known?.isForced ?? isForced, specs: specs)
+        // A plain debt beside a forced one of other variants makes the entry plain: to ask once too often loses nothing.
+        owed[job.source] = Owed(until: known?.until ?? until, isTold: isTold, isForced: isForced, specs: specs)
         // What was answered together is not asked for together: after the tier, which is as long for all of it, comes as much
         // again by chance.
         let wait = DelayTier.minute.wait + Int64(jitter() * Double(DelayTier.minute.wait))

@@ -7,10 +7,11 @@ struct CampaignTests {
     @Test("Thirty seconds of it end no worker and lose no job")
     func short() throws {
         let ended = try Built.run("mezzotint-campaign", ["--seconds", "\(Effort.count(landing: 30, all: 60))"])
-        // Damage that all looks alike would try nothing.
+        // Damage that all looks alike would try nothing. Of few records all good ones may be of sources that are stored.
+        let (good, bad) = (["stored", "reused", "unchanged"], ["failed", "dead"])
         for input in ["files", "answers", "records"] {
             let line = ended.lines.first { $0.hasPrefix(input) } ?? ""
-            #expect(line.contains("stored") && line.contains("failed"), "\(line)")
+            #expect(good.contains(where: line.contains) && bad.contains(where: line.contains), "\(line)")
         }
         // Nor would damage that leaves nothing to render.
         let files = ended.lines.first { $0.hasPrefix("files") } ?? ""
@@ -20,7 +21,9 @@ struct CampaignTests {
         let rows = ended.lines.first { $0.hasPrefix("damaged rows") } ?? ""
         let told = rows.split { !$0.isNumber }.compactMap { Int($0) }
         try #require(told.count == 5, "\(rows)")
-        #expect(told[1] > 0 && told[1] < told[0] && told[1] == told[2] && told[3] == told[4], "\(rows)")
+        #expect(told[1] > 0 && told[1] < told[0] && told[3] == told[4], "\(rows)")
+        // A row may be replaced before it is read, and what was read is read again where a worker begins anew.
+        #expect(abs(told[1] - told[2]) <= told[1] / 50, "\(rows)")
         for line in ["crashes of the worker: 0", "jobs without an outcome: 0", "jobs with more than one: 0"] {
             #expect(ended.lines.contains { $0 == line }, "\(ended.output)\(ended.errors.suffix(2_000))")
         }

@@ -28,7 +28,7 @@ struct HealthTests {
         waits.sort()
         print("/healthz of a worker among 1,000 that drip: \(waits[25]) in the middle, \(waits[49]) at most")
         // Other tests have the processor, too: one answer in many may come later.
-        #expect(waits[44] < .milliseconds(100) && waits[49] < .seconds(1))
+        #expect(waits[44] < .milliseconds(100) && waits[49] < .seconds(5))
     }
 
     @Test("A worker whose work hangs says which, and lives again when it comes on")

@@ -29,8 +29,12 @@ enum OriginsCommand {
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let words = arguments.positionals
-        if words.first != "block", arguments.value("for") != nil { throw UsageError("--for goes with block.") }
-        if !words.isEmpty, arguments.flag("watch") { throw UsageError("--watch goes without an action.") }
+        if words.isEmpty || words.first == "unblock", arguments.value("for") != nil {
+            throw UsageError("--for goes with block.")
+        }
+        if ["block", "unblock"].contains(words.first), arguments.flag("watch") {
+            throw UsageError("--watch goes without an action.")
+        }
         switch (words.first, words.count) {
         case (nil, _): return try await show(arguments)
         case ("block"?, 2), ("unblock"?, 2): return try await set(words[1], isBlocked: words[0] == "block", arguments)
