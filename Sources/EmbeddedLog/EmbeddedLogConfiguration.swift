@@ -10,7 +10,7 @@ package struct EmbeddedLogConfiguration: Sendable, Hashable {
     package var tombstoneMilliseconds: Int64
     /// How long a dead letter is kept; older ones go, and what took them back.
     package var deadMilliseconds: Int64
-    /// How often the owner looks which are old; they go if they were so at two looks.
+    /// Time between the owner's looks for old ones: those that are old at two looks go.
     package var letterLookMilliseconds: Int64
     /// What publishers may fill, less `reserve`; nil for no limit. The owner is not bound by it.
     package var byteLimit: Int?

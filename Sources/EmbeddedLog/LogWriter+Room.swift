@@ -55,13 +55,13 @@ extension LogWriter {
             let room = try log.room(free: reserve.free, wal: wal, after: moved, floor: 0, most: nil)
             return try log.giveBack(within: room.free + room.walSpare - room.unmoved) || !isTrimmed
         }
-        let hasMoreLetters = trimLetters(at: now / 1_000_000)
+        let hasMoreLetters = trimOldLetters(at: now / 1_000_000)
         if hasMore == true || hasMoreLetters { nextLook = now + Self.lookNanoseconds / 50 }
     }
 
-    /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails. Who appends or
-    /// reads letters is told. Returns whether there is more.
-    private func trimLetters(at now: Int64) -> Bool {
+    /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails, and those who
+    /// append or read letters hear of it. Returns whether there is more.
+    private func trimOldLetters(at now: Int64) -> Bool {
         let isDue = oldLetters.beginLook(at: now)
         guard isDue || !oldLetters.ends.isEmpty else { return false }
         do throws(LogFailure) {
@@ -70,14 +70,15 @@ extension LogWriter {
                     let oldest = SystemTime.wallMilliseconds - configuration.deadMilliseconds
                     oldLetters.look(try log.endsOfLetters(olderThan: oldest))
                 }
-                return try log.trimLetters(below: oldLetters.ends)
+                return try log.trimLetters(below: oldLetters.ends, isTight: isTight)
             }
             if !hasMore { oldLetters.finish() }
             return hasMore
         } catch {
-            // Opened anew: counts made in the failed transaction are wrong.
+            // Counts made in the failed transaction are wrong: the file is opened anew.
             open = nil
-            oldLetters.finish()
+            // A full disk is tried again at the next look; damage at the next that finds letters old.
+            if case .full = error {} else { oldLetters.finish() }
             return false
         }
     }

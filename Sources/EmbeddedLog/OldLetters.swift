@@ -1,5 +1,6 @@
-/// Which dead letters are old: those that were so at two looks, so that a clock that is wrong for less than the time between
-/// the two takes none away. Nothing brings them back. Who runs for a shorter time takes none away either.
+/// Which dead letters are old: those that were so at two looks, since nothing brings a letter back. A clock that runs ahead
+/// for less than the time between the looks takes none away; neither does a program that ends before the second one. A
+/// clock that was behind when a letter was written is not noticed.
 ///
 /// Times are monotonic milliseconds.
 struct OldLetters: Sendable {
@@ -12,7 +13,7 @@ struct OldLetters: Sendable {
 
     init(every interval: Int64) { self.interval = interval }
 
-    /// Whether it is time to look; then another look is due after the interval, whatever becomes of this one.
+    /// Whether a look is due. The next one is due an interval later, even if this one fails.
     mutating func beginLook(at now: Int64) -> Bool {
         if let lookedAt, now - lookedAt < interval { return false }
         lookedAt = now

@@ -141,9 +141,9 @@ final class OpenLog {
     }
 
     /// Deletes dead letters below these, by partition. Returns whether there is more.
-    func trimLetters(below ends: [Int64]) throws(SQLiteFailure) -> Bool {
+    func trimLetters(below ends: [Int64], isTight: Bool) throws(SQLiteFailure) -> Bool {
         try connection.transaction { () throws(SQLiteFailure) in
-            var left = Self.trimmedRecords
+            var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
             for (partition, end) in ends.enumerated() {
                 let dead = try table(TablePlace(topic: .dead, partition: PartitionID(Int32(partition))))
                 left -= try dead.trim(below: end, least: 1, limit: left)

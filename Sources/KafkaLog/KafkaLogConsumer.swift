@@ -45,6 +45,8 @@ package actor KafkaLogConsumer: LogConsumer {
     var commitDue: Int64?
     var commitsUnderWay = 0
     private var nextSweep: Int64 = 0
+    /// When seeks that librdkafka refused are tried again.
+    private var nextSeek = Int64.max
     private var pulse: PulseThread?
 
     /// What this member does with the group's decision.
@@ -109,7 +111,7 @@ package actor KafkaLogConsumer: LogConsumer {
             // What librdkafka held is dropped by reading it, so that the queue wakes us again.
             consumer.tellReadable(consumer.slot(of: place))
             if queue.isSeeking {
-                consumer.nextSweep = 0
+                consumer.nextSeek = 0
                 consumer.thread.wake()
             }
         }
@@ -187,10 +189,13 @@ package actor KafkaLogConsumer: LogConsumer {
         if listener != nil {
             for slot in slots { tellReadable(slot - GroupMember.firstSlot) }
             if now >= nextSweep {
+                nextSweep = now + Self.sweepNanoseconds
                 for slot in queues.indices { tellReadable(slot) }
-                // What librdkafka refused for now is tried again.
+            }
+            if now >= nextSeek {
+                for slot in queues.indices where queues[slot]?.isSeeking == true { tellReadable(slot) }
                 let isSeeking = queues.contains { $0?.isSeeking == true }
-                nextSweep = now + (isSeeking ? Self.seekNanoseconds : Self.sweepNanoseconds)
+                nextSeek = isSeeking ? now + Self.seekNanoseconds : .max
             }
         }
         advance(at: SystemTime.monotonicNanoseconds)
@@ -234,7 +239,7 @@ package actor KafkaLogConsumer: LogConsumer {
             case .stopping: SystemTime.monotonicNanoseconds + 5_000_000
             case .idle, .preparing, .owning: .max
             }
-        return min(nextSweep, pulse, own, commitDue ?? .max, nextRecommit)
+        return min(nextSweep, nextSeek, pulse, own, commitDue ?? .max, nextRecommit)
     }
 
     private func end(_ member: GroupMember, _ done: CheckedContinuation<Void, Never>) {

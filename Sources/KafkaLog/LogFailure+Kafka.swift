@@ -21,7 +21,6 @@ extension LogFailure {
 
     /// Of two failures the one that no waiting heals: who waits for a leader must hear that nothing may be asked.
     static func both<A, B>(_ a: Result<A, LogFailure>, _ b: Result<B, LogFailure>) -> Result<(A, B), LogFailure> {
-        if case .success = a, case .failure(let failure) = b { return .failure(failure) }
         if case .failure = a, case .failure(.denied(let reason)) = b { return .failure(.denied(reason: reason)) }
         return a.flatMap { a in b.map { (a, $0) } }
     }

@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Ports
+internal import Posix
 internal import Records
 
 /// What librdkafka has fetched of one partition of one topic, in a queue of its own.
@@ -24,8 +25,9 @@ final class PartitionQueue {
     private var hasGoneBack = false
     /// Reading is to go on at `position`, and librdkafka has not gone there yet: what it holds is of another place.
     private(set) var isSeeking = false
-    /// Why it does not go there: each reason is said once.
-    private var refusal: LogFailure?
+    /// When it is told next why it does not go there, and how long after a time before, monotonic nanoseconds.
+    private var nextRefusal: Int64 = 0
+    private static let refusalNanoseconds: Int64 = 10_000_000_000
     private let client: KafkaClient
     private let name: String
 
@@ -76,16 +78,16 @@ final class PartitionQueue {
         return records
     }
 
-    /// Begins to read anew at `offset`: soon, where librdkafka does not go there at once. Nothing is handed out before.
+    /// Reads from `offset` on. Where librdkafka refuses the seek it is tried again, and nothing is handed out before.
     func rewind(to offset: Int64) {
         (early, failure, end, position, hasGoneBack) = ([], nil, 0, offset, false)
-        (isSeeking, refusal) = (true, nil)
+        (isSeeking, nextRefusal) = (true, SystemTime.monotonicNanoseconds + Self.refusalNanoseconds)
         seek()
     }
 
     /// Waits for librdkafka's own thread, which takes microseconds: only then is what it had fetched before known to it as
-    /// outdated. After an assignment, until a commit that was under way is answered, a partition is neither read nor stopped:
-    /// it is tried again at each look, for as long as the coordinator takes.
+    /// outdated. After an assignment, until a commit that was under way is answered, a partition is neither read nor stopped,
+    /// and librdkafka refuses.
     private func seek() {
         guard isSeeking else { return }
         let list = PartitionList(capacity: 1)
@@ -94,13 +96,12 @@ final class PartitionQueue {
         do throws(LogFailure) {
             // No limit: librdkafka 2.0.2 takes milliseconds for microseconds, and its own thread answers, no broker.
             try check(rd_kafka_seek_partitions(client.handle, list.pointer, -1), subject)
-            let error = list.error(0)
-            if error == RD_KAFKA_RESP_ERR__STATE || error == RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS { return }
-            try error.check(subject)
+            try list.error(0).check(subject)
             (isSeeking, failure) = (false, nil)
         } catch {
-            if refusal != error { failure = error }
-            refusal = error
+            let now = SystemTime.monotonicNanoseconds
+            guard now >= nextRefusal else { return }
+            (failure, nextRefusal) = (error, now + Self.refusalNanoseconds)
         }
     }
 

@@ -20,9 +20,9 @@ package import Records
 /// Slow flights have a third of the ceiling, which is the cluster's, too: slots beside those of all fetches, with homes and
 /// passes of their own. A slow flight needs one of each, so what is passed for slow ones' sake takes nothing from fast ones.
 /// Where there are fewer slots than workers both kinds go round, and turns of one could miss those of the other. So a slow
-/// slot goes to the job that has waited longest, stays until a job has begun with it, and counts its owner's wish for a slot
-/// for fetches from ten seconds after that job's wait began. Numbers of slow slots begin where those of the others end:
-/// programs that know of none take them for slots beyond the ceiling, and use them for nothing.
+/// slot goes to the job that has waited longest, and stays until a job has begun with it. Its owner's wish for a fetch slot
+/// is dated ten seconds after that job's wait began. Numbers of slow slots begin where those of the others end: programs
+/// that know of none take them for slots beyond the ceiling, and use them for nothing.
 ///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
 /// ceiling may be exceeded during an upgrade. Those that know of no slow slots pass none: what wants one waits for the
@@ -74,7 +74,7 @@ package struct HostSlots: Sendable {
     private let partitions: Int
     private let rules: OriginRules
     private var owned: Set<PartitionID> = []
-    /// Those of which it was not read since they came which slots stand there.
+    /// Partitions that came after the last reading of where slots stand.
     private var unknown: Set<PartitionID> = []
     var isKnown: Bool { wasKnown && unknown.isEmpty }
     /// Whether the rows were ever read.
@@ -88,6 +88,8 @@ package struct HostSlots: Sendable {
     package static let turn: Int64 = 5_000
     /// A slow one, for which it may lack one for fetches, is kept so long until a flight begins with it.
     private static let slowPatience = 4 * turn
+    /// A wish that no owner answers goes to the next slot after so long, milliseconds.
+    private static let patience = 4 * turn
     /// A slot that was of no use for so long goes home.
     private static let idle: Int64 = 30_000
 
@@ -163,7 +165,7 @@ package struct HostSlots: Sendable {
         }
         var asked: [Slot: [Wish]] = [:]
         for wish in wishes where isPartition(wish.partition) && !owned.contains(wish.partition) {
-            let slot = Slot(wish.host, number(for: wish.partition, of: wish.host, isSlow: wish.isSlow))
+            let slot = slot(for: wish, at: now)
             if isOfUse(slot) { asked[slot, default: []].append(wish) }
         }
         for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
@@ -207,11 +209,6 @@ package struct HostSlots: Sendable {
             .compactMap { owns($0) ? away[$0]?.since : nil }.max() ?? .min
     }
 
-    /// Where the host's slots stand.
-    package func places(of host: OriginHost, isSlow: Bool = false) -> [PartitionID] {
-        numbers(of: host, isSlow: isSlow).map { place(of: Slot(host, $0)) }
-    }
-
     private func isPartition(_ partition: PartitionID) -> Bool { (0..<partitions).contains(Int(partition.number)) }
     private func isOfUse(_ slot: Slot) -> Bool {
         owns(slot) && !unknown.contains(place(of: slot)) && passing[slot] == nil
@@ -232,6 +229,15 @@ package struct HostSlots: Sendable {
         let place = numbers.count * (Int(partition.number) + 1) - 1 - start(of: host, numbers.count)
         // Rounded down, though it may be negative.
         return numbers.lowerBound + (place + partitions * numbers.count) / partitions % numbers.count
+    }
+
+    /// The slot that is to answer a wish: the partition's own, and every so often the next one, since the partition where a
+    /// slot stands may have no owner.
+    private func slot(for wish: Wish, at now: Int64) -> Slot {
+        let numbers = numbers(of: wish.host, isSlow: wish.isSlow)
+        let own = number(for: wish.partition, of: wish.host, isSlow: wish.isSlow) - numbers.lowerBound
+        let later = Int(max(0, now - wish.since) / Self.patience)
+        return Slot(wish.host, numbers.lowerBound + (own + later) % numbers.count)
     }
 
     private func start(of host: OriginHost, _ count: Int) -> Int {

@@ -79,7 +79,7 @@ extension PartitionState {
     }
 
     /// Once for each variant of a source: many jobs may be answered by it. An owner that does not know what another one owes
-    /// owes it again; whichever is done first leaves nothing to do for the other, and both tell of it by one id.
+    /// owes it again: both tell of it by one id, and the second asks the origin only where it is forced.
     private mutating func owe(
         _ pending: PendingJob, _ outcome: Outcome, _ prefix: String, _ cause: FailureNote,
         _ now: Moment, _ effects: inout [PartitionEffect]
@@ -100,7 +100,7 @@ extension PartitionState {
         }
         // An owner that does the job again after a kill owes the same.
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
-        // With no more fields that workers of before do not know than the job had: one of them may take it up during an upgrade.
+        // Adds no field that older workers do not know: one of them may take it up during an upgrade.
         (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, isForced ? .force : .ifStale, .stale, nil)
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
@@ -116,7 +116,9 @@ extension PartitionState {
 
     /// A job of ours is over, whatever came of it.
     mutating func settle(_ job: Job) {
-        guard job.isOwed || (job.isRefresh && owed[job.source]?.isTold == false) else { return }
+        guard let known = owed[job.source], job.isOwed || (job.isRefresh && !known.isTold),
+            job.freshness == .force || !known.isForced
+        else { return }
         owed[job.source]?.specs.subtract(job.variants)
         if owed[job.source]?.specs.isEmpty == true { owed[job.source] = nil }
     }

@@ -83,7 +83,7 @@ package struct PermitScheduler: Sendable {
     /// Hosts that were asked, or are waited for.
     package internal(set) var origins: [OriginHost: OriginState] = [:]
     /// Of hosts' ceilings, which are the cluster's, what this worker has; nil: all of it.
-    package internal(set) var slots: HostSlots?
+    var slots: HostSlots?
     /// Flights that wait for hosts which may not be asked, until they are told to wait elsewhere.
     package internal(set) var closed: [OriginHost: [FlightID]] = [:]
     /// Hosts that wait for their rate alone.

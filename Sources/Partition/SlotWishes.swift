@@ -12,10 +12,11 @@ package struct SlotWishes: Sendable {
 
     private var heard: [OriginHost: [String: Heard]] = [:]
     private static let hosts = 4_096
-    /// Who has a slow slot lacks only one for fetches: its slow job counts as one that wants a slot after so long, milliseconds.
+    /// So long after its slow job began to wait, a worker that has a slow slot is dated as wanting one for fetches,
+    /// milliseconds.
     private static let longWait = 2 * HostSlots.turn
-    /// Longer waits than any turn can last are all alike, so that nobody's clock puts others off for ever, milliseconds.
-    private static let longestWait: Int64 = 600_000
+    /// No wait counts for more, so that a wrong clock puts nobody off for ever, milliseconds.
+    private static let longestWait: Int64 = 3_600_000
 
     package init() {}
 

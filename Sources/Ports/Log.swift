@@ -169,8 +169,8 @@ package protocol LogConsumer: Sendable {
     /// How long nothing may have happened before a worker can believe that nothing is left for it to do.
     var quietTime: Duration { get }
 
-    /// Begins to read anew at `offset`: what was drained from there on comes again, and `readable` is said. Where the log
-    /// cannot go there at once it goes there soon, and hands nothing out before: who asked need not ask again.
+    /// Reads from `offset` on: what was drained from there on comes again, and `readable` is said. A log that cannot go there
+    /// at once tries again by itself, and hands nothing out before.
     func rewind(_ topic: Topic, _ partition: PartitionID, to offset: Int64) throws(LogFailure)
 
     /// Every record below `offset` is finished. Made durable soon, together with others.

@@ -256,8 +256,7 @@ package struct OriginSummary: Sendable, Hashable {
         self.host = host
         let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
         var mostHeld = 0
-        // Of blocks a person's is told, unless a worker's lasts longer: workers of before repeat it, and each has its own
-        // reasons besides.
+        // Of blocks the longest is told, a person's first: workers of before repeat it.
         for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let clock = clocks?[row.by]
             let now = clock ?? now
@@ -281,7 +280,7 @@ package struct OriginSummary: Sendable, Hashable {
             // A block counts though its worker is gone: the next one reads of it.
             let counts = row.state == .blocked ? row.until.map { $0 > now } ?? false : isFresh
             let outlasts =
-                state == .blocked && code == OriginRow.operatorName && row.state == .blocked && row.code != code
+                state == .blocked && row.state == .blocked && row.code != OriginRow.operatorName
                 && (row.until ?? .min) > (until ?? .min)
             guard row.at > opened, counts, row.state.severity > state.severity || outlasts else { continue }
             (state, code, since, until) = (row.state, row.code, row.since, row.until)

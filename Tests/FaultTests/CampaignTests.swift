@@ -22,7 +22,7 @@ struct CampaignTests {
         let told = rows.split { !$0.isNumber }.compactMap { Int($0) }
         try #require(told.count == 5, "\(rows)")
         #expect(told[1] > 0 && told[1] < told[0] && told[3] == told[4], "\(rows)")
-        // A row may be replaced before it is read, and what was read is read again where a worker begins anew.
+        // Compaction may take a row before it is read. Rows that the index could not take are told of again.
         #expect(abs(told[1] - told[2]) <= told[1] / 50, "\(rows)")
         for line in ["crashes of the worker: 0", "jobs without an outcome: 0", "jobs with more than one: 0"] {
             #expect(ended.lines.contains { $0 == line }, "\(ended.output)\(ended.errors.suffix(2_000))")

@@ -119,7 +119,7 @@ extension HostTests {
         #expect([unknown.waitingFast, unknown.waitingSlow] == [nil, nil])
         #expect(try place.run("origins", "block").status == 2)
         for words in [
-            ["block", host, "--for", "soon"], ["--for", "1h"], ["unblock", host, "--for", "1h"], ["block", host, "--watch"],
+            ["block", host, "--for", "soon"], ["--for", "1h"], ["unblock", host, "--for", "1h"], ["block", host, "--watch"], ["blok", host],
         ] {
             #expect(try place.run(["origins"] + words).status == 2, "\(words)")
         }

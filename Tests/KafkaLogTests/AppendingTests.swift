@@ -75,7 +75,8 @@ extension KafkaTests {
                 traffic.stop()
                 return try await group.reduce(into: [Int64: String]()) { all, kept in all.merge(kept) { first, _ in first } }
             }
-            #expect(acknowledged.count > 1_000)
+            // Twenty batches of twenty before the kill; how many more there are is the machine's speed.
+            #expect(acknowledged.count > 400)
             var there: [Int64: String] = [:]
             var offset: Int64 = 0
             while true {

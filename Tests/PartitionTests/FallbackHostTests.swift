@@ -341,8 +341,29 @@ extension CachingTests {
             #expect(other.outcome.kind == .stale && other.debt == nil)
         }
         driver.stored = try stored([("cache-control", "max-age=600000")])
-        let paying = PendingJob(job: owed, record: driver.pending("5", source, specs).record)
+        // A plain one that is done pays none that is forced.
+        let plainJob = try #require(plain.debt).job
+        _ = driver.feed(.arrived(PendingJob(job: plainJob, record: driver.pending("5", source, specs).record)), at: 150_000)
+        #expect(try #require(outcome(try failing(forced("6", &driver), &driver, at: 150_001))).debt == nil)
+        let paying = PendingJob(job: owed, record: driver.pending("7", source, specs).record)
         #expect(rules.flight(driver.feed(.arrived(paying), at: 200_000)) != nil)
+    }
+
+    @Test("A plain debt that is added to a forced one of other variants does not stand for a forced one")
+    func plainBesideForced() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60")])
+        let other = try #require(driver.stored.variants.first { $0.spec != PartitionStateTests.small }?.spec)
+        func owes(_ id: String, _ spec: VariantSpec, _ freshness: JobFreshness, at now: Int64) throws -> Bool {
+            let pending = job(&driver, id, [spec], .stale)
+            var job = pending.job
+            job.freshness = freshness
+            let asking = PendingJob(job: job, record: pending.record)
+            return try #require(outcome(try failing(asking, &driver, at: now))).debt != nil
+        }
+        #expect(try owes("1", PartitionStateTests.small, .force, at: 61_000))
+        #expect(try owes("2", other, .ifStale, at: 61_001))
+        #expect(try owes("3", other, .force, at: 61_002))
     }
 
     @Test("What is made of what is stored before the rest turns out to be gone is answered once it is folded")

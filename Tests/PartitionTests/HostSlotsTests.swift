@@ -105,6 +105,27 @@ struct HostSlotsTests {
         }
     }
 
+    @Test(
+        "A wish that the owner of its slot does not answer goes to the next slot every 20 seconds: that may have none")
+    func unanswered() {
+        let owned = Self.partitions(0..<3)
+        let wish = HostSlots.Wish(Self.host, for: PartitionID(3), since: 0)
+        var answered: [Int: Int64] = [:]
+        for time in stride(from: Int64(0), to: 60_000, by: 1_000) {
+            var slots = slots(owned, of: 4, ceiling: 3)
+            slots.pass([wish], at: time) { _, _ in false }
+            for pass in slots.ready(inUse: { _, _ in 0 }) where answered[pass.slot.number] == nil {
+                answered[pass.slot.number] = time
+            }
+        }
+        let own = slots(owned, of: 4, ceiling: 3).number(for: PartitionID(3), of: Self.host)
+        for number in 0..<3
+        where owned.contains(slots(owned, of: 4, ceiling: 3).home(of: HostSlots.Slot(Self.host, number))) {
+            #expect(answered[number] == Int64((number - own + 3) % 3) * 20_000)
+        }
+        #expect(answered.count >= 2)
+    }
+
     @Test("Rows that name no partition, and wishes of none, move nothing")
     func strangers() {
         var slots = slots(Self.partitions(0..<3), of: 4, ceiling: 6)

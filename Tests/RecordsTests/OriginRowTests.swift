@@ -97,6 +97,10 @@ struct OriginRowTests {
         #expect(byHand.code == "operator" && byHost.code == "fetch.too-many-requests")
         #expect(try #require(byHost.until) - #require(byHand.until) == 70_000)
         #expect(try told(20_500, "operator").until == byHand.until)
+        let workers = [("one", 20_000), ("two", 60_000)].map { row($0, .blocked, until: $1) }
+        for rows in [workers, workers.reversed()] {
+            #expect(try #require(OriginSummary.all(of: rows, at: Self.now).first?.until) - Self.now == 60_000)
+        }
     }
 
     @Test("What a worker that is gone told waits for nobody any more, and nobody then knows what does")

@@ -17,6 +17,8 @@ final class Killers {
     private var deaths = [Int](repeating: 0, count: count)
     /// By killer: records of its job that are in the log, and that their writer appends again, as it was not told so.
     private var copies = [Int](repeating: 0, count: count)
+    /// By killer: how often an owner that lived on ended its run of deaths.
+    private var outlived = [Int](repeating: 0, count: count)
     /// Workers that died of killers, owners or not.
     private var killed = 0
 
@@ -67,8 +69,13 @@ final class Killers {
             // Who was about to leave, or to stop, says in its row that no job is to blame.
             if isOwner, !process.isStopping, case .owning = process.consumer.phase {
                 // The first death of a run names nothing, and an owner that lives on ends the run.
-                let isNewRun = deaths[killer] == 1 && ownership.map(world.ownerships.hasOutlivedTrial) == true
-                deaths[killer] = isNewRun ? 1 : deaths[killer] + 1
+                if deaths[killer] == 1, outlived[killer] < Self.deathLimit,
+                    ownership.map(world.ownerships.hasOutlivedTrial) == true
+                {
+                    outlived[killer] += 1
+                } else {
+                    deaths[killer] += 1
+                }
             }
             // No worker knows copies as such: each is found out by itself.
             if deaths[killer] > Self.deathLimit * (1 + copies[killer]) {

@@ -25,9 +25,8 @@ extension World {
             let limit = faults == [.away] ? Self.shortStillness : Self.stillness
             let waiting = Topic.lanes.compactMap { topic -> String? in
                 // A job under a foreign key is done in the partition to which it is copied, and waits for that.
-                let first = cluster.log(topic, partition).unfinished.first { record in
-                    let others = record.home == partition ? slowPlaces(of: record) : [record.home]
-                    return others.isEmpty || others.contains { now - disturbedUntil[Int($0.number)] > limit }
+                let first = cluster.log(topic, partition).unfinished.first {
+                    $0.home == partition || now - disturbedUntil[Int($0.home.number)] > limit
                 }
                 return first.map { "\(topic.rawValue) at \($0.offset)" }
             }
@@ -40,15 +39,6 @@ extension World {
                 )
             }
         }
-    }
-
-    /// Where the slots stand without which a slow job does not begin: nobody can pass one whose partition is away.
-    private func slowPlaces(of record: Record) -> [PartitionID] {
-        guard sharesOrigins, record.topic != .jobs(.fast), case .job(let key)? = RecordKey(record.key),
-            let source = catalogue.sources.first(where: { $0.key == key })
-        else { return [] }
-        let slots = machines.lazy.compactMap(\.process).compactMap { $0.worker.assumeIsolated { $0.scheduler.slots } }
-        return slots.first?.places(of: OriginHost(of: source.url.fetched), isSlow: true) ?? []
     }
     /// What any one thing may take: a rebalance, a look at the log, the stall of an origin, all waits before a last attempt.
     private static let stillness: Int64 = 60_000_000

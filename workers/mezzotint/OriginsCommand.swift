@@ -29,12 +29,6 @@ enum OriginsCommand {
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let words = arguments.positionals
-        if words.isEmpty || words.first == "unblock", arguments.value("for") != nil {
-            throw UsageError("--for goes with block.")
-        }
-        if ["block", "unblock"].contains(words.first), arguments.flag("watch") {
-            throw UsageError("--watch goes without an action.")
-        }
         switch (words.first, words.count) {
         case (nil, _): return try await show(arguments)
         case ("block"?, 2), ("unblock"?, 2): return try await set(words[1], isBlocked: words[0] == "block", arguments)
@@ -44,8 +38,10 @@ enum OriginsCommand {
     }
 
     private static func set(_ text: String, isBlocked: Bool, _ arguments: ParsedArguments) async throws -> ExitCode {
+        if arguments.flag("watch") { throw UsageError("--watch goes without an action.") }
         var wait = Duration.seconds(3_600)
         if let text = arguments.value("for") {
+            guard isBlocked else { throw UsageError("--for goes with block.") }
             guard let said = Duration(told: text), said > .zero, said.milliseconds <= OriginRow.longestBlock else {
                 throw UsageError("--for takes a duration up to 24h, such as 10m, not '\(text)'.")
             }
@@ -99,7 +95,8 @@ enum OriginsCommand {
     }
 
     private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
-        try await LogAccess.reading(arguments) { log in
+        if arguments.value("for") != nil { throw UsageError("--for goes with block.") }
+        return try await LogAccess.reading(arguments) { log in
             while true {
                 let now = SystemTime.wallMilliseconds
                 let hosts = OriginSummary.all(of: try await rows(of: log), owners: try? await owners(of: log), at: now)
