@@ -71,12 +71,18 @@ struct PermitQueue: Sendable {
     private mutating func enter(_ ticket: Ticket) {
         firsts.push(Entry(turn: turn(of: ticket), ticket: ticket))
         eldests.push(ticket)
-        // Those that were granted by their turn are still among the eldest.
-        guard eldests.count > sweepAt else { return }
-        eldests = Heap()
+        if max(firsts.count, eldests.count) > sweepAt { sweep() }
+    }
+
+    /// Lets go of what is first no more and was not met: behind one that stands, such would pile up for as long as jobs of
+    /// other groups come and go.
+    private mutating func sweep() {
+        (firsts, eldests) = (Heap(), Heap())
         for (partition, hosts) in groups {
             for (host, tickets) in hosts where !barred.contains(Group(partition: partition, host: host)) {
-                if let first = tickets.first { eldests.push(first) }
+                guard let first = tickets.first else { continue }
+                firsts.push(Entry(turn: turn(of: first), ticket: first))
+                eldests.push(first)
             }
         }
         sweepAt = max(256, 2 * eldests.count)
@@ -151,8 +157,8 @@ struct PermitQueue: Sendable {
         if !barred.contains(group) { enter(next) }
     }
 
-    /// Those that nobody waits by among them.
-    var count: Int { groups.values.reduce(0) { $1.values.reduce($0) { $0 + $1.count } } }
+    /// What it holds in memory, what nobody waits by among it: tickets, and both orders' entries.
+    var count: Int { groups.values.reduce(firsts.count + eldests.count) { $1.values.reduce($0) { $0 + $1.count } } }
 
     mutating func setAside(_ group: Group, for bar: Bar) {
         guard barred.insert(group).inserted else { return }

@@ -6,6 +6,6 @@ extension PermitScheduler {
         seats.values.count { $0.waits == kind && $0.lane == lane }
     }
 
-    /// What queues hold in memory.
+    /// What queues hold in memory: tickets, and their entries in the queues' orders.
     package var ticketsHeld: Int { queues.reduce(0) { $0 + $1.count } }
 }

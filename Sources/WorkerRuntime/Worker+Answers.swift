@@ -56,7 +56,10 @@ extension Worker {
     func tellNow(_ cause: FailureNote, _ notes: Logger.Metadata = [:]) {
         guard told[cause.code].map({ monotonic - $0 >= 10_000 }) ?? true else { return }
         told[cause.code] = monotonic
-        logger.error("\(cause.message)", notes.isEmpty ? ["code": .string(cause.code)] : notes)
+        // That a job goes on through a retry topic is no failure of the worker's.
+        logger.log(
+            RetryCause.Code(rawValue: cause.code) == nil ? .error : .notice, "\(cause.message)",
+            notes.isEmpty ? ["code": .string(cause.code)] : notes)
     }
 
     /// Hands the waiting answers to the log, one batch of a partition at a time.

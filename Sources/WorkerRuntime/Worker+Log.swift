@@ -120,9 +120,9 @@ extension Worker: LogListener {
                 if head.moves > 0 { owned.heads[topic]?.moves = 0 }
             }
         }
-        guard let place = tierTurns.next(of: heldUp) else { return }
-        partitions[place.partition]?.heads[place.topic]?.moves = TierTurns.moves(
-            isBusy: underWay > 0, isHurried: configuration.patience != nil)
+        guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
+        owned.heads[place.topic]?.moves = TierTurns.moves(
+            isBusy: underWay > 0, isSearched: owned.search.before != nil, isHurried: configuration.patience != nil)
     }
 
     /// Open hosts whose jobs stand behind others in tiers; nil: not all heads were looked at.

@@ -34,12 +34,20 @@ struct LogCommandTests {
 
     @Test(
         "Each says where it looked if there is no log",
-        arguments: [["lag"], ["variants", "http://a.example/"], ["dead", "list"]])
+        arguments: [["lag"], ["variants", "http://a.example/"], ["dead", "list"], ["origins"], ["origins", "block", "a.example"]])
     func nothing(words: [String]) throws {
         let ended = try Built.run("mezzotint", words, in: folder.url)
         #expect(ended.status == 1)
         #expect(ended.errors.hasPrefix("mezzotint: There is no log at data/log. "))
         #expect(!FileManager.default.fileExists(atPath: folder.file("data")))
+    }
+
+    @Test("What is no host is refused before a log is looked for", arguments: ["::", "http://", "a b", ""])
+    func noHost(text: String) throws {
+        for action in ["block", "unblock"] {
+            let ended = try Built.run("mezzotint", ["origins", action, text], in: folder.url)
+            #expect(ended.status == 2 && ended.errors.contains("'\(text)' is no host"), "\(ended.errors)")
+        }
     }
 
     @Test("A log that is there and cannot be opened is not called missing", arguments: [["lag"], ["dead", "list"]])

@@ -120,8 +120,12 @@ struct DelayTierTests {
         #expect(Set(first) == Set(places) && places[..<2].allSatisfy { place in first.count { $0 == place } >= 1 })
         let slow = Array(places[..<2])
         #expect((0..<4).compactMap { _ in turns.next(of: slow) }.count { $0 == slow[0] } == 2)
-        #expect(TierTurns.moves(isBusy: true) < TierTurns.moves(isBusy: false))
-        #expect(TierTurns.moves(isBusy: false) < TierTurns.moves(isBusy: false, isHurried: true))
+        // More where less waits for it: nothing else to do, jobs behind them that may begin, a worker that is to end.
+        let moves = [(true, false), (false, false), (true, true), (false, true)].map {
+            TierTurns.moves(isBusy: $0, isSearched: $1)
+        }
+        #expect(moves == [16, 64, 256, 1_024] && TierTurns.moves(isBusy: false, isHurried: true) == 1_024)
+        #expect(TierTurns.moves(isBusy: true, isHurried: true) == 16)
     }
 
     private static let hour: Int64 = 3_600_000

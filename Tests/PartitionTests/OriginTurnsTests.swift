@@ -131,9 +131,24 @@ struct OriginTurnsTests {
             _ = numbers(&permits)
             for (flight, _) in permits.takeHeld(at: Moment(0)) { permits.forget(flight) }
         }
-        #expect(permits.ticketsHeld <= 8)
+        #expect(permits.ticketsHeld <= 3 * 8)
         permits.request(.fetch, flight(20_000), lane: .fast, since: 0, host: host(0))
         #expect(numbers(&permits, at: 59_999).isEmpty && numbers(&permits, at: 60_000) == [20_000])
+    }
+
+    @Test("Nor do those that come and go while all permits are taken and nobody looks who is next")
+    func unmet() {
+        var permits = PermitScheduler(rules(fetch: 2))
+        for number in 0..<2 { permits.request(.fetch, flight(number), lane: .fast, since: 0, host: host(number)) }
+        #expect(numbers(&permits).count == 2)
+        for number in 2..<10_000 {
+            let lane: Lane = number.isMultiple(of: 2) ? .fast : .slow
+            permits.request(.fetch, flight(number), lane: lane, since: 0, host: host(2))
+            _ = numbers(&permits)
+            permits.forget(flight(number))
+        }
+        // As many as each of two queues has before it lets go of them.
+        #expect(permits.ticketsHeld <= 2 * 2 * 257)
     }
 
     @Test("However many hosts fail, few are known: those that may be asked soonest are forgotten")

@@ -175,14 +175,20 @@ struct OutageTests {
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
             for topic in heads.keys { heads[topic]?.moves = 0 }
             if let place = turns.next(of: heldUp) {
-                heads[place.topic]?.moves = TierTurns.moves(isBusy: !fetches.isEmpty)
+                heads[place.topic]?.moves = TierTurns.moves(
+                    isBusy: !fetches.isEmpty, isSearched: search.before != nil)
             }
             for topic in Topic.retries + Self.lanes {
-                for (place, record) in take(topic).enumerated() {
-                    feed(.arrived(pending(record)))
-                    if place % 32 == 31 { settle() }
-                }
-                settle()
+                // A worker goes on with a tier as long as records of it are taken up.
+                repeat {
+                    let records = take(topic)
+                    for (place, record) in records.enumerated() {
+                        feed(.arrived(pending(record)))
+                        if place % 32 == 31 { settle() }
+                    }
+                    settle()
+                    if records.isEmpty { break }
+                } while topic.isRetry
             }
             let running = fetches.count { $0.url.hasPrefix(dead) }
             most = (
@@ -256,7 +262,7 @@ struct OutageTests {
 
     @Test(
         "One that is opened has its jobs begun though they stand behind others: those of a host that stays away, and those that wait for a time of their own, go on to the end of a tier, once",
-        arguments: [(0, 1), (0, 200), (1_000, 0), (1_000, 200)])
+        arguments: [(0, 1), (0, 200), (1_000, 0), (1_000, 200), (40_000, 0)])
     func unblockedBehind(dead: Int, waiting: Int) {
         var world = World()
         let (gone, host) = (OriginHost(of: "http://gone.example/"), OriginHost(of: "http://healthy.example/"))
@@ -273,7 +279,7 @@ struct OutageTests {
         let (now, before) = (world.now, world.moved)
         world.permits.set(host, blockedFor: nil, because: "operator", at: Moment(now))
         world.run(until: now + 30_000) { $0.done == 3 }
-        let turns = Int64((dead + waiting) / TierTurns.moves(isBusy: false)) + 2
+        let turns = Int64((dead + waiting) / TierTurns.moves(isBusy: false, isSearched: true)) + 2
         let wait = (world.others.first ?? .max) - now
         #expect(world.done == 3 && wait <= TierSearch.interval + turns * 50, "\(wait) ms")
         // What has moved on waits as before, and is not moved again.

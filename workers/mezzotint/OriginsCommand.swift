@@ -47,10 +47,13 @@ enum OriginsCommand {
             }
             wait = said
         }
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        let isGroup = settings.origins.groups.contains { $0.name == text }
+        // A wrong name is refused before there is a log, too.
+        let servers = isGroup ? [] : try servers(named: text)
         return try await LogAccess.reading(arguments) { log in
-            let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
             let known = Set(try await rows(of: log).map(\.host))
-            let hosts = try hosts(named: text, known: known, settings)
+            let hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
             let now = SystemTime.wallMilliseconds
             let records = hosts.map { host in
                 var row = OriginRow(host: host, by: OriginRow.operatorName, at: now)
@@ -70,18 +73,21 @@ enum OriginsCommand {
         }
     }
 
-    /// Hosts as workers name them: a group, a server, or without a scheme each server of that name that is known, or both.
-    private static func hosts(named text: String, known: Set<String>, _ settings: Settings) throws -> [String] {
-        if known.contains(text) || settings.origins.groups.contains(where: { $0.name == text }) { return [text] }
+    /// A server, or without a scheme both of that name.
+    private static func servers(named text: String) throws -> [String] {
         let schemes = text.contains("://") ? [""] : ["http://", "https://"]
         let servers = schemes.map { OriginHost(of: $0 + text).description }.filter { !$0.isEmpty }
         guard !servers.isEmpty else {
             throw UsageError("'\(text)' is no host: write it like https://img.example:8443.")
         }
-        // One of a group is treated as the group.
-        let origins = Set(schemes.map { settings.originGroups.origin(of: $0 + text).description })
+        return servers
+    }
+
+    /// As workers name them: the known ones of the servers, or else their groups, or themselves.
+    private static func hosts(_ servers: [String], known: Set<String>, _ settings: Settings) -> [String] {
         let there = servers.filter(known.contains)
-        return there.isEmpty ? origins.sorted() : there
+        guard there.isEmpty else { return there }
+        return Set(servers.map { settings.originGroups.origin(of: $0).description }).sorted()
     }
 
     private static func rows(of log: any Log) async throws -> [OriginRow] {
