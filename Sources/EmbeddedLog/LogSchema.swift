@@ -71,7 +71,7 @@ enum LogSchema {
         // A WAL that was once long is cut when it begins anew. Debian's SQLite writes noughts over every page that is
         // freed: to delete 13 MB of records took 13 MB of WAL, which a full disk has not.
         try connection.execute(
-            "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = \(walBytes)"
+            "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA cache_size = -4096; PRAGMA journal_size_limit = \(walBytes)"
         )
     }
 
