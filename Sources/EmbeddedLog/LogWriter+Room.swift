@@ -59,6 +59,12 @@ extension LogWriter {
         if hasMore == true || hasMoreLetters { nextLook = now + Self.lookNanoseconds / 50 }
     }
 
+    /// Goes on with an earlier owner's looks at dead letters. If its clock was ahead of this one, they do not count.
+    func resumeLooks(_ last: (ends: [Int64], at: Int64)?) {
+        guard let last, case let age = SystemTime.wallMilliseconds - last.at, age >= 0 else { return }
+        oldLetters.resume(last.ends, lookedAt: SystemTime.monotonicNanoseconds / 1_000_000 - age)
+    }
+
     /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails, and those who
     /// append or read letters hear of it. Returns whether there is more.
     private func trimOldLetters(at now: Int64) -> Bool {
@@ -67,8 +73,10 @@ extension LogWriter {
         do throws(LogFailure) {
             let hasMore = try writing { (log) throws(SQLiteFailure) in
                 if isDue {
-                    let oldest = SystemTime.wallMilliseconds - configuration.deadMilliseconds
-                    oldLetters.look(try log.endsOfLetters(olderThan: oldest))
+                    let wall = SystemTime.wallMilliseconds
+                    let ends = try log.endsOfLetters(olderThan: wall - configuration.deadMilliseconds)
+                    oldLetters.look(ends)
+                    try log.saveLook(ends, at: wall)
                 }
                 return try log.trimLetters(below: oldLetters.ends, isTight: isTight)
             }

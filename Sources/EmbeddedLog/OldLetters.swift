@@ -1,6 +1,7 @@
 /// Which dead letters are old: those that were so at two looks, since nothing brings a letter back. A clock that runs ahead
-/// for less than the time between the looks takes none away; neither does a program that ends before the second one. A
-/// clock that was behind when a letter was written is not noticed.
+/// for less than the time between the looks takes none away. The log keeps what the last look found for the next program
+/// (`OpenLog.saveLook`): one that is restarted more often would take none away either. A clock that was behind when a letter was
+/// written is not noticed.
 ///
 /// Times are monotonic milliseconds.
 struct OldLetters: Sendable {
@@ -12,6 +13,11 @@ struct OldLetters: Sendable {
     private(set) var ends: [Int64] = []
 
     init(every interval: Int64) { self.interval = interval }
+
+    /// The last look was an earlier program's.
+    mutating func resume(_ found: [Int64], lookedAt: Int64) {
+        if self.lookedAt == nil { (self.found, self.lookedAt) = (found, lookedAt) }
+    }
 
     /// Whether a look is due. The next one is due an interval later, even if this one fails.
     mutating func beginLook(at now: Int64) -> Bool {

@@ -140,6 +140,30 @@ final class OpenLog {
         return ends
     }
 
+    /// What the last look at dead letters found, by partition, and when that was, milliseconds since 1970; nil if there was none.
+    func lastLook() throws(SQLiteFailure) -> (ends: [Int64], at: Int64)? {
+        guard try connection.number("SELECT 1 FROM sqlite_schema WHERE name = 'looks'") != nil else { return nil }
+        var rows = try connection.prepare("SELECT below, at FROM looks ORDER BY partition")
+        var (ends, at): ([Int64], Int64) = ([], .min)
+        while try rows.step() {
+            ends.append(try rows.integer(0, in: LogSchema.offsets))
+            at = max(at, try rows.integer(1, in: 0...Int64.max))
+        }
+        return ends.isEmpty ? nil : (ends, at)
+    }
+
+    func saveLook(_ ends: [Int64], at: Int64) throws(SQLiteFailure) {
+        try connection.transaction { () throws(SQLiteFailure) in
+            try connection.execute(
+                "CREATE TABLE IF NOT EXISTS looks (partition INTEGER PRIMARY KEY, below INTEGER NOT NULL, at INTEGER NOT NULL)")
+            var save = try connection.prepare("INSERT OR REPLACE INTO looks VALUES (?1, ?2, ?3)")
+            for (partition, end) in ends.enumerated() {
+                for (place, value) in [Int64(partition), end, at].enumerated() { save.bind(Int32(place) + 1, value) }
+                try save.run()
+            }
+        }
+    }
+
     /// Deletes dead letters below these, by partition. Returns whether there is more.
     func trimLetters(below ends: [Int64], isTight: Bool) throws(SQLiteFailure) -> Bool {
         try connection.transaction { () throws(SQLiteFailure) in

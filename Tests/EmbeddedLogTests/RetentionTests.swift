@@ -114,6 +114,35 @@ struct RetentionTests {
         }
     }
 
+    @Test("Workers that live for less than an hour take old letters away, too; a look that lies in the future does not count")
+    func shortLives() async throws {
+        try await writeLetters(3)
+        try age([91, 91, 91])
+        /// What is left once a worker, of which the last look was so many hours ago, has looked again or has nothing to do.
+        func letters(_ left: [Int64], afterLook hours: Int64?, looks: Bool) async throws {
+            let file = try Connection(path + "/log.sqlite", .create)
+            if let hours { try file.execute("UPDATE looks SET at = at - \(hours) * 3600000") }
+            let before = hours == nil ? nil : try file.number("SELECT at FROM looks")
+            let log = try EmbeddedLog(path)
+            let consumer = EmbeddedLogConsumer(log)
+            try await consumer.start(Ears())
+            if looks {
+                try await eventually {
+                    try file.number("SELECT 1 FROM sqlite_schema WHERE name = 'looks'") != nil
+                        && file.number("SELECT at FROM looks") != before
+                }
+            }
+            try await eventually { try await log.read(.dead, Bench.p0, from: 0, limit: 9).map(\.offset) == left }
+            await consumer.stop()
+            #expect(try await log.read(.dead, Bench.p0, from: 0, limit: 9).map(\.offset) == left)
+            await log.close()
+        }
+        try await letters([0, 1, 2], afterLook: nil, looks: true)
+        try await letters([0, 1, 2], afterLook: 0, looks: false)
+        try await letters([0, 1, 2], afterLook: -2, looks: true)
+        try await letters([2], afterLook: 1, looks: true)
+    }
+
     @Test("Where the table of dead letters is damaged, all else is written and committed")
     func damagedLetters() async throws {
         try await writeLetters(3)
