@@ -123,10 +123,7 @@ package struct OriginState: Sendable {
     /// What last held a flight back, and when.
     private(set) var hold: (at: Int64, by: HostHold)?
 
-    /// One that waits is looked at.
-    mutating func noteHold(isSlow: Bool, at now: Int64) {
-        if let by = holding(isSlow: isSlow, at: now) { hold = (now, by) }
-    }
+    mutating func note(_ by: HostHold, at now: Int64) { hold = (now, by) }
 
     /// What holds flights back now.
     package func holding(isSlow: Bool, at now: Int64) -> HostHold? {

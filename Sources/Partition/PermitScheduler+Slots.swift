@@ -15,6 +15,12 @@ extension PermitScheduler {
         if slots?.isKnown == false { change(nil) { $0?.know() } }
     }
 
+    /// What holds a host's flights back now. Which slots this worker has it must hear first: that is no limit of the host's.
+    package func holding(_ host: OriginHost, isSlow: Bool, at now: Int64) -> HostHold? {
+        let hold = origins[host]?.holding(isSlow: isSlow, at: now)
+        return hold == .limit && slots?.isKnown == false ? nil : hold
+    }
+
     package mutating func forgetSlots() { change(nil) { $0?.forget() } }
 
     package mutating func move(_ slot: HostSlots.Slot, to partition: PartitionID, at now: Int64) {

@@ -367,7 +367,7 @@ package struct PermitScheduler: Sendable {
         if !isOpen(ticket.flight.partition) { return .partition(ticket.flight.partition) }
         guard let host = ticket.host, !hasRoom(host, rank) else { return nil }
         if origins[host]?.isPaced(at: clock) == true { paced.insert(host) }
-        origins[host]?.noteHold(isSlow: rank != .fast, at: clock)
+        if let hold = holding(host, isSlow: rank != .fast, at: clock) { origins[host]?.note(hold, at: clock) }
         if yields(host), !yielding.contains(host) { yielding.append(host) }
         return .host(host)
     }

@@ -74,7 +74,8 @@ package struct Settings: Sendable, Equatable {
         package var budget = 256 << 20
         package var slowest = 16 << 10
         package var redirects = 5
-        package var connectionsPerHost = 16
+        /// 0: as many as a host may be asked at once, and 16 at least.
+        package var connectionsPerHost = 0
         package var userAgent = "mezzotint/0.1"
         package var deadlines = Deadlines()
         package struct Hosts: Sendable, Equatable {

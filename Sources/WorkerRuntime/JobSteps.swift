@@ -25,7 +25,7 @@ extension Worker {
         switch work {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
-            underWay += 1
+            (underWay, begunAt) = (underWay + 1, monotonic)
             if request.redirect == nil {
                 counters.requests += 1
                 noteRefusals(of: flight, owned, at: now)
@@ -33,7 +33,7 @@ extension Worker {
             watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
-            underWay += 1
+            (underWay, begunAt) = (underWay + 1, monotonic)
             watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
         case .checked(let host, let check): counters.count(check, of: host)

@@ -121,8 +121,10 @@ extension Worker: LogListener {
             }
         }
         guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
+        // A job that comes now and then would meet a long turn between two others.
+        let isBusy = underWay > 0 || monotonic - begunAt < 1_000
         owned.heads[place.topic]?.moves = TierTurns.moves(
-            isBusy: underWay > 0, isSearched: owned.search.before != nil, isHurried: configuration.patience != nil)
+            isBusy: isBusy, isSearched: owned.search.before != nil, isHurried: configuration.patience != nil)
     }
 
     /// Open hosts whose jobs stand behind others in tiers; nil: not all heads were looked at.

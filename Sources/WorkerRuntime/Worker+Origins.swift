@@ -207,7 +207,7 @@ extension Worker {
         row.waiting = waiting
         if waiting.sum > 0 {
             let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }
-            row.heldBy = origin.holding(isSlow: isSlow, at: monotonic) ?? (isAway ? .readAhead : nil)
+            row.heldBy = scheduler.holding(host, isSlow: isSlow, at: monotonic) ?? (isAway ? .readAhead : nil)
         }
         if let counts = counters.hosts[host] {
             (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)

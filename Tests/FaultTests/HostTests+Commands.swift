@@ -117,6 +117,9 @@ extension HostTests {
         let unknown = try #require(try hosts(place).first)
         #expect(unknown.state == "open" && [unknown.limit, unknown.inFlight] == [nil, nil])
         #expect([unknown.waitingFast, unknown.waitingSlow] == [nil, nil])
+        // A name alone means its servers at all ports.
+        let named = try place.run("origins", "block", "127.0.0.1", "--json")
+        #expect(named.output.contains("\"\(host)\"") && !named.output.contains("https"), "\(named.output)")
         #expect(try place.run("origins", "block").status == 2)
         for words in [
             ["block", host, "--for", "soon"], ["--for", "1h"], ["unblock", host, "--for", "1h"], ["block", host, "--watch"], ["blok", host],

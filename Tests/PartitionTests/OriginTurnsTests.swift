@@ -188,6 +188,17 @@ struct OriginTurnsTests {
         #expect(ask(0..<0, 2, at: 3_500) == [.breaker])
     }
 
+    @Test("A flight that waited until the worker knew its slots was held by no limit of its host")
+    func unknownSlots() {
+        var permits = PermitScheduler(rules())
+        permits.own([PartitionID(0)], of: 1)
+        permits.request(.fetch, flight(1), lane: .fast, since: 0, host: host(0))
+        #expect(permits.grants(at: 0).isEmpty)
+        #expect(permits.holding(host(0), isSlow: false, at: 0) == nil)
+        permits.knowSlots()
+        #expect(numbers(&permits, at: 10) == [1] && permits.seats[flight(1)]?.heldBy == nil)
+    }
+
     @Test("A host with a rate is asked at that rate, though permits are free")
     func rate() {
         var rules = rules(50)

@@ -9,7 +9,7 @@ import WorkerRuntime
 
 @Suite("Jobs that wait in a retry topic", .timeLimit(.minutes(2)))
 struct DelayedMemoryTests {
-    @Test("Two hundred thousand of them cost memory for none, and hold no other job back")
+    @Test("Two hundred thousand of them are not taken up, and hold no other job back")
     func many() async throws {
         let bench = try Bench()
         bench.origin.serve(

@@ -83,10 +83,13 @@ enum OriginsCommand {
         return servers
     }
 
-    /// As workers name them: the known ones of the servers, or else their groups, or themselves.
+    /// As workers name them: the known ones of the servers, or else their groups, or themselves. A name alone means its
+    /// servers at all ports.
     private static func hosts(_ servers: [String], known: Set<String>, _ settings: Settings) -> [String] {
-        let there = servers.filter(known.contains)
-        guard there.isEmpty else { return there }
+        func name(_ host: String) -> String { String(decoding: OriginHost(group: host).name, as: UTF8.self) }
+        let isName = servers.count == 2 && servers.allSatisfy { $0.hasSuffix("//" + name($0)) }
+        let there = known.filter { servers.contains($0) || isName && name($0) == name(servers[0]) }
+        guard there.isEmpty else { return there.sorted() }
         return Set(servers.map { settings.originGroups.origin(of: $0).description }).sorted()
     }
 

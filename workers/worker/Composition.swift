@@ -168,7 +168,9 @@ extension Settings {
         origin.deadlines.firstByte = fetch.deadlines.firstByte
         origin.deadlines.whole = fetch.deadlines.whole
         origin.deadlines.flowFloor = fetch.slowest
-        origin.connectionsPerHost = fetch.connectionsPerHost
+        let concurrency = origins.groups.reduce(origins.concurrency) { max($0, $1.concurrency) }
+        origin.connectionsPerHost =
+            fetch.connectionsPerHost > 0 ? fetch.connectionsPerHost : max(concurrency, origin.connectionsPerHost)
         origin.sent = sentHeaders
         return origin
     }
