@@ -83,6 +83,24 @@ extension HostTests {
         #expect(try await worker.ended().status == 0)
     }
 
+    @Test("A group's concurrency is what its origin sees at once, also where one host has usually fewer connections")
+    func concurrency() async throws {
+        let place = try Workplace([
+            "fetch.concurrency=256", "origins.cdn.hosts=[127.0.0.1]", "origins.cdn.concurrency=96", "log.partitions=1",
+            "fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s",
+        ])
+        let gate = Gate()
+        let paths = (0..<40).map { "/\($0).png" }
+        for path in paths { place.origin.serve(path, .gated(gate, picture)) }
+        try place.publish(paths.map { (place.origin.url($0), ["24x24-q80.webp"], .fast) })
+        let worker = try place.worker()
+        // It begins with a quarter of the ceiling.
+        try await eventually { place.origin.requestCount == 24 }
+        gate.open()
+        let summary = try Summary(try await worker.ended())
+        #expect(summary["stored"] == 40 && summary["requests"] == 40)
+    }
+
     @Test("Floor and ceiling of freshness, and whether what is stored stands in, are as settings say")
     func freshness() async throws {
         let cases: [(settings: [String], age: Int, then: LocalOrigin.Answer?, kind: OutcomeKind, requests: Int)] = [
