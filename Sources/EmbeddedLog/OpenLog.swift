@@ -155,7 +155,8 @@ final class OpenLog {
     func saveLook(_ ends: [Int64], at: Int64) throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
             try connection.execute(
-                "CREATE TABLE IF NOT EXISTS looks (partition INTEGER PRIMARY KEY, below INTEGER NOT NULL, at INTEGER NOT NULL)")
+                "CREATE TABLE IF NOT EXISTS looks (partition INTEGER PRIMARY KEY, below INTEGER NOT NULL, at INTEGER NOT NULL)"
+            )
             var save = try connection.prepare("INSERT OR REPLACE INTO looks VALUES (?1, ?2, ?3)")
             for (partition, end) in ends.enumerated() {
                 for (place, value) in [Int64(partition), end, at].enumerated() { save.bind(Int32(place) + 1, value) }

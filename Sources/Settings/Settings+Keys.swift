@@ -100,7 +100,8 @@ extension Settings {
             "fetch.redirects", \.fetch.redirects, .whole(0...20), "Redirects that are followed, each under the guard."),
         SettingKey(
             "fetch.connectionsPerHost", \.fetch.connectionsPerHost, .whole(0...1024),
-            "Connections to one origin at once; what exceeds them waits. 0: as many as the largest concurrency of origins, and 16 at least."),
+            "Connections to one origin at once; what exceeds them waits. 0: as many as the largest concurrency of origins, and 16 at least."
+        ),
         SettingKey(
             "fetch.userAgent", \.fetch.userAgent, .line, "What origins are told about who asks. Add how to reach you."),
         SettingKey(

@@ -34,7 +34,10 @@ struct LogCommandTests {
 
     @Test(
         "Each says where it looked if there is no log",
-        arguments: [["lag"], ["variants", "http://a.example/"], ["dead", "list"], ["origins"], ["origins", "block", "a.example"]])
+        arguments: [
+            ["lag"], ["variants", "http://a.example/"], ["dead", "list"], ["origins"],
+            ["origins", "block", "a.example"],
+        ])
     func nothing(words: [String]) throws {
         let ended = try Built.run("mezzotint", words, in: folder.url)
         #expect(ended.status == 1)

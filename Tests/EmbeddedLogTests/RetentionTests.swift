@@ -114,7 +114,7 @@ struct RetentionTests {
         }
     }
 
-    @Test("Workers that live for less than an hour take old letters away, too; a look that lies in the future does not count")
+    @Test("Workers that live for less than an hour take old letters away; a look in the future does not count")
     func shortLives() async throws {
         try await writeLetters(3)
         try age([91, 91, 91])
