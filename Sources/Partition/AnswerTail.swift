@@ -1,3 +1,5 @@
+internal import Failures
+internal import Ports
 package import Records
 
 /// What of a partition's records is answered beyond its progress row, as the log shows it.
@@ -5,8 +7,8 @@ package import Records
 /// A worker that is killed leaves answers that no row tells of. Each answer names its record, so the next owner reads the
 /// partition's answers from the places up to which the row tells of all, and does none of those jobs again.
 package struct AnswerTail: Sendable, Equatable {
-    /// Topics that hold answers, dead letters before the outcomes that count only beside them.
-    package static let topics: [Topic] = [.dead, .outcomes] + DelayTier.allCases.map(\.topic)
+    /// Topics that hold answers, in the order that they are read in: letters of records that are answered need not be kept.
+    package static let topics: [Topic] = [.outcomes] + DelayTier.allCases.map(\.topic) + [.dead]
 
     /// Answers before these offsets were read, or are this owner's.
     package private(set) var ends: [Topic: Int64] = [:]
@@ -16,7 +18,9 @@ package struct AnswerTail: Sendable, Equatable {
     private let floors: [Topic: Int64]
     /// Answered records, by topic: offset, and when it was appended.
     private var answered: [Topic: [Int64: Int64]] = [:]
-    private var letters: Set<AnsweredRecord> = []
+    private var letters: [Topic: [Int64: LoneLetter]] = [:]
+    /// Of this owner's letters whose outcomes come in its next batch, the last one's offset.
+    private var newestLetter: Int64?
 
     package init(after told: [Topic: Int64], above floors: [Topic: Int64] = [:]) {
         (self.told, self.floors) = (told, floors)
@@ -42,30 +46,62 @@ package struct AnswerTail: Sendable, Equatable {
 
     /// An answer was read.
     package mutating func read(_ record: Record) {
-        guard let (answer, needsLetter) = AnsweredRecord.answered(by: record), answer.partition == record.partition,
+        guard let answer = AnsweredRecord(answeredBy: record), answer.partition == record.partition,
             answer.offset >= floors[answer.topic] ?? 0
         else { return }
-        if record.topic == .dead {
-            letters.insert(answer)
-        } else if !needsLetter || letters.contains(answer) {
+        guard record.topic == .dead else {
             answered[answer.topic, default: [:]][answer.offset] = answer.timestamp
+            return
         }
+        guard answered[answer.topic]?[answer.offset] != answer.timestamp, let letter = try? DeadLetter(record) else {
+            return
+        }
+        letters[answer.topic, default: [:]][answer.offset] = LoneLetter(letter, appended: answer.timestamp)
     }
 
     /// A topic was read, or needs not be, up to its end.
     package mutating func finish(_ topic: Topic, at end: Int64) { ends[topic] = end }
 
-    /// An answer of this owner is in the log, and its record counts as finished.
-    package mutating func note(_ topic: Topic, at offset: Int64) {
+    /// All answers that this owner appended together are in the log: outcomes of the letters before them, too. Letters among
+    /// them are told of once their own outcomes are there.
+    package mutating func note(_ places: some Sequence<(topic: Topic, offset: Int64)>) {
+        if let newest = newestLetter { note(.dead, newest) }
+        newestLetter = nil
+        for (topic, offset) in places {
+            if topic == .dead { newestLetter = max(newestLetter ?? 0, offset) } else { note(topic, offset) }
+        }
+    }
+
+    private mutating func note(_ topic: Topic, _ offset: Int64) {
         if let end = ends[topic], offset >= end { ends[topic] = offset + 1 }
     }
 
     /// Answered records of a topic: offset, and when each was appended.
     package func answered(_ topic: Topic) -> [Int64: Int64] { answered[topic] ?? [:] }
 
+    /// Records of a topic that have a dead letter and no outcome, by offset.
+    package func letters(_ topic: Topic) -> [Int64: LoneLetter] { letters[topic] ?? [:] }
+
     /// Reading of the topic began by what is known here.
-    package mutating func drop(_ topic: Topic) { answered[topic] = nil }
+    package mutating func drop(_ topic: Topic) { (answered[topic], letters[topic]) = (nil, nil) }
 
     /// Records that were found answered.
     package var count: Int { answered.values.reduce(0) { $0 + $1.count } }
+}
+
+/// A dead letter whose outcome its owner did not live to append: the next one appends that, and does not do the job again.
+package struct LoneLetter: Sendable, Equatable {
+    /// When the record was appended, milliseconds since 1970.
+    let appended: Int64
+    let cause: FailureNote
+
+    /// Letters are for operators: outcomes may tell less.
+    package init(_ letter: DeadLetter, appended: Int64) {
+        let (code, message) = (letter.cause.code, letter.cause.message)
+        let isConfidential =
+            FetchFailure.Code(rawValue: code)?.isConfidential ?? RetryCause.Code(rawValue: code)?.isConfidential
+            ?? false
+        self.appended = appended
+        cause = FailureNote(code: code, message: message, verdict: .deadLetter, isConfidential: isConfidential)
+    }
 }

@@ -11,6 +11,9 @@ extension PartitionState {
         defer { noteRead(pending.record) }
         guard receive(pending.record, &effects) else { return }
         countBack(pending)
+        if letters[pending.place]?.appended == pending.record.timestamp, let cause = letters[pending.place]?.cause {
+            return effects.answer(pending, .dead, failure: cause, at: now)
+        }
         suspects.note(pending.place, deaths: pending.deaths)
         if suspects.isCondemned(pending.place) { return condemn(pending, now, &effects) }
         resume(pending, now, &effects)

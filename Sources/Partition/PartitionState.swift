@@ -30,6 +30,8 @@ package struct PartitionState: ~Copyable, Sendable {
     var tried: [RecordPlace: PendingJob] = [:]
     /// The same of an earlier owner's, until their records come.
     var inherited: [RecordPlace: TopicProgress.Wait] = [:]
+    /// Records with a dead letter of an earlier owner's, until their outcomes are durable.
+    var letters: [RecordPlace: LoneLetter] = [:]
     /// Flights whose answers wait for the index, by the position they wait for.
     var folding = Heap<Folding>()
     var folded: Int64 = 0
@@ -59,12 +61,16 @@ package struct PartitionState: ~Copyable, Sendable {
     /// Jobs that were taken up from the old log are finished and answered; their offsets mean nothing any more.
     package mutating func begin(
         _ topic: Topic, at position: Int64, finished: [Int64] = [], answered: [Int64: Int64] = [:],
-        waits: [TopicProgress.Wait] = [], end: Int64? = nil
+        letters: [Int64: LoneLetter] = [:], waits: [TopicProgress.Wait] = [], end: Int64? = nil
     ) {
         if let end { jobsLeftAway.begin(topic, at: position, end: end) }
         let incarnation = committable[topic].map { $0.incarnation &+ 1 } ?? 0
         inherited = inherited.filter { $0.key.topic != topic }
         for wait in waits { inherited[RecordPlace(topic, wait.offset, incarnation: incarnation)] = wait }
+        self.letters = self.letters.filter { $0.key.topic != topic }
+        for (offset, letter) in letters where offset >= position {
+            self.letters[RecordPlace(topic, offset, incarnation: incarnation)] = letter
+        }
         committable[topic] = CommittableOffset(
             from: position, finished: finished, answered: answered, incarnation: incarnation)
     }
@@ -92,7 +98,9 @@ package struct PartitionState: ~Copyable, Sendable {
     }
 
     /// Whether a progress row would not tell of answers that were found in the log.
-    package var hasUnprovedAnswers: Bool { committable.contains { $0?.hasUnprovedAnswers ?? false } }
+    package var hasUnprovedAnswers: Bool {
+        !letters.isEmpty || committable.contains { $0?.hasUnprovedAnswers ?? false }
+    }
     /// Records taken up and not finished: reading goes on while there is room.
     package var unfinished: Int { Topic.consumed.reduce(0) { $0 + unfinished($1) } }
     package func unfinished(_ topic: Topic) -> Int { committable[topic]?.unfinished ?? 0 }
@@ -240,6 +248,8 @@ package struct PartitionState: ~Copyable, Sendable {
         for topic in Topic.consumed where moved[topic] {
             guard let value = committable[topic]?.value else { continue }
             suspects.forget(topic, below: value)
+            // Those that were left out of the log went with their letters.
+            if !letters.isEmpty { letters = letters.filter { $0.key.topic != topic || $0.key.offset >= value } }
             effects.append(.work(.commit(topic, value)))
         }
     }

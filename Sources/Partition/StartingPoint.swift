@@ -32,6 +32,14 @@ package struct StartingPoint: Sendable, Equatable {
         case forgotten(from: Int64)
     }
 
+    /// Whether its jobs are done whatever was found answered: in another log, or since a person says so.
+    package var isNew: Bool {
+        switch finding {
+        case .anotherLog, .reset: true
+        default: false
+        }
+    }
+
     /// - Parameters:
     ///   - progress: what earlier owners left; nil if none did.
     ///   - committed: the group's offset; nil if there is none.

@@ -104,9 +104,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         }
     }
 
-    /// What would tell those who publish of this network: which names there are, where they lead, what listens. All of it
-    /// looks alike to them, and is tried equally often.
-    package var isConfidential: Bool { [.refusedName, .resolution, .connection, .deadline].contains(kind) }
+    package var isConfidential: Bool { kind.isConfidential }
 
     package enum Code: String, FailureCode {
         case invalidURL = "fetch.invalid-url"
@@ -135,6 +133,10 @@ package enum FetchFailure: CodedFailure, Hashable {
         case cancelled = "fetch.cancelled"
         /// `FailureNote.told` says it of others; nothing fails with it.
         case unreachable = "fetch.unreachable"
+
+        /// What would tell those who publish of this network: which names there are, where they lead, what listens. All of it
+        /// looks alike to them, and is tried equally often.
+        package var isConfidential: Bool { [.refusedName, .resolution, .connection, .deadline].contains(self) }
 
         package var meaning: String {
             switch self {

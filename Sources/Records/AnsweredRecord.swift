@@ -4,7 +4,7 @@ internal import JSONText
 /// the answer in the log does not do the job again.
 ///
 /// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset, and when it was appended, by which another log's
-/// record at the same offset is known. An outcome that counts only beside its dead letter has `-dead` behind that.
+/// record at the same offset is known. Older workers put `-dead` behind that in the outcome beside a dead letter.
 package struct AnsweredRecord: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
@@ -18,13 +18,13 @@ package struct AnsweredRecord: Sendable, Hashable {
     }
 
     /// nil if the record answers none, or names it in another form.
-    package static func answered(by record: Record) -> (record: AnsweredRecord, needsLetter: Bool)? {
+    package init?(answeredBy record: Record) {
         guard let text = record.header(EventHeader.answers) else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 4 || parts.count == 5 && parts[4] == letterMark,
+        guard parts.count == 4 || parts.count == 5 && parts[4] == "dead",
             let origin = RecordOrigin(parts[0...2].joined(separator: "-")), let timestamp = Int64(parts[3])
         else { return nil }
-        return (AnsweredRecord(origin, timestamp), parts.count == 5)
+        self.init(origin, timestamp)
     }
 
     private init(_ origin: RecordOrigin, _ timestamp: Int64) {
@@ -32,29 +32,19 @@ package struct AnsweredRecord: Sendable, Hashable {
         self.timestamp = RecordLimits.time(timestamp)
     }
 
-    private static let letterMark = "dead"
-    private static let textLimit = RecordOrigin.textLimit + 26
+    private static let textLimit = RecordOrigin.textLimit + 21
 
-    fileprivate func append(to headers: inout RecordHeaders, needsLetter: Bool) {
+    fileprivate func append(to headers: inout RecordHeaders) {
         // By hand: a string would cost more than all other headers of an outcome.
         headers.append(EventHeader.answers, upTo: Self.textLimit) { out in
             var count = RecordOrigin(topic: topic, partition: partition, offset: offset).write(to: out)
             out[count] = RecordOrigin.separator
             count += 1
-            count += Decimal.write(timestamp, to: out + count)
-            guard needsLetter else { return count }
-            for byte in "-\(Self.letterMark)".utf8 {
-                out[count] = byte
-                count += 1
-            }
-            return count
+            return count + Decimal.write(timestamp, to: out + count)
         }
     }
 }
 
 extension RecordHeaders {
-    /// - Parameter needsLetter: the answer counts only beside a dead letter.
-    package mutating func append(answered record: Record, needsLetter: Bool = false) {
-        AnsweredRecord(record).append(to: &self, needsLetter: needsLetter)
-    }
+    package mutating func append(answered record: Record) { AnsweredRecord(record).append(to: &self) }
 }

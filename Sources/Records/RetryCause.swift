@@ -40,8 +40,7 @@ package enum RetryCause: CodedFailure, Hashable {
         }
     }
 
-    /// Why a host is left alone may tell of the worker's network.
-    package var isConfidential: Bool { [.hostBlocked, .hostGivenUp].contains(kind) }
+    package var isConfidential: Bool { kind.isConfidential }
 
     package enum Code: String, FailureCode {
         case slow = "retry.slow"
@@ -50,6 +49,9 @@ package enum RetryCause: CodedFailure, Hashable {
         case hostCrowded = "retry.host-crowded"
         case hostBlocked = "retry.host-blocked"
         case hostGivenUp = "retry.host-given-up"
+
+        /// Why a host is left alone may tell of the worker's network.
+        package var isConfidential: Bool { [.hostBlocked, .hostGivenUp].contains(self) }
 
         package var meaning: String {
             switch self {

@@ -60,21 +60,23 @@ extension Outbox {
             case .outcome(let outcome):
                 // What sees to the rest of a change is part of the job that found it.
                 count = outcome.job.hasPrefix(Job.changePrefix) ? nil : Counters.Answer(outcome)
-                records.append(outcome.newRecord(partition: record.partition, by: &json))
+                records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
             case .owing(let outcome, let debt):
                 if let debt { records += debt.newRecords(at: answer.at, signedBy: keys) }
+                isAnswer = false
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .paid(let outcome):
                 records += outcome.refreshed(partition: record.partition)
+                isAnswer = false
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .changed(let change, let variants, let outcome):
                 records += change.newRecords(
                     variants, partition: record.partition, traceparent: outcome.traceparent)
+                isAnswer = false
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .dead(let letter, let outcome):
-                count = Counters.Answer(outcome)
                 records.append(letter.newRecord(partition: record.partition))
-                records.append(outcome.newRecord(partition: record.partition, key: letter.key, by: &json))
+                next = Answer(record, .outcome(outcome), key: letter.key, at: answer.at)
             case .retry(let pending, let tier, let cause):
                 let job = pending.job
                 let note = RetryNote(
@@ -102,9 +104,9 @@ extension Outbox {
                         topic: record.topic, partition: job.source.partition(of: partitions),
                         key: RecordKey.job(job.source).bytes, value: record.value, headers: headers))
             }
-            for place in first..<records.count where isAnswer && next == nil {
+            for place in first..<records.count where isAnswer {
                 // In its place: in a copy all headers would be written once more.
-                records[place].headers.append(answered: record, needsLetter: place > first)
+                records[place].headers.append(answered: record)
             }
             let isLarge = (first..<records.count).contains { records[$0].packedBytes > RecordLimits.sureBytes }
             entries.append(
@@ -121,7 +123,7 @@ extension Outbox.Answer {
     func small(_ refusal: FailureNote) -> Outbox.Answer {
         switch disposition {
         case .outcome(let outcome), .owing(let outcome, _), .paid(let outcome), .changed(_, _, let outcome):
-            Outbox.Answer(record, .outcome(outcome.withoutVariants), at: at)
+            Outbox.Answer(record, .outcome(outcome.withoutVariants), key: record.key, at: at)
         case .dead(let letter, let outcome):
             Outbox.Answer(record, .dead(letter.small(), outcome.withoutVariants), at: at)
         case .retry(let pending, _, _): dead(pending.job, pending.attempts, refusal)

@@ -15,9 +15,10 @@ struct Outbox {
         /// Milliseconds since 1970.
         let at: Int64
 
-        init(_ record: Record, _ disposition: Disposition, at now: Int64) {
+        /// - Parameter key: of an outcome that has no source.
+        init(_ record: Record, _ disposition: Disposition, key: [UInt8] = [], at now: Int64) {
             var record = record
-            record.key = []
+            record.key = key
             switch disposition {
             case .outcome, .owing, .paid, .changed, .dead: (record.value, record.headers) = (nil, [])
             case .retry, .rekey: break

@@ -122,11 +122,10 @@ extension Worker {
         // are read again then.
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         // What failed may be in the log all the same: the next owner reads it once more.
-        if failed.isEmpty {
-            for place in results.indices {
-                if let offset = results[place].offset { owned.answers?.note(written.records[place].topic, at: offset) }
-            }
+        let places = zip(written.records, results).compactMap { record, result in
+            result.offset.map { (topic: record.topic, offset: $0) }
         }
+        if places.count == results.count { owned.answers?.note(places) }
         owned.outbox.returned(finished, failed: failed)
         feed(.acknowledged(finished), to: owned)
         settle()

@@ -80,7 +80,8 @@ extension Worker {
             if committed ?? -1 < start.position { ports.consumer.commit(topic, owned.id, below: start.position) }
         }
         owned.state.begin(
-            topic, at: start.position, finished: start.finished, answered: start.answered, waits: start.waits,
+            topic, at: start.position, finished: start.finished, answered: start.answered,
+            letters: start.isNew ? [:] : owned.answers?.letters(topic) ?? [:], waits: start.waits,
             end: sight.bounds.upperBound)
         owned.answers?.drop(topic)
         owned.heads[topic] = DelayTier(topic).map { DelayHead($0, end: sight.bounds.upperBound) }

@@ -1,8 +1,14 @@
 import Canonical
+import Digest
+import Failures
 import ImageModel
-import Partition
+import Planning
+import Ports
 import Records
 import Testing
+import VariantSpec
+
+@testable import Partition
 
 @Suite("Answers that no progress row tells of", .timeLimit(.minutes(1)))
 struct AnswerTailTests {
@@ -16,22 +22,26 @@ struct AnswerTailTests {
             headers: headers)
     }
 
-    private func answer(
-        _ topic: Topic, to answered: Record, needsLetter: Bool = false
-    ) -> Record {
+    private func answer(_ topic: Topic, to answered: Record) -> Record {
         var headers = RecordHeaders()
-        headers.append(answered: answered, needsLetter: needsLetter)
+        headers.append(answered: answered)
         return record(topic, 0, headers)
     }
 
+    private static let cause = FailureNote(FetchFailure.resolution(url: "http://o/a"))
+
+    private func letter(to answered: Record) -> DeadLetter {
+        DeadLetter(of: answered, id: "job", cause: Self.cause, attempts: 1, url: nil, at: 0)
+    }
+
     @Test("An answer names its record, and when that was appended", arguments: [Topic.jobsFast, .retry10m])
-    func names(topic: Topic) throws {
+    func names(topic: Topic) {
         let answered = record(topic, 1 << 40, at: 1_763_802_000_123)
         let outcome = answer(.outcomes, to: answered)
         #expect(outcome.header(EventHeader.answers) == "\(topic.rawValue)-3-1099511627776-1763802000123")
-        let read = try #require(AnsweredRecord.answered(by: outcome))
-        #expect(read.record == AnsweredRecord(answered) && !read.needsLetter)
-        #expect(AnsweredRecord.answered(by: answer(.outcomes, to: answered, needsLetter: true))?.needsLetter == true)
+        #expect(AnsweredRecord(answeredBy: outcome) == AnsweredRecord(answered))
+        let older = RecordHeader(EventHeader.answers, "\(topic.rawValue)-3-1099511627776-1763802000123-dead")
+        #expect(AnsweredRecord(answeredBy: record(.outcomes, 0, [older])) == AnsweredRecord(answered))
     }
 
     @Test(
@@ -41,7 +51,7 @@ struct AnswerTailTests {
         ])
     func damaged(text: String) {
         let record = record(.outcomes, 0, [RecordHeader(EventHeader.answers, text)])
-        #expect(AnsweredRecord.answered(by: record) == nil)
+        #expect(AnsweredRecord(answeredBy: record) == nil)
     }
 
     @Test(
@@ -55,15 +65,19 @@ struct AnswerTailTests {
         #expect(AnswerTail.unread(after: row.told, in: row.bounds) == row.unread)
     }
 
-    @Test("A dead letter's outcome counts beside the letter alone; what another partition's record answers does not")
+    @Test("A dead letter without its outcome is kept with its cause; what another partition's record answers is not")
     func letters() {
         var tail = AnswerTail(after: [:], above: [.jobsFast: 1, .jobsSlow: 7])
-        tail.read(answer(.outcomes, to: record(.jobsFast, 0)))
-        tail.read(answer(.dead, to: record(.jobsFast, 1)))
-        for offset in [1, 2] as [Int64] {
-            tail.read(answer(.outcomes, to: record(.jobsFast, offset), needsLetter: true))
-        }
+        for offset in [0, 1] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsFast, offset))) }
         tail.read(answer(.retry1m, to: record(.jobsSlow, 7, at: 5)))
+        for offset in [0, 1, 2] as [Int64] {
+            let answered = record(.jobsFast, offset)
+            var new = letter(to: answered).newRecord(partition: Self.partition)
+            new.headers.append(answered: answered)
+            tail.read(record(.dead, 0, new.headers))
+        }
+        tail.read(answer(.dead, to: record(.jobsFast, 3)))
+        #expect(tail.letters(.jobsFast) == [2: LoneLetter(letter(to: record(.jobsFast, 2)), appended: 1_000)])
         var other = record(.jobsFast, 9)
         other.partition = PartitionID(0)
         tail.read(answer(.outcomes, to: other))
@@ -71,20 +85,59 @@ struct AnswerTailTests {
         #expect(tail.answered(.jobsFast) == [1: 1_000] && tail.answered(.jobsSlow) == [7: 5])
         tail.drop(.jobsSlow)
         #expect(tail.count == 1)
+        tail.drop(.jobsFast)
+        #expect(tail.count == 0 && tail.letters(.jobsFast).isEmpty)
     }
 
     @Test("A row tells of an owner's own answers; of those that it found only once their records have come")
     func ends() {
         var tail = AnswerTail(after: [.outcomes: 10])
         tail.finish(.outcomes, at: 20)
-        tail.note(.outcomes, at: 24)
-        tail.note(.outcomes, at: 22)
+        tail.note([(.outcomes, 24), (.outcomes, 22)])
         #expect(tail.ends(unproved: false) == [.outcomes: 25] && tail.ends(unproved: true) == [.outcomes: 10])
         // A tier that could not be asked.
         var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
         partial.finish(.outcomes, at: 20)
-        partial.note(.retry1h, at: 9)
+        partial.note([(.retry1h, 9)])
         #expect(partial.ends(unproved: false) == [.outcomes: 20, .retry1h: 3])
+    }
+
+    @Test("A row tells of a letter only once its outcome is there")
+    func letterEnds() {
+        var tail = AnswerTail(after: [:])
+        tail.finish(.dead, at: 5)
+        tail.note([(.dead, 5), (.outcomes, 1), (.dead, 6)])
+        #expect(tail.ends(unproved: false) == [.dead: 5])
+        tail.note([(.outcomes, 2), (.outcomes, 3), (.dead, 7)])
+        #expect(tail.ends(unproved: false) == [.dead: 7])
+        tail.note([(.outcomes, 4)])
+        #expect(tail.ends(unproved: false) == [.dead: 8])
+    }
+
+    @Test(
+        "A lone letter's record gets its outcome, and is not done again; another log's record at its offset is",
+        arguments: [(1_000, true), (1_001, false)] as [(Int64, Bool)])
+    func lone(appended: Int64, isLone: Bool) throws {
+        let rules = PartitionRules(reuse: ReuseRules(), retry: RetryPolicy())
+        var state = PartitionState(Self.partition, rules: rules, seed: 1)
+        let old = LoneLetter(letter(to: record(.jobsFast, 4)), appended: 1_000)
+        state.begin(.jobsFast, at: 0, letters: [4: old])
+        var isUnproved = [state.hasUnprovedAnswers]
+        let job = Job(
+            id: "job", url: "http://o/a", source: SourceKey(SHA256.digest(of: [])),
+            variants: [VariantSpec(width: 10, height: 10, format: .webp)], lane: .fast)
+        let pending = PendingJob(job: job, record: record(.jobsFast, 4, at: appended))
+        var effects: [PartitionEffect] = []
+        state.reduce(.arrived(pending), at: 5_000, into: &effects)
+        let outcomes = effects.compactMap {
+            if case .work(.answer(_, .outcome(let outcome))) = $0 { outcome } else { nil }
+        }
+        #expect(outcomes.map(\.kind) == (isLone ? [.dead] : []))
+        // As those who publish are told it.
+        #expect(outcomes.map { $0.failure?.told.code } == (isLone ? ["fetch.unreachable"] : []))
+        state.reduce(.acknowledged([pending.place]), at: 5_000, into: &effects)
+        isUnproved.append(state.hasUnprovedAnswers)
+        #expect(isUnproved == [true, false])
     }
 
     @Test("A record that was answered is done no more, another log's at its offset is, and nobody is told of it before")

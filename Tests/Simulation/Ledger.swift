@@ -31,6 +31,7 @@ final class Ledger {
         /// The simulator took a record of it away: it may be answered or not.
         var isExcused = false
         var answers: [Ownerships.Answer] = []
+        var letters: [Ownerships.Answer] = []
 
         init(_ id: String, _ partition: PartitionID) { (self.id, self.partition) = (id, partition) }
     }
@@ -60,7 +61,9 @@ final class Ledger {
                 world.killers.excuse(log.partition)
             }
         case .outcomes: answered(new, String(id.dropLast("/outcome".count)), log.partition, epoch, by: process)
-        case .dead: world.count(.deadLetter)
+        case .dead:
+            world.count(.deadLetter)
+            if let letter = answer(new, log.partition, epoch) { byID[id]?.letters.append(letter) }
         case .events: world.promises.tell(new, id, isOld: isOld(epoch, log.partition))
         case .variants, .origins, .control: break
         }
@@ -135,10 +138,13 @@ final class Ledger {
 
     /// Answers are in the log, and those who appended them are not told.
     func doubt(_ records: [NewRecord]) {
-        for record in records where record.topic == .outcomes {
+        for record in records where record.topic == .outcomes || record.topic == .dead {
             let id = record.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
-            guard let fate = byID[String(id.dropLast("/outcome".count))], !fate.answers.isEmpty else { continue }
-            fate.answers[fate.answers.count - 1].isInDoubt = true
+            if record.topic == .dead {
+                byID[id]?.letters.doubtLast()
+            } else {
+                byID[String(id.dropLast("/outcome".count))]?.answers.doubtLast()
+            }
         }
     }
 
@@ -182,22 +188,24 @@ final class Ledger {
         world.killers.answered(id, report)
         world.hopeless.answered(id, report)
         world.promises.answered(id, report, isOld: isOld(epoch, partition))
-        // One that counts only beside its dead letter may stand without.
-        let answered = AnsweredRecord.answered(by: record).flatMap { $0.needsLetter ? nil : $0.record }
-        let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
+        let answer = answer(new, partition, epoch)
         if fate.first == nil {
             fate.first = record
             unanswered -= 1
             count(report.kind)
         } else {
             world.count(.answeredAgain)
-            // A dead letter and its outcome are appended again together, where the log took one of them.
-            let objection = answered.flatMap { world.ownerships.objection(to: $0, answered: fate.answers, by: owner) }
-            if let objection = world.isHarmless ? "nothing went wrong" : objection, report.kind != .dead {
+            let objection = answer.flatMap { world.ownerships.objection(to: $0, answered: fate.answers) }
+            if let objection = world.isHarmless ? "nothing went wrong" : objection {
                 world.fail(.repeated, "\(id) is \(report.kind.rawValue) now, and \(objection)")
             }
         }
-        if let answered { fate.answers.append(Ownerships.Answer(record: answered, owner: owner, time: world.now)) }
+        if report.kind != .dead,
+            let objection = answer.flatMap({ world.ownerships.objection(to: $0, answered: fate.letters) })
+        {
+            world.fail(.repeated, "\(id) is \(report.kind.rawValue), has a dead letter, and \(objection)")
+        }
+        if let answer { fate.answers.append(answer) }
         guard let source = report.source, let process else { return }
         // What stands in for another has a row of its own.
         for variant in report.variants where variant.kind != .failed && variant.kind != .degraded {
@@ -206,6 +214,14 @@ final class Ledger {
             }
             check(variant, source, partition, process, id)
         }
+    }
+
+    private func answer(_ new: NewRecord, _ partition: PartitionID, _ epoch: Int64?) -> Ownerships.Answer? {
+        let record = Record(
+            topic: new.topic, partition: partition, offset: 0, timestamp: 0, key: [], value: nil, headers: new.headers)
+        guard let answered = AnsweredRecord(answeredBy: record) else { return nil }
+        let owner = Ownerships.Key(partition: partition, epoch: epoch ?? 0)
+        return Ownerships.Answer(record: answered, topic: new.topic, owner: owner, time: world.now)
     }
 
     /// What is answered stands in the index, as long as its partition does not leave.

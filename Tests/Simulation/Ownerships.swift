@@ -113,7 +113,8 @@ final class Ownerships {
     }
 
     /// Why a record should not have been answered again; nil where it may.
-    func objection(to record: AnsweredRecord, answered before: [Answer], by key: Key) -> String? {
+    func objection(to answer: Answer, answered before: [Answer]) -> String? {
+        let (record, key) = (answer.record, answer.owner)
         let log = world.cluster.log(record.topic, record.partition)
         guard log.incarnation == 0, !unknown.contains(log.place), let last = before.last(where: { $0.record == record })
         else { return nil }
@@ -125,7 +126,12 @@ final class Ownerships {
             {
                 return "its owner knew it as finished"
             }
-            if mark.row?.answers?[.outcomes] != nil, last.time < mark.time { return "its owner could read the answer" }
+            // A letter is not looked for where its topic is away.
+            if mark.row?.answers?[last.topic] != nil, last.time < mark.time,
+                last.topic == .outcomes || !hindered.contains(key)
+            {
+                return "its owner could read the answer"
+            }
         }
         return isClean(last.owner) && rank(last.owner) ?? 0 < rank(key) ?? 0 ? "the last owner left in good order" : nil
     }
@@ -133,10 +139,18 @@ final class Ownerships {
     /// One that is in the log.
     struct Answer {
         let record: AnsweredRecord
+        /// Where it is.
+        let topic: Topic
         let owner: Key
         /// Microseconds.
         let time: Int64
         /// Who appended it was not told that it is there.
         var isInDoubt = false
+    }
+}
+
+extension [Ownerships.Answer] {
+    mutating func doubtLast() {
+        if !isEmpty { self[count - 1].isInDoubt = true }
     }
 }

@@ -155,7 +155,7 @@ enum ReferenceCommand {
             (EventHeader.origin, "retry.*, dead", "The record that the bytes came from: `jobs.fast-3-17`."),
             (
                 EventHeader.answers, "outcomes, retry.*, dead",
-                "The record that this one answers, and when that was appended: `jobs.fast-3-17-1763802000000`; an outcome that counts only beside its dead letter ends with `-dead`."
+                "The record that this one answers, and when that was appended: `jobs.fast-3-17-1763802000000`. Older workers put `-dead` behind that in the outcome beside a dead letter."
             ),
             (
                 EventHeader.url, "dead",
