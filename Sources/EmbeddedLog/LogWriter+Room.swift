@@ -59,10 +59,13 @@ extension LogWriter {
         if hasMore == true || hasMoreLetters { nextLook = now + Self.lookNanoseconds / 50 }
     }
 
-    /// Goes on with an earlier owner's looks at dead letters. If its clock was ahead of this one, they do not count.
-    func resumeLooks(_ last: (ends: [Int64], at: Int64)?) {
-        guard let last, case let age = SystemTime.wallMilliseconds - last.at, age >= 0 else { return }
-        oldLetters.resume(last.ends, lookedAt: SystemTime.monotonicNanoseconds / 1_000_000 - age)
+    /// Goes on with an earlier owner's looks at dead letters.
+    func resumeLooks(in log: OpenLog) {
+        // Where that cannot be read, this owner's first look counts as the first.
+        guard let boot = SystemTime.boot, let last = try? log.lastLook(since: boot),
+            last.at <= SystemTime.monotonicNanoseconds / 1_000_000
+        else { return }
+        oldLetters.resume(last.ends, lookedAt: last.at)
     }
 
     /// Old dead letters go in transactions of their own: where their tables are damaged, nothing else fails, and those who
@@ -71,15 +74,17 @@ extension LogWriter {
         let isDue = oldLetters.beginLook(at: now)
         guard isDue || !oldLetters.ends.isEmpty else { return false }
         do throws(LogFailure) {
+            var found: [Int64]?
             let hasMore = try writing { (log) throws(SQLiteFailure) in
                 if isDue {
-                    let wall = SystemTime.wallMilliseconds
-                    let ends = try log.endsOfLetters(olderThan: wall - configuration.deadMilliseconds)
+                    let ends = try log.endsOfLetters(
+                        olderThan: SystemTime.wallMilliseconds - configuration.deadMilliseconds)
                     oldLetters.look(ends)
-                    try log.saveLook(ends, at: wall)
+                    found = ends
                 }
                 return try log.trimLetters(below: oldLetters.ends, isTight: isTight)
             }
+            if let found, let boot = SystemTime.boot { saveLook(found, at: now, since: boot) }
             if !hasMore { oldLetters.finish() }
             return hasMore
         } catch {
@@ -89,6 +94,13 @@ extension LogWriter {
             if case .full = error {} else { oldLetters.finish() }
             return false
         }
+    }
+
+    /// Nothing but the next owner's first look rests on it.
+    private func saveLook(_ ends: [Int64], at now: Int64, since boot: String) {
+        do throws(LogFailure) {
+            try writing { (log) throws(SQLiteFailure) in try log.saveLook(ends, at: now, since: boot) }
+        } catch { open = nil }
     }
 
     /// SQLite calls it an I/O error where the memory that its connections share finds no room.

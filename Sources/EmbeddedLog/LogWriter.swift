@@ -71,7 +71,7 @@ actor LogWriter {
         try beginWithRoom()
         let (epochs, committedOffsets) = try writing { (log) throws(SQLiteFailure) in
             if !isTight { try log.copyIfOld() }
-            resumeLooks((try? log.lastLook()) ?? nil)
+            resumeLooks(in: log)
             return (try log.bumpEpochs(), try log.committedOffsets())
         }
         (owner, passed, nextLook) = (onCommit, committedOffsets, 0)

@@ -140,10 +140,12 @@ final class OpenLog {
         return ends
     }
 
-    /// What the last look at dead letters found, by partition, and when that was, milliseconds since 1970; nil if there was none.
-    func lastLook() throws(SQLiteFailure) -> (ends: [Int64], at: Int64)? {
+    /// What the last look at dead letters since the machine was started found, by partition, and when that was, monotonic
+    /// milliseconds; nil if there was none.
+    func lastLook(since boot: String) throws(SQLiteFailure) -> (ends: [Int64], at: Int64)? {
         guard try connection.number("SELECT 1 FROM sqlite_schema WHERE name = 'looks'") != nil else { return nil }
-        var rows = try connection.prepare("SELECT below, at FROM looks ORDER BY partition")
+        var rows = try connection.prepare("SELECT below, at FROM looks WHERE boot = ?1 ORDER BY partition")
+        rows.bind(1, boot)
         var (ends, at): ([Int64], Int64) = ([], .min)
         while try rows.step() {
             ends.append(try rows.integer(0, in: LogSchema.offsets))
@@ -152,12 +154,15 @@ final class OpenLog {
         return ends.isEmpty ? nil : (ends, at)
     }
 
-    func saveLook(_ ends: [Int64], at: Int64) throws(SQLiteFailure) {
+    /// For the next owner's first look; made anew each time, so that one that is damaged lasts no longer.
+    func saveLook(_ ends: [Int64], at: Int64, since boot: String) throws(SQLiteFailure) {
         try connection.transaction { () throws(SQLiteFailure) in
+            try connection.execute("DROP TABLE IF EXISTS looks")
             try connection.execute(
-                "CREATE TABLE IF NOT EXISTS looks (partition INTEGER PRIMARY KEY, below INTEGER NOT NULL, at INTEGER NOT NULL)"
+                "CREATE TABLE looks (partition INTEGER PRIMARY KEY, below INTEGER NOT NULL, at INTEGER NOT NULL, boot TEXT NOT NULL)"
             )
-            var save = try connection.prepare("INSERT OR REPLACE INTO looks VALUES (?1, ?2, ?3)")
+            var save = try connection.prepare("INSERT INTO looks (partition, below, at, boot) VALUES (?1, ?2, ?3, ?4)")
+            save.bind(4, boot)
             for (partition, end) in ends.enumerated() {
                 for (place, value) in [Int64(partition), end, at].enumerated() { save.bind(Int32(place) + 1, value) }
                 try save.run()

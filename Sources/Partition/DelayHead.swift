@@ -23,7 +23,24 @@ package struct DelayHead: Sendable {
     /// Records that may still move on: due ones of hosts without room for them, and those before which others may begin
     /// (`TierSearch`). A job of a dead host is due in its tier again and again, a million of them would leave no time for
     /// anything else.
-    package var moves = 0
+    package var moves = Moves()
+
+    /// How many more may move on.
+    package struct Moves: Sendable, Equatable {
+        /// Due, and of a host that has no room for them: again and again, however fast they go.
+        package var due = 0
+        /// Before others that may begin: each once in five minutes.
+        package var searched = 0
+
+        package init(due: Int = 0, searched: Int = 0) { (self.due, self.searched) = (due, searched) }
+
+        /// False if none is left.
+        fileprivate mutating func take(_ isSearched: Bool) -> Bool {
+            guard (isSearched ? searched : due) > 0 else { return false }
+            if isSearched { searched -= 1 } else { due -= 1 }
+            return true
+        }
+    }
     /// The first of them waits for `moves`, or one that was taken last had to.
     package private(set) var isHeldUp = false
 
@@ -65,9 +82,9 @@ package struct DelayHead: Sendable {
             if let origin, taken[origin, default: 0] < room(origin) {
                 taken[origin, default: 0] += 1
             } else if origin != nil || due > now {
-                isHeldUp = due <= now || isSearched(search)
-                guard isHeldUp, moves > 0 else { break }
-                moves -= 1
+                let isSearched = isSearched(search)
+                isHeldUp = due <= now || isSearched
+                guard isHeldUp, moves.take(isSearched) else { break }
             }
             if let record = takeFirst() { records.append(record) }
         }

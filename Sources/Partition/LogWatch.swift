@@ -23,6 +23,10 @@ package struct LogWatch: Sendable {
     private var latest: LogAnchor?
     /// The last one when the latest look began.
     private var candidate: LogAnchor?
+    /// Offset after the last record that was received, or where reading began.
+    private var next: Int64?
+    /// The longest run of offsets without a record that was passed over since the last look.
+    private var gap: Range<Int64>?
 
     private static let firstLook: Int64 = 1_000
     private static let interval: Int64 = 15_000
@@ -43,6 +47,35 @@ package struct LogWatch: Sendable {
 
     /// Whether records may be taken up.
     package var isOpen: Bool { !isSuspected }
+
+    package mutating func receive(_ records: [Record], at now: Int64) {
+        guard let last = records.last else { return }
+        if let next, last.offset - next >= Int64(records.count) { noteGaps(records, after: next) }
+        next = last.offset + 1
+        receive(last.offset, appended: last.timestamp, at: now)
+    }
+
+    private mutating func noteGaps(_ records: [Record], after start: Int64) {
+        var next = start
+        for record in records {
+            if record.offset - next > gap?.count ?? 0 { gap = next..<record.offset }
+            next = record.offset + 1
+        }
+    }
+
+    /// Offsets that retention removed before they were read; nil: none. Kafka's client goes on at the first that is left, in
+    /// silence. A log has other gaps, too (compaction, transactions): those are not below its beginning as soon as they are read.
+    ///
+    /// - Parameters:
+    ///   - first: where the log begins by now.
+    ///   - isDrained: nothing that was read waits to be received.
+    package mutating func expired(below first: Int64, isDrained: Bool) -> Range<Int64>? {
+        defer { gap = nil }
+        if let gap, gap.lowerBound < first { return gap.lowerBound..<min(gap.upperBound, first) }
+        guard isDrained, let next, next < first else { return nil }
+        self.next = first
+        return next..<first
+    }
 
     package mutating func receive(_ offset: Int64, appended timestamp: Int64, at now: Int64) {
         if anchor == nil { due = min(due, now + Self.firstLook) }
@@ -84,8 +117,9 @@ package struct LogWatch: Sendable {
     }
 
     /// Reading begins in a log that has this anchor.
-    package mutating func begin(anchor: LogAnchor?, at now: Int64) {
+    package mutating func begin(anchor: LogAnchor?, from next: Int64? = nil, at now: Int64) {
         self = LogWatch()
+        self.next = next
         (isSuspected, verified, due) = (false, anchor, now + Self.interval)
     }
 }

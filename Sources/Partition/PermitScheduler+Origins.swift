@@ -166,13 +166,19 @@ extension PermitScheduler {
     /// Where more are in trouble, the half goes that may be asked soonest: once too early, then, and one flight each.
     private mutating func forgetOrigins() {
         let waited = Set(seats.values.lazy.filter { $0.waits == .fetch }.map(\.host))
-        origins = origins.filter { waited.contains($0) || !$1.isForgettable }
+        for (host, origin) in origins where origin.isForgettable && !waited.contains(host) { forget(host) }
         guard origins.count >= Self.keptOrigins else { return }
         let idle = origins.filter { $1.inUse.all == 0 && !waited.contains($0) }
             .map { (host: $0, until: $1.blockedUntil) }
         for (host, _) in idle.sorted(by: { $0.until < $1.until }).prefix(Self.keptOrigins / 2) {
-            origins[host] = nil
+            forget(host)
         }
+    }
+
+    /// What was set aside for it would come back by its word alone.
+    private mutating func forget(_ host: OriginHost) {
+        origins[host] = nil
+        lift(.host(host))
     }
 
     /// Time alone brings these back: hosts with a rate, and those that one flight is to ask again.

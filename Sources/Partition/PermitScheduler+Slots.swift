@@ -18,8 +18,10 @@ extension PermitScheduler {
     /// What holds a host's flights back now. Which slots this worker has it must hear first: that is no limit of the host's.
     package func holding(_ host: OriginHost, isSlow: Bool, at now: Int64) -> HostHold? {
         let hold = origins[host]?.holding(isSlow: isSlow, at: now)
-        return hold == .limit && slots?.isKnown == false ? nil : hold
+        return hold == .limit && !knowsSlots ? nil : hold
     }
+
+    package var knowsSlots: Bool { slots?.isKnown != false }
 
     package mutating func forgetSlots() { change(nil) { $0?.forget() } }
 

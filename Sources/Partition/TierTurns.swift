@@ -34,12 +34,11 @@ package struct TierTurns: Sendable {
 
     /// Records of a turn; there is one with each tick, of 50 ms. Each costs the worker 26 microseconds (release, two cores).
     ///
-    /// - Parameters:
-    ///   - isSearched: jobs of a host that is asked again stand behind others in the partition's tiers (`TierSearch`): 40,000
-    ///     in front of them go by in 8 s beside other work, and in 2 s alone.
-    ///   - isHurried: the worker ends once nothing is due, and has nothing else to do.
-    package static func moves(isBusy: Bool, isSearched: Bool = false, isHurried: Bool = false) -> Int {
-        if isBusy { return isSearched ? 256 : 16 }
-        return isHurried || isSearched ? 1_024 : 64
+    /// Before jobs of a host that is asked again (`TierSearch`) more go: 40,000 go by in 8 s beside other work, and in 2 s alone.
+    ///
+    /// - Parameter isHurried: the worker ends once nothing is due, and has nothing else to do.
+    package static func moves(isBusy: Bool, isHurried: Bool = false) -> DelayHead.Moves {
+        if isBusy { return DelayHead.Moves(due: 16, searched: 256) }
+        return DelayHead.Moves(due: isHurried ? 1_024 : 64, searched: 1_024)
     }
 }

@@ -8,6 +8,16 @@ package enum SystemTime {
     /// Nanoseconds of a clock that never goes back.
     package static var monotonicNanoseconds: Int64 { mz_monotonic_ns() }
 
+    /// Which start of the machine it is: monotonic times of one are comparable, whatever process they are of. nil where the
+    /// system does not say.
+    package static let boot: String? = {
+        guard let file = fopen("/proc/sys/kernel/random/boot_id", "r") else { return nil }
+        defer { fclose(file) }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+            fgets(text.baseAddress!, 64, file).map { _ in String(cString: text.baseAddress!).filter { $0 != "\n" } }
+        }
+    }()
+
     /// `2026-01-31T12:00:00Z`, for people.
     package static func text(_ wallMilliseconds: Int64) -> String {
         var (seconds, parts) = (time_t(wallMilliseconds / 1000), tm())

@@ -64,7 +64,10 @@ extension Worker: LogListener {
         guard limit > 0, !owned.decoding.contains(topic) else { return }
         let records =
             if let tier = DelayTier(topic) { try due(tier, owned, limit) } else { try drain(topic, owned, limit) }
-        if !records.isEmpty { turnSoon() }
+        if !records.isEmpty {
+            turnSoon()
+            if topic.lane != nil { begunAt = monotonic }
+        }
         guard records.count > Self.decodedAtOnce else {
             return takeUp(records, of: topic, owned)
         }
@@ -117,14 +120,13 @@ extension Worker: LogListener {
             if isTime, let hosts = hostsBehind(owned) { owned.search.look(for: hosts, at: now) }
             for (topic, head) in owned.heads {
                 if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
-                if head.moves > 0 { owned.heads[topic]?.moves = 0 }
+                if head.moves != DelayHead.Moves() { owned.heads[topic]?.moves = DelayHead.Moves() }
             }
         }
         guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
         // A job that comes now and then would meet a long turn between two others.
         let isBusy = underWay > 0 || monotonic - begunAt < 1_000
-        owned.heads[place.topic]?.moves = TierTurns.moves(
-            isBusy: isBusy, isSearched: owned.search.before != nil, isHurried: configuration.patience != nil)
+        owned.heads[place.topic]?.moves = TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil)
     }
 
     /// Open hosts whose jobs stand behind others in tiers; nil: not all heads were looked at.

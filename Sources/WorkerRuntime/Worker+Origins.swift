@@ -207,7 +207,8 @@ extension Worker {
         row.waiting = waiting
         if waiting.sum > 0 {
             let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }
-            row.heldBy = scheduler.holding(host, isSlow: isSlow, at: monotonic) ?? (isAway ? .readAhead : nil)
+            let isCrowded = isAway && scheduler.knowsSlots
+            row.heldBy = scheduler.holding(host, isSlow: isSlow, at: monotonic) ?? (isCrowded ? .readAhead : nil)
         }
         if let counts = counters.hosts[host] {
             (row.checks, row.matches, row.staleAnswers) = (counts.checks, counts.matches, counts.stale)

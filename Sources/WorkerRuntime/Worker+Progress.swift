@@ -55,6 +55,10 @@ extension Worker {
         let proof = owned.watches[topic].proof
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic].found(at: monotonic)
+            let isDrained = !owned.readable.contains(topic)
+            if let lost = owned.watches[topic].expired(below: sight.bounds.lowerBound, isDrained: isDrained) {
+                tell(.expired(Int64(lost.count)), topic, owned, first: lost.upperBound)
+            }
             // What was finished while the log was suspected.
             if let next = owned.state.committable(topic), next > ports.consumer.committed(topic, owned.id) ?? -1 {
                 commit(topic, below: next, of: owned)
@@ -67,7 +71,7 @@ extension Worker {
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
             answered: owned.answers?.answered(topic) ?? [:], proof: proof)
-        tell(start, topic, owned)
+        tell(start.finding, topic, owned, first: start.position)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
             if found.isFirst { owned.state.suspects.doubt(topic) } else { owned.state.suspects.forget(topic) }
@@ -85,7 +89,7 @@ extension Worker {
             end: sight.bounds.upperBound)
         owned.answers?.drop(topic)
         owned.heads[topic] = DelayTier(topic).map { DelayHead($0, end: sight.bounds.upperBound) }
-        owned.watches[topic].begin(anchor: start.anchor, at: monotonic)
+        owned.watches[topic].begin(anchor: start.anchor, from: start.position, at: monotonic)
         owned.readable.insert(topic)
     }
 
@@ -94,27 +98,29 @@ extension Worker {
         if owned.isOpen(topic) { ports.consumer.commit(topic, owned.id, below: offset) }
     }
 
-    private func tell(_ start: StartingPoint, _ topic: Topic, _ owned: OwnedPartition) {
+    private func tell(
+        _ finding: StartingPoint.Finding, _ topic: Topic, _ owned: OwnedPartition, first position: Int64
+    ) {
         func error(_ failure: LogFailure) {
             counters.countFailure(failure.code)
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         }
-        switch start.finding {
+        switch finding {
         case .none: break
         case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
         case .expired(let count):
-            error(.expired(topic: topic, partition: owned.id, count: count, first: start.position))
+            error(.expired(topic: topic, partition: owned.id, count: count, first: position))
         case .skip(let count):
             logger.warning(
-                "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(start.position), over \(count) records that were not finished: they are not read. To do those jobs, set it back.",
+                "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(position), over \(count) records that were not finished: they are not read. To do those jobs, set it back.",
                 ["partition": .string("\(owned.id)")])
         case .forgotten(let from):
             logger.warning(
-                "The group's offset of \(topic.rawValue), partition \(owned.id), was \(from) and is there no more: it expired, or somebody deleted it. Work goes on at \(start.position), as the worker has noted itself, and nothing is lost. Have the brokers keep offsets for longer than workers may be away (offsets.retention.minutes).",
+                "The group's offset of \(topic.rawValue), partition \(owned.id), was \(from) and is there no more: it expired, or somebody deleted it. Work goes on at \(position), as the worker has noted itself, and nothing is lost. Have the brokers keep offsets for longer than workers may be away (offsets.retention.minutes).",
                 ["partition": .string("\(owned.id)")])
         case .reset(let from):
             logger.warning(
-                "The committed offset of \(topic.rawValue), partition \(owned.id), was set back from \(from) to \(start.position): its jobs are done again.",
+                "The committed offset of \(topic.rawValue), partition \(owned.id), was set back from \(from) to \(position): its jobs are done again.",
                 ["partition": .string("\(owned.id)")])
         }
     }
@@ -282,8 +288,7 @@ extension OwnedPartition {
 
     /// Records came: they belong to the log that is read now.
     func note(_ records: inout [Record], of topic: Topic, at now: Int64) {
-        guard let last = records.last else { return }
-        watches[topic].receive(last.offset, appended: last.timestamp, at: now)
+        watches[topic].receive(records, at: now)
         let incarnation = state.incarnation(topic)
         guard incarnation > 0 else { return }
         for place in records.indices { records[place].incarnation = incarnation }

@@ -208,6 +208,46 @@ struct LostPositionTests {
         #expect(try await !place.worker().ended().errors.contains("set it back"))
     }
 
+    @Test("Records that retention removes unread are named, at work and before it, and those that are left are done")
+    func expired() async throws {
+        let broker = try await KafkaBroker.start { _ in
+            ["log.retention.check.interval.ms=500", "log.initial.task.delay.ms=500"]
+        }
+        for isRunning in [true, false] {
+            let place = try await Workplace.onKafka(broker, partitions: 1, "kafka.timing.session=30s")
+            let name = try #require(place.kafka).prefix + "jobs.slow"
+            let urls = place.draw(40)
+            try publish(urls[..<10], .slow, "read", to: place)
+            let worker = try place.worker(untilIdle: false)
+            try await eventually { try await self.answered(place).count == 10 }
+            // What is appended together is a segment of its own, and all but the last one go.
+            _ = try await broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config",
+                "segment.ms=1,retention.bytes=1")
+            if isRunning {
+                worker.signal(SIGSTOP)
+                // Until the broker has answered the fetch that waits there (fetch.wait.max.ms is half a second).
+                try await Task.sleep(for: .seconds(1))
+            } else {
+                worker.signal(SIGTERM)
+                _ = try await worker.ended()
+            }
+            try publish(urls[10..<39], .slow, "lost", to: place)
+            try publish(urls[39...], .slow, "left", to: place)
+            let log = try await place.open()
+            try await eventually { try await log.bounds(.jobsSlow, PartitionID(0)) == 39..<40 }
+            await log.close()
+            let reader = isRunning ? worker : try place.worker(untilIdle: false)
+            if isRunning { worker.signal(SIGCONT) }
+            await reader.says(
+                "Retention removed 29 unread records of jobs.slow, partition 0; the first that is left is 39.")
+            try await eventually { try await self.answered(place).count == 11 }
+            reader.signal(SIGTERM)
+            #expect(try await reader.ended().status == 0)
+            #expect(try await place.work()["jobs"] == 0)
+        }
+    }
+
     @Test("Offsets of an idle lane outlive the brokers' retention; where they do not, the progress row does")
     func retention() async throws {
         let broker = try await KafkaBroker.start { _ in

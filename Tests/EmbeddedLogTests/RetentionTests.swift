@@ -114,14 +114,19 @@ struct RetentionTests {
         }
     }
 
-    @Test("Workers that live for less than an hour take old letters away; a look in the future does not count")
+    @Test(
+        "Workers that live for less than an hour take old letters away; a look before the machine's start does not count"
+    )
     func shortLives() async throws {
         try await writeLetters(3)
         try age([91, 91, 91])
         /// What is left once a worker, of which the last look was so many hours ago, has looked again or has nothing to do.
-        func letters(_ left: [Int64], afterLook hours: Int64?, looks: Bool) async throws {
+        func letters(
+            _ left: [Int64], afterLook hours: Int64?, ofBefore isOld: Bool = false, looks: Bool
+        ) async throws {
             let file = try Connection(path + "/log.sqlite", .create)
             if let hours { try file.execute("UPDATE looks SET at = at - \(hours) * 3600000") }
+            if isOld { try file.execute("UPDATE looks SET boot = 'another'") }
             let before = hours == nil ? nil : try file.number("SELECT at FROM looks")
             let log = try EmbeddedLog(path)
             let consumer = EmbeddedLogConsumer(log)
@@ -139,6 +144,7 @@ struct RetentionTests {
         }
         try await letters([0, 1, 2], afterLook: nil, looks: true)
         try await letters([0, 1, 2], afterLook: 0, looks: false)
+        try await letters([0, 1, 2], afterLook: 1, ofBefore: true, looks: true)
         try await letters([0, 1, 2], afterLook: -2, looks: true)
         try await letters([2], afterLook: 1, looks: true)
     }

@@ -117,12 +117,19 @@ extension HostTests {
         let unknown = try #require(try hosts(place).first)
         #expect(unknown.state == "open" && [unknown.limit, unknown.inFlight] == [nil, nil])
         #expect([unknown.waitingFast, unknown.waitingSlow] == [nil, nil])
-        // A name alone means its servers at all ports.
-        let named = try place.run("origins", "block", "127.0.0.1", "--json")
-        #expect(named.output.contains("\"\(host)\"") && !named.output.contains("https"), "\(named.output)")
+        // A name alone means its servers at all ports that are known, and at the usual ones.
+        func named(_ settings: String...) throws -> [String] {
+            let words = ["origins", "block", "127.0.0.1", "--json"] + settings.flatMap { ["--set", $0] }
+            let output = try place.run(words).output
+            return try JSONDecoder().decode([[String: String]].self, from: Data(output.utf8)).compactMap { $0["host"] }
+        }
+        #expect(try named() == [host, "http://127.0.0.1", "https://127.0.0.1"].sorted())
+        // In a group they are asked as one.
+        #expect(try named("origins.cdn.hosts=[127.0.0.1]") == ["cdn"])
         #expect(try place.run("origins", "block").status == 2)
         for words in [
-            ["block", host, "--for", "soon"], ["--for", "1h"], ["unblock", host, "--for", "1h"], ["block", host, "--watch"], ["blok", host],
+            ["block", host, "--for", "soon"], ["--for", "1h"], ["unblock", host, "--for", "1h"],
+            ["block", host, "--watch"], ["blok", host],
         ] {
             #expect(try place.run(["origins"] + words).status == 2, "\(words)")
         }

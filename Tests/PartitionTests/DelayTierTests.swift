@@ -74,14 +74,24 @@ struct DelayTierTests {
         head.add((1...5).map { record($0, at: 100) }, at: 1_000)
         #expect(take(&head, at: 10_099) == [] && !head.isHeldUp)
         #expect(take(&head, at: 10_100) == [] && head.isHeldUp)
-        head.moves = 1
+        head.moves = DelayHead.Moves(due: 1)
         #expect(take(&head, at: 10_100) == [1] && head.isHeldUp)
         room = 1
         #expect(take(&head, at: 10_100) == [2] && head.isHeldUp)
-        (room, head.moves) = (0, 1)
+        (room, head.moves) = (0, DelayHead.Moves(due: 1, searched: 9))
         #expect(take(&head, at: 10_100) == [3, 4] && head.isHeldUp)
         room = 1
         #expect(take(&head, at: 0) == [5] && !head.isHeldUp && head.isEmpty)
+    }
+
+    @Test("What is due and was written after a search moves on no faster for it")
+    func searched() {
+        let host = OriginHost(of: "http://dead.example/")
+        var head = DelayHead(.tenSeconds)
+        head.moves = DelayHead.Moves(due: 1, searched: 3)
+        head.add([10, 11, 50, 51, 52].map { record($0, at: $0) }, at: 1_000)
+        #expect(head.take(9, at: 20_000, search: 20, host: { _ in host }).map(\.offset) == [10, 11, 50])
+        #expect(head.isHeldUp && head.moves == DelayHead.Moves(searched: 1))
     }
 
     @Test("A tier is known to hold nothing but what waits for hosts once all that came before is out")
@@ -121,11 +131,10 @@ struct DelayTierTests {
         let slow = Array(places[..<2])
         #expect((0..<4).compactMap { _ in turns.next(of: slow) }.count { $0 == slow[0] } == 2)
         // More where less waits for it: nothing else to do, jobs behind them that may begin, a worker that is to end.
-        let moves = [(true, false), (false, false), (true, true), (false, true)].map {
-            TierTurns.moves(isBusy: $0, isSearched: $1)
+        let moves = [(true, false), (true, true), (false, false), (false, true)].map {
+            TierTurns.moves(isBusy: $0, isHurried: $1)
         }
-        #expect(moves == [16, 64, 256, 1_024] && TierTurns.moves(isBusy: false, isHurried: true) == 1_024)
-        #expect(TierTurns.moves(isBusy: true, isHurried: true) == 16)
+        #expect(moves.map(\.due) == [16, 16, 64, 1_024] && moves.map(\.searched) == [256, 256, 1_024, 1_024])
     }
 
     private static let hour: Int64 = 3_600_000

@@ -128,4 +128,31 @@ struct LogWatchTests {
         watch.begin(anchor: nil, at: 10)
         #expect(watch.isOpen && watch.proof == nil && watch.anchor == nil)
     }
+
+    @Test("What retention removed unread is told of once; gaps above the log's beginning are not")
+    func expired() {
+        func records(_ offsets: some Sequence<Int64>) -> [Record] {
+            offsets.map {
+                Record(
+                    topic: .jobsFast, partition: PartitionID(0), offset: $0, timestamp: 0, key: [], value: [],
+                    headers: [])
+            }
+        }
+        var watch = LogWatch()
+        watch.begin(anchor: nil, from: 5, at: 0)
+        watch.receive(records(5..<8), at: 0)
+        watch.receive(records([9, 10, 20, 21]), at: 0)
+        var found = [watch.expired(below: 20, isDrained: false), watch.expired(below: 21, isDrained: false)]
+        // A transaction's marker.
+        watch.receive(records([23]), at: 0)
+        found.append(watch.expired(below: 10, isDrained: false))
+        // What was read waits to be received, and does not.
+        found.append(watch.expired(below: 30, isDrained: false))
+        found += [watch.expired(below: 30, isDrained: true), watch.expired(below: 30, isDrained: true)]
+        // Where reading began is no record.
+        watch.begin(anchor: nil, from: 40, at: 0)
+        watch.receive(records([44]), at: 0)
+        found.append(watch.expired(below: 44, isDrained: false))
+        #expect(found == [11..<20, nil, nil, nil, 24..<30, nil, 40..<44])
+    }
 }

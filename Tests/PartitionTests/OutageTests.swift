@@ -173,10 +173,9 @@ struct OutageTests {
                 search.look(for: hosts, at: now)
             }
             let heldUp = heads.filter(\.value.isHeldUp).map { TierTurns.Place(PartitionID(0), $0.key) }
-            for topic in heads.keys { heads[topic]?.moves = 0 }
+            for topic in heads.keys { heads[topic]?.moves = DelayHead.Moves() }
             if let place = turns.next(of: heldUp) {
-                heads[place.topic]?.moves = TierTurns.moves(
-                    isBusy: !fetches.isEmpty, isSearched: search.before != nil)
+                heads[place.topic]?.moves = TierTurns.moves(isBusy: !fetches.isEmpty)
             }
             for topic in Topic.retries + Self.lanes {
                 // A worker goes on with a tier as long as records of it are taken up.
@@ -229,7 +228,7 @@ struct OutageTests {
         #expect(world.done == 0 && world.dead_ == 0)
         #expect(world.most.memory <= 2 * World.readAhead)
         // And a probe. All that was due moved on at once before, and kept others waiting.
-        #expect(world.most.moves <= TierTurns.moves(isBusy: false) + 1)
+        #expect(world.most.moves <= TierTurns.moves(isBusy: false).due + 1)
         // Tiers of ten seconds, a minute, ten minutes, an hour, each as long as the outage was then; and probes in between.
         #expect(world.appends.values.max() ?? 0 <= 6 + 9 + 6 + 3 + probes)
 
@@ -279,7 +278,7 @@ struct OutageTests {
         let (now, before) = (world.now, world.moved)
         world.permits.set(host, blockedFor: nil, because: "operator", at: Moment(now))
         world.run(until: now + 30_000) { $0.done == 3 }
-        let turns = Int64((dead + waiting) / TierTurns.moves(isBusy: false, isSearched: true)) + 2
+        let turns = Int64((dead + waiting) / TierTurns.moves(isBusy: false).searched) + 2
         let wait = (world.others.first ?? .max) - now
         #expect(world.done == 3 && wait <= TierSearch.interval + turns * 50, "\(wait) ms")
         // What has moved on waits as before, and is not moved again.
@@ -327,9 +326,9 @@ struct OutageTests {
         world.putOff("http://healthy.example/", for: 60_000, .slow)
         let begin = world.now
         world.run(until: begin + 60 * Self.minute) { !$0.others.isEmpty }
-        let turns = 20_000 / Int64(TierTurns.moves(isBusy: false)) + 2
+        let turns = 20_000 / Int64(TierTurns.moves(isBusy: false).due) + 2
         #expect(world.others.first.map { (60_000...60_000 + turns * 50).contains($0 - begin) } ?? false)
-        #expect(world.most.moves <= TierTurns.moves(isBusy: false) + 2)
+        #expect(world.most.moves <= TierTurns.moves(isBusy: false).due + 2)
     }
 
     @Test("200 jobs of a host that takes five seconds each: each of a healthy host's jobs is begun as it comes")

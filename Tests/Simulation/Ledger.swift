@@ -74,16 +74,19 @@ final class Ledger {
         switch log.topic {
         case .jobs, .retry, .retry10s, .retry1m, .retry10m, .retry1h: accept(id, log, offset)
         case .variants: announced(new, log, offset, owner, epoch ?? 0)
-        case .origins: if let entry = log.entry(at: offset) { told(entry.record) }
+        case .origins: if let entry = log.entry(at: offset) { told(entry.record, by: process) }
         default: break
         }
         return offset
     }
 
     /// What a worker tells of a host.
-    private func told(_ record: Record) {
+    private func told(_ record: Record, by process: SimulatedProcess?) {
         guard let row = OriginRow(record) else { return }
-        if let slot = row.slot { return world.count(slot < World.ceiling ? .slotPassed : .slowSlotPassed) }
+        if let slot = row.slot {
+            if let process, !world.group.isMember(process) { world.flights.excuse(row.host) }
+            return world.count(slot < World.ceiling ? .slotPassed : .slowSlotPassed)
+        }
         let state = hosts.updateValue(row.state, forKey: record.key) ?? .open
         guard row.state != state else { return }
         switch row.state {

@@ -54,6 +54,11 @@ enum OriginsCommand {
         return try await LogAccess.reading(arguments) { log in
             let known = Set(try await rows(of: log).map(\.host))
             let hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
+            guard hosts.count <= Self.namedTogether else {
+                throw UsageError(
+                    "\(text) is asked at \(hosts.count) ports, and \(Self.namedTogether) at most can be named together: name one, like \(hosts[0]), or refuse the host by fetch.hosts.deny."
+                )
+            }
             let now = SystemTime.wallMilliseconds
             let records = hosts.map { host in
                 var row = OriginRow(host: host, by: OriginRow.operatorName, at: now)
@@ -83,14 +88,17 @@ enum OriginsCommand {
         return servers
     }
 
-    /// As workers name them: the known ones of the servers, or else their groups, or themselves. A name alone means its
-    /// servers at all ports.
+    /// Publishers choose the ports of their jobs, and each row stays in the log.
+    private static let namedTogether = 64
+
+    /// As workers name them: by their groups, or themselves. Without a scheme the known ones are meant; a name alone means
+    /// its servers at all ports that are known, and at the usual ones.
     private static func hosts(_ servers: [String], known: Set<String>, _ settings: Settings) -> [String] {
         func name(_ host: String) -> String { String(decoding: OriginHost(group: host).name, as: UTF8.self) }
         let isName = servers.count == 2 && servers.allSatisfy { $0.hasSuffix("//" + name($0)) }
         let there = known.filter { servers.contains($0) || isName && name($0) == name(servers[0]) }
-        guard there.isEmpty else { return there.sorted() }
-        return Set(servers.map { settings.originGroups.origin(of: $0).description }).sorted()
+        let meant = isName || there.isEmpty ? there.union(servers) : there
+        return Set(meant.map { settings.originGroups.origin(of: $0).description }).sorted()
     }
 
     private static func rows(of log: any Log) async throws -> [OriginRow] {
