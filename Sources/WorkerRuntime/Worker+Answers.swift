@@ -70,16 +70,7 @@ extension Worker {
         }
     }
 
-    /// Answers are written down here: not on the thread that decides.
-    private nonisolated func send(_ batch: Outbox.Batch, as owner: Ownership) async {
-        var written = batch.again
-        written.add(batch.new, partitions: ports.log.partitionCount, keys: configuration.keys)
-        let begun = monotonicNanoseconds
-        let results = written.records.isEmpty ? [] : await ports.log.append(written.records, as: owner)
-        await sent(written, results, as: owner, took: .nanoseconds(monotonicNanoseconds - begun))
-    }
-
-    private func sent(
+    func sent(
         _ written: Outbox.Written, _ results: [AppendResult], as owner: Ownership, took duration: Duration
     ) async {
         timings.append(duration)

@@ -1,0 +1,124 @@
+internal import Failures
+internal import ImageModel
+internal import Partition
+internal import Planning
+internal import Ports
+internal import Records
+internal import Telemetry
+
+/// How the steps of a job begin and end: `JobSteps` has the steps.
+extension Worker {
+    /// What a partition decided is begun.
+    func perform(_ work: PartitionWork, of owned: OwnedPartition, at now: Int64) {
+        switch work {
+        case .await(let pending): owned.pendingJobs.append(pending)
+        case .fetch(let flight, let request):
+            (underWay, begunAt) = (underWay + 1, monotonic)
+            if request.redirect == nil {
+                counters.requests += 1
+                noteRefusals(of: flight, owned, at: now)
+            }
+            watch.begin(.fetch, of: flight)
+            tasks.yield { await self.beginFetch(flight, request) }
+        case .render(let flight, let task):
+            (underWay, begunAt) = (underWay + 1, monotonic)
+            watch.begin(.render, of: flight)
+            tasks.yield { await self.make(flight, task) }
+        case .checked(let host, let check): counters.count(check, of: host)
+        case .stoodIn(let host): counters.countStandIn(for: host)
+        case .putOff(let pending, let cause):
+            counters.retries += 1
+            tell(cause, of: pending.job)
+        case .answer(let record, let disposition):
+            noteAnswer(record, disposition, of: owned, at: now)
+            if disposition.waitsForTime {
+                for tier in owned.heads.keys { owned.heads[tier]?.noteOther(at: self.now) }
+            }
+            owned.outbox.add(Outbox.Answer(record, disposition, at: now))
+        case .commit(let topic, let committable):
+            commit(topic, below: committable, of: owned)
+            if !owned.readable.isEmpty { turnSoon() }
+        case .opened(let obstacle), .closed(let obstacle):
+            if case .opened = work { tellOpened(obstacle, owned) } else { tellClosed(obstacle, owned) }
+        case .blocked(let host), .unblocked(let host): tell(host)
+        }
+    }
+
+    private func beginFetch(_ flight: FlightID, _ request: FetchRequest) async {
+        // No child of the worker's group: a group cancels all its tasks or none.
+        let fetch = Task(executorPreference: ports.tasks) { await self.fetch(flight, request) }
+        if has(flight) { fetches[flight] = fetch } else { fetch.cancel() }
+        await withTaskCancellationHandler {
+            await fetch.value
+        } onCancel: {
+            fetch.cancel()
+        }
+        // Where it was redirected, its next fetch may have begun.
+        if fetches[flight] == fetch { fetches[flight] = nil }
+    }
+
+    func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?) {
+        note(step, of: flight, lane)
+        if let bytes { counters.countBody(of: bytes) }
+        done(event)
+    }
+
+    /// What the flight has to say is on its way to the log: it is stored, so the disk has room for another.
+    func announcing(_ flight: FlightID) {
+        let wasFull = isStoreFull
+        watch.end(flight)
+        scheduler.announce(flight)
+        if wasFull { settle() }
+    }
+
+    func announced(
+        _ flight: FlightID, _ task: RenderTask, _ original: String?, _ rows: [VariantRow], _ position: Int64,
+        _ steps: StepClock
+    ) {
+        for step in steps.ended { note(step, of: flight, task.lane) }
+        counters.count(
+            variants: rows.count, isReuse: task.isReuse,
+            same: rows.count { task.replaced[$0.spec]?.location == $0.location })
+        counters.storedBytes += rows.reduce(original == nil ? 0 : task.fetched?.row.bytes ?? 0) { $0 + $1.bytes }
+        if task.batch != nil { noteMade(flight) }
+        done(.announced(flight, original: original, rows: rows, position: position))
+    }
+
+    /// Whether the flight's ownership still stands.
+    private func has(_ flight: FlightID) -> Bool { partitions[flight.partition]?.state.has(flight) ?? false }
+
+    /// A step ended: its event is fed, and what follows from it is begun.
+    func done(_ event: PartitionEvent) {
+        underWay -= 1
+        if let flight = event.flight { watch.end(flight) }
+        switch event {
+        case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
+            counters.countFailure(note.code)
+        case .unfetched(_, let report): counters.countFailure(report.note.code)
+        default: break
+        }
+        feed(event)
+        settle()
+    }
+
+    func feed(_ event: PartitionEvent) {
+        guard let flight = event.flight else { return }
+        if let owned = partitions[flight.partition], owned.state.has(flight) {
+            feed(event, to: owned)
+        } else {
+            // Given up meanwhile: nobody else lets its permits go.
+            scheduler.forget(flight)
+        }
+        if case .rendered = event {
+            watch.begin(.store, of: flight)
+            settle()
+        }
+    }
+
+    /// Steps throw their own failures; anything else must not leave a flight without an end.
+    nonisolated func note(of error: any Error) -> FailureNote {
+        if let failure = error as? any StageFailure { return FailureNote(failure) }
+        logger.error("A step ended with an error that is none of its own: \(error)")
+        return FailureNote(StageFault.unexpected("\(error)"))
+    }
+}
