@@ -26,6 +26,9 @@ package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
+    /// Of what nobody waits for: what workers owe, and jobs whose host does not answer.
+    package static let background = Lane.slow
+
     /// The age within which a job should be begun where `lanes.*.target` says nothing else.
     package var target: Duration {
         switch self {

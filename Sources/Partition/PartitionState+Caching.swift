@@ -119,9 +119,7 @@ extension Flight {
         else { return nil }
         let job = Job(
             id: "\(Job.changePrefix)\(source.hex)-\(change.id)-\(change.at)", url: url, source: source,
-            variants: [left],
-            lane: .slow,
-            expires: RecordLimits.time(now + life))
+            variants: [left], lane: .background, expires: RecordLimits.time(now + life))
         return Debt(
             job: job, notBefore: now, cause: FailureNote(RetryCause.sourceChanged), after: pending.record,
             change: change)

@@ -43,7 +43,7 @@ extension PartitionState {
         let late = flight.late
         countJobs(of: flight.share, -flight.pendingJobs.count - late.count)
         answer(flight, nil, lastPass.worker, now, &effects)
-        (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .slow)
+        (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .background)
         flight.stage = .waiting(.render, course)
         flights[id] = flight
         request(.render, for: flight, &effects)

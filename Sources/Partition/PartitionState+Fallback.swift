@@ -101,7 +101,7 @@ extension PartitionState {
         // An owner that does the job again after a kill owes the same.
         job.id = "\(prefix)\(job.source.hex)-\(pending.firstSeen)-\(pending.record.jobOrigin)"
         // Adds no field that older workers do not know: one of them may take it up during an upgrade.
-        (job.lane, job.freshness, job.fallback, job.giveUp) = (.slow, isForced ? .force : .ifStale, .stale, nil)
+        (job.lane, job.freshness, job.fallback, job.giveUp) = (.background, isForced ? .force : .ifStale, .stale, nil)
         let until = RecordLimits.time(now.wall + rules.ownLife)
         job.expires = until
         let specs = (known?.specs ?? []).union(job.variants)

@@ -88,7 +88,7 @@ package struct Intake: Sendable {
     }
 
     private func lane(of record: Record) -> Lane {
-        record.topic.lane ?? record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .slow
+        record.topic.lane ?? record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .background
     }
 }
 

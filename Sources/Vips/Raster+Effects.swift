@@ -9,7 +9,7 @@ extension Raster {
         switch effect {
         case .blur: try blurred(amount)
         case .sharpen: try sharpened(amount)
-        default: self
+        default: fatalError("\(effect) has no step that performs it.")
         }
     }
 

@@ -70,7 +70,7 @@ extension Worker {
     private func comesOn(_ flight: FlightID) { watch.comeOn(flight) }
 
     /// Each lane writes with an effort of its own: what looks as it did before, and has other bytes, is written once more as
-    /// on the other lane, and comes out as it was if its source is the same picture.
+    /// on another lane, and comes out as it was if its source is the same picture.
     nonisolated func likeBefore(
         _ made: Pictures, _ batch: Batch, of task: RenderTask, _ flight: FlightID
     ) async throws -> Pictures {
@@ -81,9 +81,9 @@ extension Worker {
             let (old, placeholder) = (task.replaced[variant.spec], variant.rendition.placeholder)
             return !placeholder.isEmpty && old?.placeholder == placeholder && old?.size == variant.size
         }
-        let other: Lane = task.lane.isUrgent ? .slow : .fast
         // What cannot be written now is made already.
         guard try !alike.allSatisfy(isBefore),
+            let other = Lane.allCases.first(where: { $0.isUrgent != task.lane.isUrgent }),
             case .made(let again)? = try? await render(batch, of: task, on: other, flight)
         else { return made }
         let before = try again.variants.filter(isBefore)
