@@ -115,20 +115,22 @@ struct RetentionTests {
     }
 
     @Test(
-        "Workers that live for less than an hour take old letters away; a look before the machine's start does not count"
+        "Workers that live for less than the time between two looks take old letters away; a look before the machine's start does not count"
     )
     func shortLives() async throws {
         try await writeLetters(3)
         try age([91, 91, 91])
-        /// What is left once a worker, of which the last look was so many hours ago, has looked again or has nothing to do.
+        // Looks are a minute apart here: machines that test may have been started less than an hour ago.
+        let looksApart: Int64 = 60_000
+        /// What is left once a worker, of which the last look was so many times that ago, has looked again or has nothing to do.
         func letters(
-            _ left: [Int64], afterLook hours: Int64?, ofBefore isOld: Bool = false, looks: Bool
+            _ left: [Int64], afterLook times: Int64?, ofBefore isOld: Bool = false, looks: Bool
         ) async throws {
             let file = try Connection(path + "/log.sqlite", .create)
-            if let hours { try file.execute("UPDATE looks SET at = at - \(hours) * 3600000") }
+            if let times { try file.execute("UPDATE looks SET at = at - \(times * looksApart)") }
             if isOld { try file.execute("UPDATE looks SET boot = 'another'") }
-            let before = hours == nil ? nil : try file.number("SELECT at FROM looks")
-            let log = try EmbeddedLog(path)
+            let before = times == nil ? nil : try file.number("SELECT at FROM looks")
+            let log = try EmbeddedLog(path, EmbeddedLogConfiguration(letterLookMilliseconds: looksApart))
             let consumer = EmbeddedLogConsumer(log)
             try await consumer.start(Ears())
             if looks {
