@@ -26,7 +26,7 @@ package enum Lane: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// Of what nobody waits for: what workers owe, and jobs whose host does not answer.
+    /// Of what nobody is known to wait for: what workers owe, jobs whose host does not answer, and records that name no lane.
     package static let background = Lane.slow
 
     /// The age within which a job should be begun where `lanes.*.target` says nothing else.

@@ -46,16 +46,18 @@ package final class GuardedFetcher: Fetcher {
             deadlines.waits? -= response.waited
             switch response.head.status {
             case 200:
-                return .source(try source(intake, head(response, of: url, deadlines, hop == 0 ? nil : url), request))
+                let head = head(response, of: url, deadlines, hop == 0 ? nil : url, request.redirect)
+                return .source(try source(intake, head, request))
             case 304 where !conditions.isEmpty:
-                let head = head(response, of: url, deadlines, known?.location)
+                let head = head(response, of: url, deadlines, known?.location, request.redirect)
                 if known?.isConfirmed(by: head.fields) == true { return .notModified(head) }
                 // It confirms what is not known here: once more, for the whole of it.
                 known = nil
             case 304: throw .notModified(url: request.url)
             case 301, 302, 303, 307, 308:
                 guard let next = response.redirect else { throw .status(url: request.url, response.head.status) }
-                return .redirected(try redirect(to: next, hop: hop + 1, deadlines, request))
+                let hops = (request.redirect?.hops ?? []) + [self.hop(response, of: url)]
+                return .redirected(try redirect(to: next, hop: hop + 1, hops, deadlines, request))
             case let status:
                 throw .status(url: request.url, status, retryAfter: retryAfter(response.head))
             }
@@ -64,7 +66,7 @@ package final class GuardedFetcher: Fetcher {
 
     /// What may not be asked at all is refused here: nobody is to wait for a turn of its host.
     private func redirect(
-        to url: String, hop: Int, _ left: HTTPDeadlines, _ request: FetchRequest
+        to url: String, hop: Int, _ hops: [RedirectHop], _ left: HTTPDeadlines, _ request: FetchRequest
     ) throws(FetchFailure) -> Redirect {
         guard Self.isFetchable(url), let host = Self.host(of: url) else {
             throw .badRedirect(url: request.url, to: SourceURL(url))
@@ -73,7 +75,7 @@ package final class GuardedFetcher: Fetcher {
         _ = try permitted(url, for: request, hop: hop)
         return Redirect(
             to: url, at: host, hop: hop, spent: configuration.deadlines.whole - left.whole,
-            waited: configuration.deadlines.longestWaits - (left.waits ?? .zero))
+            waited: configuration.deadlines.longestWaits - (left.waits ?? .zero), hops: hops)
     }
 
     /// The server of a URL whose path and query need not be as those of jobs are. nil: it has none, or names a user.
@@ -124,14 +126,25 @@ package final class GuardedFetcher: Fetcher {
     }
 
     private func head(
-        _ response: HTTPResponse, of url: String, _ left: HTTPDeadlines, _ location: String?
+        _ response: HTTPResponse, of url: String, _ left: HTTPDeadlines, _ location: String?, _ redirect: Redirect?
     ) -> AnswerHead {
         var head = AnswerHead()
-        head.fields = AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
+        head.fields = fields(response)
+        head.hops = redirect?.hops ?? []
         head.sent = configuration.sent.all(for: url)
         head.elapsed = Int64((configuration.deadlines.whole - left.whole).milliseconds)
         head.location = location
         return head
+    }
+
+    private func hop(_ response: HTTPResponse, of url: String) -> RedirectHop {
+        RedirectHop(
+            fields(response), status: response.head.status, sent: configuration.sent.all(for: url),
+            asked: SystemTime.wallMilliseconds - Int64(response.elapsed.milliseconds))
+    }
+
+    private func fields(_ response: HTTPResponse) -> AnswerFields {
+        AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
     }
 
     private func source(

@@ -19,7 +19,7 @@ package struct AnswerTail: Sendable, Equatable {
     /// Answered records, by topic: offset, and when it was appended.
     private var answered: [Topic: [Int64: Int64]] = [:]
     private var letters: [Topic: [Int64: LoneLetter]] = [:]
-    /// Of this owner's letters whose outcomes come in its next batch, the last one's offset.
+    /// Of this owner's letters whose outcomes may not be there yet, the last one's offset.
     private var newestLetter: Int64?
 
     package init(after told: [Topic: Int64], above floors: [Topic: Int64] = [:]) {
@@ -62,17 +62,25 @@ package struct AnswerTail: Sendable, Equatable {
     /// A topic was read, or needs not be, up to its end.
     package mutating func finish(_ topic: Topic, at end: Int64) { ends[topic] = end }
 
-    /// All answers that this owner appended together are in the log: outcomes of the letters before them, too. Letters among
-    /// them are told of once their own outcomes are there.
-    package mutating func note(_ places: some Sequence<(topic: Topic, offset: Int64)>) {
-        if let newest = newestLetter { note(.dead, newest) }
-        newestLetter = nil
+    /// Answers that this owner appended together are in the log. Letters among them are told of once their outcomes are there,
+    /// which come in the batches after.
+    ///
+    /// - Parameter isAll: all of the batch is there, and so is what is left of those before.
+    package mutating func note(_ places: some Sequence<(topic: Topic, offset: Int64)>, isAll: Bool) {
+        if isAll, let newest = newestLetter {
+            move(.dead, newest)
+            newestLetter = nil
+        }
         for (topic, offset) in places {
-            if topic == .dead { newestLetter = max(newestLetter ?? 0, offset) } else { note(topic, offset) }
+            if topic == .dead {
+                newestLetter = max(newestLetter ?? 0, offset)
+            } else if isAll {
+                move(topic, offset)
+            }
         }
     }
 
-    private mutating func note(_ topic: Topic, _ offset: Int64) {
+    private mutating func move(_ topic: Topic, _ offset: Int64) {
         if let end = ends[topic], offset >= end { ends[topic] = offset + 1 }
     }
 

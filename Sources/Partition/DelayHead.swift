@@ -21,8 +21,7 @@ package struct DelayHead: Sendable {
     private var origin: OriginHost?
     private var isOriginKnown = false
     /// Records that may still move on: due ones of hosts without room for them, and those before which others may begin
-    /// (`TierSearch`). A job of a dead host is due in its tier again and again, a million of them would leave no time for
-    /// anything else.
+    /// (`TierSearch`).
     package var moves = Moves()
 
     /// How many more may move on.

@@ -25,6 +25,9 @@ package struct LogWatch: Sendable {
     private var candidate: LogAnchor?
     /// Offset after the last record that was received, or where reading began.
     private var next: Int64?
+    /// How far the log was read when it was last looked at: what comes behind the last record may be none, as the end of a
+    /// transaction is.
+    private var read: Int64?
     /// The longest run of offsets without a record that was passed over since the last look.
     private var gap: Range<Int64>?
 
@@ -63,16 +66,18 @@ package struct LogWatch: Sendable {
         }
     }
 
-    /// Offsets that retention removed before they were read; nil: none. Kafka's client goes on at the first that is left, in
+    /// Offsets that retention removed before they were read, one run of them at least; nil: none. Kafka's client goes on at the first that is left, in
     /// silence. A log has other gaps, too (compaction, transactions): those are not below its beginning as soon as they are read.
     ///
     /// - Parameters:
     ///   - first: where the log begins by now.
     ///   - isDrained: nothing that was read waits to be received.
-    package mutating func expired(below first: Int64, isDrained: Bool) -> Range<Int64>? {
-        defer { gap = nil }
+    ///   - position: how far the log is read by now.
+    package mutating func expired(below first: Int64, isDrained: Bool, position: Int64? = nil) -> Range<Int64>? {
+        let read = read
+        defer { (gap, self.read) = (nil, position) }
         if let gap, gap.lowerBound < first { return gap.lowerBound..<min(gap.upperBound, first) }
-        guard isDrained, let next, next < first else { return nil }
+        guard isDrained, let next = next.map({ max($0, read ?? 0) }), next < first else { return nil }
         self.next = first
         return next..<first
     }

@@ -47,10 +47,16 @@ extension PartitionState {
         guard var row = flight.snapshot.source else { return }
         effects.append(.work(.checked(flight.origin, .notModified)))
         row.policy = row.policy.updated(by: head.fields, sent: head.sent, now: now.wall / 1000)
-        row.expires = rules.freshness(of: flight.origin)
-            .freshUntil(row.policy, head.fields, asked: now.wall - head.elapsed, place: flight.source.place)
+        row.expires = freshUntil(&row.policy, head, flight, now)
         row.fetchedAt = now.wall
         goOn(flight, course, Flight.Fetched(row: row, picture: nil), &effects)
+    }
+
+    /// How long the answer is fresh, by what it says itself and by the redirects that led to it: these add to its policy.
+    func freshUntil(_ policy: inout CachePolicy, _ head: AnswerHead, _ flight: Flight, _ now: Moment) -> Int64 {
+        let (rules, place) = (rules.freshness(of: flight.origin), flight.source.place)
+        let end = rules.freshUntil(policy, head.fields, asked: now.wall - head.elapsed, place: place)
+        return head.hops.freshUntil(end, &policy, rules, place: place)
     }
 
     /// It still gives nothing to make pictures of.

@@ -21,7 +21,8 @@ extension PartitionState {
             if let done = results[spec], done.row != nil {
                 variants.append(done)
             } else if let row = snapshot.variants.first(where: { $0.spec == spec && $0.version == source.version }) {
-                variants.append(VariantOutcome(spec: spec, kind: .stale, row: row))
+                let isFresh = row.expires > now.wall && pending.job.freshness != .force
+                variants.append(VariantOutcome(spec: spec, kind: isFresh ? .unchanged : .stale, row: row))
             } else if pending.job.fallback == .degraded, let row = snapshot.nearest(to: spec, of: source) {
                 variants.append(VariantOutcome(spec: spec, kind: .degraded, row: row))
             } else {
@@ -92,7 +93,7 @@ extension PartitionState {
         let known = owed[job.source].flatMap {
             $0.until > now.wall && ($0.isTold || !isTold) && ($0.isForced || !isForced) ? $0 : nil
         }
-        job.variants = outcome.variants.map(\.spec)
+        job.variants = outcome.variants.filter { !isTold || !$0.kind.isFresh }.map(\.spec)
         if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }
         if job.variants.isEmpty { return effects.append(.work(.answer(pending.record, .owing(outcome, nil)))) }
         guard owed.count < Self.owedLimit || owed[job.source] != nil else {
@@ -140,6 +141,14 @@ struct Owed: Sendable {
 }
 
 extension FailureNote {
+    /// Whether the bytes that came are to blame, and not what was to be made of them.
+    var isOfPixels: Bool {
+        switch RenderFailure.Code(rawValue: code) {
+        case .malformed, .truncated, .tooMuchMemory: true
+        default: false
+        }
+    }
+
     /// Whether the origin cannot be asked now, or says that it cannot answer: its resource may be as it was.
     var isOutage: Bool {
         if code == RetryCause.Code.hostBlocked.rawValue { return true }

@@ -82,7 +82,9 @@ extension PartitionState {
         case .fetch:
             flight.stage = .fetching(flight.asked, course)
             // All hops of a fetch ask the same.
-            if redirect == nil { flight.refusal = flight.left == nil ? refusals.refusal(of: flight.source) : nil }
+            if redirect == nil {
+                flight.refusal = flight.left == nil ? refusals.refusal(of: flight.source, at: flight.url) : nil
+            }
             effects.append(.work(.fetch(id, fetchRequest(of: flight, redirect, now))))
         case .render:
             guard let task = renderTask(of: flight, now) else {
@@ -119,14 +121,12 @@ extension PartitionState {
         let head = body.head
         var policy = CachePolicy(head.fields, sent: head.sent, now: now.wall / 1000)
         policy.location = head.location
+        let expires = freshUntil(&policy, head, flight, now)
         let row = SourceRow(
             source: flight.source, url: flight.url.fetched, version: body.version, size: facts.size,
             format: facts.format,
             bytes: body.bytes, digest: body.digest, hasAlpha: facts.hasAlpha, frames: facts.frames, original: nil,
-            fetchedAt: now.wall,
-            expires: rules.freshness(of: flight.origin)
-                .freshUntil(
-                    policy, head.fields, asked: now.wall - head.elapsed, place: flight.source.place), policy: policy)
+            fetchedAt: now.wall, expires: expires, policy: policy)
         // What was counted as done before is done only if it is of these bytes; all else is made anew from them.
         flight.results = flight.results.filter { $0.value.row?.version == row.version }
         let known = flight.snapshot.source
@@ -236,6 +236,9 @@ extension PartitionState {
     ) {
         effects.append(.permit(.release(.render, id)))
         flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
+        if let flight = flights[id], flight.hasBody, note.isOfPixels {
+            refusals.add(flight.source, at: flight.url, note, for: spec, at: now.monotonic)
+        }
         advance(id, now, &effects)
     }
 }

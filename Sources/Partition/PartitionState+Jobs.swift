@@ -108,7 +108,9 @@ extension PartitionState {
         let origin = origin(of: pending)
         let share = pending.awaited ?? origin
         if kind == .fetch {
-            if !isForced, let note = refusals.note(of: pending.job.source, at: now.monotonic) {
+            if !isForced,
+                let note = refusals.note(of: job.source, at: job.url, for: pending.job.variants, at: now.monotonic)
+            {
                 return effects.answer(pending, refused: note, at: now)
             }
             if isCrowded(share, pending, now, &effects) { return }

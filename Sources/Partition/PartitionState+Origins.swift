@@ -14,9 +14,22 @@ extension PartitionState {
         // Before the flight is forgotten: a host is known by those that ask it.
         effects.append(.permit(.hear(report.answer, id, code: report.note.code)))
         if let remembrance = report.remembrance {
-            refusals.add(flight.source, report.note, remembrance, validators: report.validators, at: now.monotonic)
+            refusals.add(
+                flight.source, at: flight.url, report.note, remembrance, validators: report.validators,
+                at: now.monotonic)
+            lookUpOthers(id)
         }
         fail(id, report.note, by: .machine, lastPass.worker, now, &effects)
+    }
+
+    /// What the flight's URL gave tells nothing of the source's other URLs: jobs that name those are looked up once it is over.
+    private mutating func lookUpOthers(_ id: FlightID) {
+        guard let flight = flights[id] else { return }
+        let others = flight.pendingJobs.filter { $0.job.url != flight.url }
+        if others.isEmpty { return }
+        if suspects.isNaming { for pending in others { suspects.outlive(pending.place) } }
+        flights[id]?.pendingJobs.removeAll { $0.job.url != flight.url }
+        flights[id]?.late.insert(contentsOf: others, at: 0)
     }
 
     /// An answer led elsewhere: another host's permit is asked for as any flight asks for its first, with the age that the

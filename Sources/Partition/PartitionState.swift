@@ -222,6 +222,7 @@ package struct PartitionState: ~Copyable, Sendable {
         }
         if isNew { return true }
         // Finished in an earlier ownership, and so is all before it.
+        letters[RecordPlace(record)] = nil
         if unfinished(record.topic) == 0, let value = committable(record.topic) {
             effects.append(.work(.commit(record.topic, value)))
         }

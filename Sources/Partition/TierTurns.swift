@@ -4,7 +4,7 @@ package import Records
 /// and each second time one in which fast jobs wait to be tried again soon.
 ///
 /// A host's million jobs come due in their tiers again and again while it is away. To move them on is needed only by what
-/// lies behind them, so it goes slowly enough to keep nothing else from beginning.
+/// lies behind them, so it goes slowly enough to keep nothing else from beginning, and faster where that may begin now.
 package struct TierTurns: Sendable {
     package struct Place: Hashable, Comparable, Sendable {
         package let partition: PartitionID
@@ -22,7 +22,7 @@ package struct TierTurns: Sendable {
 
     package init() {}
 
-    /// - Parameter heldUp: where a record is due that may not begin.
+    /// - Parameter heldUp: where a record may not begin that is due, or stands before others that may.
     package mutating func next(of heldUp: [Place]) -> Place? {
         let urgent = turn.isMultiple(of: 2) ? heldUp.filter { $0.topic == .retry10s } : []
         let next = (urgent.isEmpty ? heldUp : urgent).min { (last[$0, default: 0], $0) < (last[$1, default: 0], $1) }

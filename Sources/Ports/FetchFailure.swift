@@ -73,17 +73,17 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .refusedAddress(let url, let address), .refusedName(let url, let address):
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
         case .resolution(let url):
-            "The host of \(url) has no address now. Check the name and the resolver; it is tried again for as long as retry.giveUp says."
+            "The host of \(url) has no address now. Check the name and the resolver; jobs are tried again for as long as retry.giveUp says."
         case .connection(let url, let reason):
-            "The connection for \(url) failed: \(reason). It is tried again for as long as retry.giveUp says."
+            "The connection for \(url) failed: \(reason). Jobs are tried again for as long as retry.giveUp says."
         case .deadline(let url, let phase):
-            "\(url) took too long (\(phase)). It is tried again for as long as retry.giveUp says; see fetch.deadlines and fetch.slowest."
+            "\(url) took too long (\(phase)). Jobs are tried again for as long as retry.giveUp says; see fetch.deadlines and fetch.slowest."
         case .status(let url, let status, _) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status, _) where status == 401 || status == 403:
             "The origin answered \(status) for \(url). Check that the worker may read it."
         case .status(let url, let status, _) where status == 408 || status == 429 || status >= 500:
-            "The origin answered \(status) for \(url). It is tried again for as long as retry.giveUp says."
+            "The origin answered \(status) for \(url). Jobs are tried again for as long as retry.giveUp says."
         case .status(let url, let status, _):
             "The origin answered \(status) for \(url), which is no picture. Check the URL."
         case .notModified(let url):
@@ -95,7 +95,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url):
-            "The body of \(url) ended before its length. It is tried again for as long as retry.giveUp says."
+            "The body of \(url) ended before its length. Jobs are tried again for as long as retry.giveUp says."
         case .encoded(let url, let encoding):
             "\(url) came with \(encoding), though no coding was asked for. Correct the origin."
         case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."

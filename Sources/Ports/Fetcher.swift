@@ -28,11 +28,14 @@ package struct Redirect: Sendable, Hashable {
     /// Of the deadline of the whole, and of the time that it may wait for free connections.
     package let spent: Duration
     package let waited: Duration
+    /// What the answers that led there say of caching.
+    package let hops: [RedirectHop]
 
     package init(
-        to url: String, at host: OriginHost, hop: Int, spent: Duration = .zero, waited: Duration = .zero
+        to url: String, at host: OriginHost, hop: Int, spent: Duration = .zero, waited: Duration = .zero,
+        hops: [RedirectHop] = []
     ) {
-        (self.url, self.host, self.hop, self.spent, self.waited) = (url, host, hop, spent, waited)
+        (self.url, self.host, self.hop, self.spent, self.waited, self.hops) = (url, host, hop, spent, waited, hops)
     }
 }
 
@@ -43,8 +46,9 @@ package struct AnswerHead: Sendable {
     package var sent: [(name: String, value: String)] = []
     /// Since its request was begun, milliseconds.
     package var elapsed: Int64 = 0
-    /// Who answered, where redirects led elsewhere.
+    /// Who answered, where redirects led elsewhere; and what these said of caching.
     package var location: String?
+    package var hops: [RedirectHop] = []
 
     package init() {}
 }

@@ -4,7 +4,8 @@ internal import JSONText
 /// the answer in the log does not do the job again.
 ///
 /// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset, and when it was appended, by which another log's
-/// record at the same offset is known. Older workers put `-dead` behind that in the outcome beside a dead letter.
+/// record at the same offset is known. Older workers put `-dead` behind that in an outcome that they appended beside its dead
+/// letter: that is no answer without the letter, and beside it one that the next owner repeats under the same id.
 package struct AnsweredRecord: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
@@ -21,7 +22,7 @@ package struct AnsweredRecord: Sendable, Hashable {
     package init?(answeredBy record: Record) {
         guard let text = record.header(EventHeader.answers) else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 4 || parts.count == 5 && parts[4] == "dead",
+        guard parts.count == 4,
             let origin = RecordOrigin(parts[0...2].joined(separator: "-")), let timestamp = Int64(parts[3])
         else { return nil }
         self.init(origin, timestamp)

@@ -75,7 +75,7 @@ extension Settings {
         ),
         SettingKey(
             "origins.backoff", \.origins.backoff, .duration(.zero ... .seconds(86_400)),
-            "The same for a host that answers 429, or 503 twice in a row, without a Retry-After; doubled each time, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
+            "The same for a host that answers 429, or 503 twice in a row or as its first answer, without a Retry-After; doubled each time, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
         ),
         SettingKey(
             "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),

@@ -16,11 +16,17 @@ extension Outbox {
             let count: Counters.Answer?
             /// What was written, should it be too large for the log: what every log takes need not be kept for that.
             let large: Answer?
-            /// What finishes the record: written once this is durable, and all that goes before an answer in its batch.
+            /// What finishes the record: written once this is durable.
             let next: Answer?
 
+            /// Whether that waits for all of its batch that does: what is owed may be another job's debt. A letter is its own
+            /// job's alone.
+            let waitsForAll: Bool
+
             /// What went before the answer is durable, and something else's is not.
-            var waiting: Entry { Entry(place: place, records: 0, count: count, large: large, next: next) }
+            var waiting: Entry {
+                Entry(place: place, records: 0, count: count, large: large, next: next, waitsForAll: waitsForAll)
+            }
         }
 
         private(set) var entries: [Entry] = []
@@ -29,12 +35,12 @@ extension Outbox {
 
         var isEmpty: Bool { entries.isEmpty }
 
-        /// Whether all that goes before an answer is durable.
+        /// Whether all that others' answers wait for is durable.
         func isReady(_ results: [AppendResult]) -> Bool {
             var next = 0
             return entries.allSatisfy { entry in
                 defer { next += entry.records }
-                return entry.next == nil || results[next..<next + entry.records].allSatisfy { $0.offset != nil }
+                return !entry.waitsForAll || results[next..<next + entry.records].allSatisfy { $0.offset != nil }
             }
         }
 
@@ -55,7 +61,7 @@ extension Outbox {
         ) {
             let (record, first) = (answer.record, records.count)
             var (count, next): (Counters.Answer?, Answer?)
-            var isAnswer = true
+            var (isAnswer, waitsForAll) = (true, false)
             switch answer.disposition {
             case .outcome(let outcome):
                 // What sees to the rest of a change is part of the job that found it.
@@ -63,16 +69,16 @@ extension Outbox {
                 records.append(outcome.newRecord(partition: record.partition, key: record.key, by: &json))
             case .owing(let outcome, let debt):
                 if let debt { records += debt.newRecords(at: answer.at, signedBy: keys) }
-                isAnswer = false
+                (isAnswer, waitsForAll) = (false, true)
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .paid(let outcome):
                 records += outcome.refreshed(partition: record.partition)
-                isAnswer = false
+                (isAnswer, waitsForAll) = (false, true)
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .changed(let change, let variants, let outcome):
                 records += change.newRecords(
                     variants, partition: record.partition, traceparent: outcome.traceparent)
-                isAnswer = false
+                (isAnswer, waitsForAll) = (false, true)
                 next = Answer(record, .outcome(outcome), at: answer.at)
             case .dead(let letter, let outcome):
                 records.append(letter.newRecord(partition: record.partition))
@@ -112,7 +118,7 @@ extension Outbox {
             entries.append(
                 Entry(
                     place: RecordPlace(record), records: records.count - first, count: count,
-                    large: isLarge ? answer : nil, next: next))
+                    large: isLarge ? answer : nil, next: next, waitsForAll: waitsForAll))
         }
     }
 }

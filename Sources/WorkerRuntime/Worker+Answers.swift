@@ -27,11 +27,11 @@ extension Worker {
         }
     }
 
-    /// A host is left alone, or answers again.
+    /// A host is left alone, or asked again.
     func tell(_ host: OriginHost) {
         guard let origin = scheduler.origins[host] else { return }
         guard case .blocked(let until) = origin.phase, let trouble = origin.trouble else {
-            return logger.info("The host answers again: its jobs go on.", ["host": .string("\(host)")])
+            return logger.info("The host is asked again: its jobs go on.", ["host": .string("\(host)")])
         }
         let seconds = max(0, until - monotonic + 999) / 1_000
         logger.warning(
@@ -84,7 +84,7 @@ extension Worker {
             next = own.upperBound
             if results[own].allSatisfy({ $0.offset != nil }) {
                 if let next = entry.next {
-                    if isReady { more.append(next) } else { failed.add(entry.waiting, []) }
+                    if isReady || !entry.waitsForAll { more.append(next) } else { failed.add(entry.waiting, []) }
                 } else {
                     finished.append(entry.place)
                 }
@@ -116,7 +116,7 @@ extension Worker {
         let places = zip(written.records, results).compactMap { record, result in
             result.offset.map { (topic: record.topic, offset: $0) }
         }
-        if places.count == results.count { owned.answers?.note(places) }
+        owned.answers?.note(places, isAll: places.count == results.count)
         owned.outbox.returned(finished, failed: failed)
         feed(.acknowledged(finished), to: owned)
         settle()

@@ -66,7 +66,7 @@ extension Worker: LogListener {
             if let tier = DelayTier(topic) { try due(tier, owned, limit) } else { try drain(topic, owned, limit) }
         if !records.isEmpty {
             turnSoon()
-            if topic.lane != nil { begunAt = monotonic }
+            if topic.lane != nil { busyAt = monotonic }
         }
         guard records.count > Self.decodedAtOnce else {
             return takeUp(records, of: topic, owned)
@@ -125,7 +125,7 @@ extension Worker: LogListener {
         }
         guard let place = tierTurns.next(of: heldUp), let owned = partitions[place.partition] else { return }
         // A job that comes now and then would meet a long turn between two others.
-        let isBusy = underWay > 0 || monotonic - begunAt < 1_000
+        let isBusy = underWay > 0 || monotonic - busyAt < 1_000
         owned.heads[place.topic]?.moves = TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil)
     }
 

@@ -13,7 +13,7 @@ extension Worker {
         switch work {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
-            (underWay, begunAt) = (underWay + 1, monotonic)
+            (underWay, busyAt) = (underWay + 1, monotonic)
             if request.redirect == nil {
                 counters.requests += 1
                 noteRefusals(of: flight, owned, at: now)
@@ -21,7 +21,7 @@ extension Worker {
             watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
-            (underWay, begunAt) = (underWay + 1, monotonic)
+            (underWay, busyAt) = (underWay + 1, monotonic)
             watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
         case .checked(let host, let check): counters.count(check, of: host)

@@ -56,7 +56,10 @@ extension Worker {
         if !found.isFirst, proof == nil, found.progress?.breakIn(sight.bounds, anchored: sight.timestamp) == nil {
             owned.watches[topic].found(at: monotonic)
             let isDrained = !owned.readable.contains(topic)
-            if let lost = owned.watches[topic].expired(below: sight.bounds.lowerBound, isDrained: isDrained) {
+            let position = ports.consumer.position(topic, owned.id)
+            if let lost = owned.watches[topic].expired(
+                below: sight.bounds.lowerBound, isDrained: isDrained, position: position)
+            {
                 tell(.expired(Int64(lost.count)), topic, owned, first: lost.upperBound)
             }
             // What was finished while the log was suspected.

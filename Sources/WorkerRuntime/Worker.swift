@@ -41,8 +41,8 @@ package actor Worker {
     var quietSince: Int64?
     /// Fetches, renders and announcements under way.
     var underWay = 0
-    /// When the last of them began, monotonic milliseconds.
-    var begunAt = Int64.min / 2
+    /// When the last fetch or render began, or lanes' records were last taken up, monotonic milliseconds.
+    var busyAt = Int64.min / 2
     package internal(set) var counters = Counters()
     var board = OriginBoard()
     /// Jobs that were left when it ended.

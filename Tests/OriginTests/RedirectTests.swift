@@ -1,6 +1,7 @@
 import Canonical
 import Failures
 import HTTP
+import HTTPCache
 import ImageModel
 import Ports
 import Posix
@@ -35,6 +36,18 @@ struct RedirectTests {
         #expect(try await fetch(chain(5)).body.length == 3)
         let url = chain(6)
         await #expect(throws: FetchFailure.redirects(url: SourceURL(url), limit: 5)) { try await fetch(url) }
+    }
+
+    @Test("What the redirects say of caching comes with what is at their end")
+    func caching() async throws {
+        origin.serve("/start", .status(301, headers: [("Location", "/next")], body: []))
+        origin.serve(
+            "/next", .status(302, headers: [("Location", "/end"), ("Cache-Control", "max-age=60")], body: []))
+        let head = try await fetch(origin.url("/start")).head
+        #expect(head.hops.count == 2)
+        var policy = CachePolicy()
+        let fresh = head.hops.freshUntil(.max, &policy, FreshnessRules(), place: 0) - SystemTime.wallMilliseconds
+        #expect((1...60_000).contains(fresh))
     }
 
     @Test("Every kind is followed", arguments: [301, 302, 303, 307, 308])

@@ -40,14 +40,13 @@ struct AnswerTailTests {
         let outcome = answer(.outcomes, to: answered)
         #expect(outcome.header(EventHeader.answers) == "\(topic.rawValue)-3-1099511627776-1763802000123")
         #expect(AnsweredRecord(answeredBy: outcome) == AnsweredRecord(answered))
-        let older = RecordHeader(EventHeader.answers, "\(topic.rawValue)-3-1099511627776-1763802000123-dead")
-        #expect(AnsweredRecord(answeredBy: record(.outcomes, 0, [older])) == AnsweredRecord(answered))
     }
 
     @Test(
         "What names no record is the answer to none",
         arguments: [
-            "", "jobs.fast-3-17", "jobs.fast-3-17-x", "jobs.fast-3-17-1-alive", "none-3-17-1", "jobs.fast-3--1-1",
+            "", "jobs.fast-3-17", "jobs.fast-3-17-x", "jobs.fast-3-17-1-alive", "jobs.fast-3-17-1-dead", "none-3-17-1",
+            "jobs.fast-3--1-1",
         ])
     func damaged(text: String) {
         let record = record(.outcomes, 0, [RecordHeader(EventHeader.answers, text)])
@@ -93,12 +92,12 @@ struct AnswerTailTests {
     func ends() {
         var tail = AnswerTail(after: [.outcomes: 10])
         tail.finish(.outcomes, at: 20)
-        tail.note([(.outcomes, 24), (.outcomes, 22)])
+        tail.note([(.outcomes, 24), (.outcomes, 22)], isAll: true)
         #expect(tail.ends(unproved: false) == [.outcomes: 25] && tail.ends(unproved: true) == [.outcomes: 10])
         // A tier that could not be asked.
         var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
         partial.finish(.outcomes, at: 20)
-        partial.note([(.retry1h, 9)])
+        partial.note([(.retry1h, 9)], isAll: true)
         #expect(partial.ends(unproved: false) == [.outcomes: 20, .retry1h: 3])
     }
 
@@ -106,12 +105,18 @@ struct AnswerTailTests {
     func letterEnds() {
         var tail = AnswerTail(after: [:])
         tail.finish(.dead, at: 5)
-        tail.note([(.dead, 5), (.outcomes, 1), (.dead, 6)])
+        tail.note([(.dead, 5), (.outcomes, 1), (.dead, 6)], isAll: true)
         #expect(tail.ends(unproved: false) == [.dead: 5])
-        tail.note([(.outcomes, 2), (.outcomes, 3), (.dead, 7)])
+        tail.note([(.outcomes, 2), (.outcomes, 3), (.dead, 7)], isAll: true)
         #expect(tail.ends(unproved: false) == [.dead: 7])
-        tail.note([(.outcomes, 4)])
+        tail.note([(.outcomes, 4)], isAll: true)
         #expect(tail.ends(unproved: false) == [.dead: 8])
+        // A letter is there, and something else of its batch is not; then its outcome is not.
+        tail.note([(.dead, 9)], isAll: false)
+        tail.note([(.dead, 10)], isAll: false)
+        #expect(tail.ends(unproved: false) == [.dead: 8])
+        tail.note([(.outcomes, 5), (.outcomes, 6)], isAll: true)
+        #expect(tail.ends(unproved: false) == [.dead: 11])
     }
 
     @Test(

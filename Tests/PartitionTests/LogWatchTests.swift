@@ -155,4 +155,20 @@ struct LogWatchTests {
         found.append(watch.expired(below: 44, isDrained: false))
         #expect(found == [11..<20, nil, nil, nil, 24..<30, nil, 40..<44])
     }
+
+    @Test(
+        "A transaction's end behind the last record is not taken for a record that retention removed; what came behind it is"
+    )
+    func transactions() {
+        var watch = LogWatch()
+        watch.begin(anchor: nil, from: 5, at: 0)
+        let found = [
+            // The record at 4 was the last; a marker stands at 5.
+            watch.expired(below: 0, isDrained: true, position: 6),
+            watch.expired(below: 6, isDrained: true, position: 6),
+            watch.expired(below: 9, isDrained: true, position: 9),
+            watch.expired(below: 9, isDrained: true, position: 9),
+        ]
+        #expect(found == [nil, nil, 6..<9, nil])
+    }
 }

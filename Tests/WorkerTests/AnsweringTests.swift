@@ -68,7 +68,7 @@ struct AnsweringTests {
         let counters = try await bench.work(log: log, moving: moving)
         #expect(
             batches.withLock { $0 } == [
-                [.dead, .dead, .dead], [.dead], [.outcomes, .outcomes, .outcomes], [.outcomes],
+                [.dead, .dead, .dead], [.dead, .outcomes, .outcomes], [.outcomes], [.outcomes],
             ])
         #expect(try await bench.outcomes().map(\.job) == ["jobs.fast-0-0", "jobs.fast-0-2", "jobs.fast-0-1"])
         #expect(counters.dead == 3 && counters.jobs == 3)

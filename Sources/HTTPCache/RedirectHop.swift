@@ -1,0 +1,42 @@
+/// What an answer that led elsewhere says of its own caching: what came in the end is no fresher than the way to it.
+package struct RedirectHop: Sendable, Hashable {
+    private let policy: CachePolicy
+    private let fields: AnswerFields
+    private let status: Int
+    /// When its request was begun, milliseconds since 1970.
+    private let asked: Int64
+
+    /// - Parameters:
+    ///   - sent: the request's headers.
+    ///   - asked: when the request was begun, milliseconds since 1970.
+    package init(_ fields: AnswerFields, status: Int, sent: [(name: String, value: String)], asked: Int64) {
+        policy = CachePolicy(fields, status: status, sent: sent, now: asked / 1_000)
+        (self.fields, self.status, self.asked) = (fields, status, asked)
+    }
+
+    /// Until when the redirect may be followed without asking. A temporary one (302, 303, 307) that says nothing is asked for
+    /// each time (RFC 9110, 15.4).
+    fileprivate func freshUntil(_ rules: FreshnessRules, place: Double) -> Int64 {
+        rules.freshUntil(policy, fields, status: status, asked: asked, place: place)
+    }
+
+    /// What it forbids of its own reuse holds for what came in the end. The answer at the end may still be stored, and its
+    /// validators with it.
+    fileprivate func restrict(_ control: inout CacheControl) {
+        if !policy.isReusable { control.noCache = true }
+        if policy.control.mustRevalidate { control.mustRevalidate = true }
+    }
+}
+
+extension [RedirectHop] {
+    /// The end's freshness, as its way lets it be; and what its policy says with theirs.
+    ///
+    /// - Parameter end: until when what came in the end is fresh by itself, milliseconds since 1970.
+    package func freshUntil(_ end: Int64, _ policy: inout CachePolicy, _ rules: FreshnessRules, place: Double) -> Int64
+    {
+        reduce(end) { end, hop in
+            hop.restrict(&policy.control)
+            return Swift.min(end, hop.freshUntil(rules, place: place))
+        }
+    }
+}
