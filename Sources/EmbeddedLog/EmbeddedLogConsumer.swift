@@ -150,6 +150,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         guard heard || now >= nextLook else { return nextLook }
         nextLook = now + Self.lookNanoseconds
         do throws(LogFailure) {
+            try log.folder.checkWhole()
             let version = try reader.dataVersion()
             guard version != lastVersion else { return nextLook }
             lastVersion = version

@@ -15,6 +15,8 @@ final class LogFolder: Sendable {
     let partitionCount: Int
     let bell: WakeFile
     let reserve: LogReserve
+    /// Of the file that was opened.
+    private let identity: FileSystem.Identity?
     private let locks: FileLock
     /// A second opening, to ask about the owner: a file's own locks do not show through itself.
     private let asking: FileLock
@@ -40,15 +42,28 @@ final class LogFolder: Sendable {
         } catch { throw LogFailure(error, path: path) }
         let (file, reserve) = (file, LogReserve(path: path + "/reserve"))
         self.reserve = reserve
-        partitionCount = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
-            do throws(SQLiteFailure) { return try LogSchema.create(file, partitions: partitions) } catch {
+        (partitionCount, identity) = try Self.withWriteLock(locks, path) { () throws(LogFailure) in
+            do throws(SQLiteFailure) {
+                return (try LogSchema.create(file, partitions: partitions), FileSystem.identity(of: file))
+            } catch {
                 guard error.isFull || error.isInputOutput,
                     // No more than opening takes.
                     reserve.giveUp(EmbeddedLogConfiguration.startBytes)
                 else { throw LogFailure(error) }
             }
-            return try logged(LogSchema.create(file, partitions: partitions))
+            return (try logged(LogSchema.create(file, partitions: partitions)), FileSystem.identity(of: file))
         }
+    }
+
+    /// Throws where the file is not the one that was opened: SQLite goes on with one that nobody sees any more.
+    func checkPlace() throws(LogFailure) {
+        if FileSystem.identity(of: file) != identity { throw .replaced(path: path) }
+    }
+
+    /// The same, and where nothing is left in it.
+    func checkWhole() throws(LogFailure) {
+        try checkPlace()
+        if FileSystem.length(of: file) == 0 { throw .replaced(path: path) }
     }
 
     /// A connection that may write, under the write lock.

@@ -152,10 +152,13 @@ actor LogWriter {
 
     private func attempt(_ group: Inbox.Group, _ touched: inout Set<TablePlace>) -> CommitResult {
         do throws(LogFailure) {
-            return try writing { (log) throws(SQLiteFailure) in
+            let result = try writing { (log) throws(SQLiteFailure) in
                 defer { tidy(log) }
                 return try commit(group, to: log, &touched)
             }
+            // It may have gone meanwhile, with what was committed.
+            do throws(LogFailure) { try folder.checkPlace() } catch { return .unknown(error) }
+            return result
         } catch {
             return .refused(error)
         }
@@ -208,7 +211,10 @@ actor LogWriter {
     }
 
     func writing<Result>(_ body: (OpenLog) throws(SQLiteFailure) -> Result) throws(LogFailure) -> Result {
-        try folder.withWriteLock { () throws(LogFailure) in try logged(body(opened())) }
+        try folder.withWriteLock { () throws(LogFailure) in
+            try folder.checkPlace()
+            return try logged(body(opened()))
+        }
     }
 
     private func opened() throws(SQLiteFailure) -> OpenLog {

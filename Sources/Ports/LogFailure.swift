@@ -39,6 +39,8 @@ package enum LogFailure: CodedFailure, Hashable {
     case topics(problems: [String], remedy: String)
     /// The topic's log is not the one that was read: it was recreated, or truncated.
     case recreated(topic: Topic, partition: PartitionID, LogBreak)
+    /// The embedded log's file is not the one that was opened.
+    case replaced(path: String)
     /// Retention removed records that nobody had taken up.
     case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
     case closed
@@ -54,6 +56,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .misconfigured: .misconfigured
         case .topics: .topics
         case .recreated: .recreated
+        case .replaced: .replaced
         case .expired: .expired
         case .closed: .closed
         }
@@ -66,7 +69,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .unreadable(let path, let reason, let isDamaged):
             "The log at \(path) cannot be read: \(reason). "
                 + (isDamaged
-                    ? "Restore the file from a backup."
+                    ? "Restore the file from a backup, or move its folder away and publish again what was not answered: what is stored is found in the store once store.adopt=true says so."
                     : "Check that the data directory is the right one (data), and that this user may read and write it.")
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
@@ -87,8 +90,10 @@ package enum LogFailure: CodedFailure, Hashable {
                 + (topic == .variants
                     ? "the rows that this worker's index holds are published again."
                     : "jobs that were deleted with the old log must be published again.")
+        case .replaced(let path):
+            "The log at \(path) was removed, replaced or emptied while it was in use. What was published since, and what waited in it, is gone with it: start again, and publish those jobs once more. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
         case .expired(let topic, let partition, let count, let first):
-            "Retention removed \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
+            "Retention removed at least \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
         case .closed:
             "The log is closed. The worker is stopping."
         }
@@ -104,6 +109,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case misconfigured = "log.misconfigured"
         case topics = "log.topics"
         case recreated = "log.recreated"
+        case replaced = "log.replaced"
         case expired = "log.expired"
         case closed = "log.closed"
 
@@ -119,6 +125,7 @@ package enum LogFailure: CodedFailure, Hashable {
             case .misconfigured: "The log cannot be used as configured."
             case .topics: "A topic is missing, or is not as it must be."
             case .recreated: "A topic was recreated or truncated; it is read from its beginning."
+            case .replaced: "The embedded log's file was removed, replaced or emptied under the program; it ends."
             case .expired: "Retention removed records that no worker had taken up."
             case .closed: "The log was closed while something was under way."
             }
@@ -126,8 +133,8 @@ package enum LogFailure: CodedFailure, Hashable {
 
         package var verdict: Verdict {
             switch self {
-            case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
-                .closed:
+            case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .replaced,
+                .expired, .closed:
                 .wait
             case .tooLarge: .fail
             }

@@ -208,7 +208,7 @@ extension Settings {
         ),
         SettingKey(
             "store.maxAge", \.store.maxAge, .duration(.seconds(1) ... .seconds(3650 * 86_400)),
-            "How long what is stored counts as fresh where its origin does not say, origins.freshness.ceiling at most and up to a tenth shorter."
+            "How long what is stored counts as fresh where its origin does not say, origins.freshness.ceiling at most and up to a tenth shorter. A source behind a temporary redirect (302, 303, 307) that does not say is asked for with each job, origins.freshness.floor apart."
         ),
         SettingKey(
             "store.originals.directory", \.store.originals.directory, .path(allowsEmpty: true),

@@ -194,7 +194,7 @@ extension LogFailure {
     /// no room for, it has for no partition.
     fileprivate var isOfPartition: Bool {
         switch self {
-        case .full, .reserved, .closed: false
+        case .full, .reserved, .closed, .replaced: false
         case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired: true
         }
     }

@@ -104,7 +104,11 @@ extension Worker {
 
     private func openFile(_ partition: PartitionID) throws(IndexFailure) -> any VariantIndex {
         let (index, rebuilt) = try ports.indexes.open(partition)
-        if let rebuilt { logger.warning("\(rebuilt)", ["partition": .string("\(partition)")]) }
+        if let rebuilt {
+            let code = IndexFailure.Code.corrupt.rawValue
+            counters.countFailure(code)
+            logger.warning("\(rebuilt)", ["code": .string(code), "partition": .string("\(partition)")])
+        }
         return index
     }
 

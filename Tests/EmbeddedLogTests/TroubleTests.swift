@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Ports
 import Records
+import Synchronization
 import TestSupport
 import Testing
 
@@ -119,6 +120,35 @@ struct TroubleTests {
         #expect(failure?.code == "log.unreadable")
         #expect(failure?.description.contains("/log.sqlite cannot be read: file is not a database") == true)
         #expect(failure?.description.contains("Restore the file from a backup") == true)
+    }
+
+    enum Loss: CaseIterable, Sendable { case removed, replaced, emptied }
+
+    @Test("A log that goes under who writes it is named: nothing is acknowledged that nobody sees", arguments: Loss.allCases)
+    func lost(loss: Loss) async throws {
+        let log = try EmbeddedLog(path)
+        #expect(await log.append([Bench.job("before")])[0].offset == 0)
+        let ears = Ears()
+        let consumer = EmbeddedLogConsumer(log)
+        try await consumer.start(ears)
+        let file = path + "/log.sqlite"
+        switch loss {
+        case .removed: try FileManager.default.removeItem(atPath: path)
+        case .replaced:
+            try FileManager.default.copyItem(atPath: file, toPath: path + "/copy")
+            #expect(rename(path + "/copy", file) == 0)
+        case .emptied: #expect(truncate(file, 0) == 0)
+        }
+        // Without a ring.
+        try await eventually { ears.failure.withLock { $0 } != nil }
+        #expect(ears.failure.withLock { $0?.code } == "log.replaced")
+        await consumer.stop()
+        if loss != .emptied {
+            let refused = await log.append([Bench.job("after")]).first?.failure
+            #expect(refused?.code == "log.replaced")
+            #expect(FileManager.default.fileExists(atPath: path) == (loss == .replaced))
+        }
+        await log.close()
     }
 
     @Test("Damage inside the file is a failure of the read that meets it, never a trap")

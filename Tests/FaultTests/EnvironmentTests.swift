@@ -71,6 +71,22 @@ struct EnvironmentTests {
         #expect(try Data(contentsOf: file) == damaged)
     }
 
+    @Test("A log that is removed under a running worker ends it, with what to do; what is stored is found again")
+    func removedLog() async throws {
+        let worker = try place.worker(untilIdle: false)
+        try publishOne()
+        try await eventually { try await place.outcomes().count == 1 }
+        try FileManager.default.removeItem(at: place.folder.url.appending(path: "data/log"))
+        let ended = try await worker.ended()
+        #expect(
+            ended.status == 1 && ended.errors.contains("was removed, replaced or emptied while it was in use"),
+            "\(ended.errors)")
+        #expect(ended.errors.contains("publish those jobs once more"))
+        let again = try place.worker("store.adopt=true")
+        try publishOne()
+        #expect(try await Summary(again.ended())["stored"] == 1)
+    }
+
     @Test("Indexes that are damaged, or gone, are rebuilt from the changelog", arguments: [true, false])
     func index(isDamaged: Bool) async throws {
         try publishOne()

@@ -18,6 +18,8 @@ struct Publisher {
     private let idStem = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
     private var taken = 0
     private var batch: [NewRecord] = []
+    /// Where its jobs stand.
+    private var places: [String] = []
     private(set) var accepted = 0
     private(set) var rejected = 0
 
@@ -31,6 +33,7 @@ struct Publisher {
             let record = job.newRecord(partitions: log.partitionCount, at: SystemTime.wallMilliseconds, signedBy: keys)
             if let bytes = record.value?.count, bytes > RecordLimits.jobBytes { throw .tooLarge(bytes: bytes) }
             batch.append(record)
+            places.append(place)
         } catch {
             rejected += 1
             Console.complain("\(place): \(error) (\(error.code))")
@@ -41,11 +44,17 @@ struct Publisher {
     mutating func flush() async throws {
         guard !batch.isEmpty else { return }
         let results = await log.append(batch)
+        defer { places.removeAll(keepingCapacity: true) }
         batch.removeAll(keepingCapacity: true)
         let failures = results.compactMap(\.failure)
         accepted += results.count - failures.count
         rejected += failures.count
-        if let failure = failures.first { throw failure }
+        guard let failed = results.firstIndex(where: { $0.failure != nil }), let failure = failures.first else { return }
+        let others = results[failed...].count { $0.failure == nil }
+        Console.complain(
+            "Nothing is published from \(places[failed]) on\(others == 0 ? "" : ", but for \(others) of the next jobs"). Publish it again once what follows is cured."
+        )
+        throw failure
     }
 
     /// nil for an empty line.
