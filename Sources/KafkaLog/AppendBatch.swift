@@ -45,14 +45,16 @@ final class AppendBatch: @unchecked Sendable {
     }
 
     /// A delivery report came.
-    static func settle(_ message: UnsafePointer<rd_kafka_message_t>) {
+    static func settle(_ message: UnsafePointer<rd_kafka_message_t>, _ places: inout AcknowledgedPlaces) {
         guard let address = message.pointee._private else { return }
         let slot = address.assumingMemoryBound(to: Slot.self)
         let batch = slot.pointee.batch
         let index = slot - batch.slots
         let error = message.pointee.err
         if error.isNone {
-            batch.settle(index, .acknowledged(message.pointee.offset))
+            let (record, offset) = (batch.records[index], message.pointee.offset)
+            let isPlaced = places.take(offset, of: record.topic, record.partition)
+            batch.settle(index, isPlaced ? .acknowledged(offset) : .unknown(.unplaced(record)))
         } else {
             let failure = LogFailure(error, of: batch.records[index])
             let isCertain = rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED
@@ -62,6 +64,13 @@ final class AppendBatch: @unchecked Sendable {
 }
 
 extension LogFailure {
+    fileprivate static func unplaced(_ record: NewRecord) -> LogFailure {
+        .unavailable(
+            reason:
+                "a record of \(record.topic.rawValue), partition \(record.partition), was acknowledged without a place of its own"
+        )
+    }
+
     /// Why a record was not appended.
     init(_ error: rd_kafka_resp_err_t, of record: NewRecord) {
         if error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE {

@@ -15,6 +15,8 @@ final class ProducerClient: @unchecked Sendable {
     /// By the topic's ordinal.
     private let topics: [OpaquePointer]
     private let users = Atomic(0)
+    /// Of the thread that serves events.
+    private var places = AcknowledgedPlaces()
 
     /// Connects, and learns the whole cluster's metadata: without, the first append to each topic would wait for up to
     /// a second. Blocks.
@@ -87,7 +89,7 @@ final class ProducerClient: @unchecked Sendable {
         guard let event = KafkaEvent(from: client.events, of: client, waiting: 1_000) else { return true }
         switch event.kind {
         case RD_KAFKA_EVENT_DR:
-            while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message) }
+            while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message, &places) }
         case RD_KAFKA_EVENT_ERROR:
             notice(event.text)
             return !event.isFatal
