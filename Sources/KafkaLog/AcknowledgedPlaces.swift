@@ -8,7 +8,8 @@ import Records
 /// batch was sent a moment too soon, as to a topic that was just made, the broker takes its repeat for an old one: it is
 /// acknowledged, and nowhere in the log. (Seen with Kafka 4.3: twelve records, the first two at the offset of the last.)
 ///
-/// A log that was truncated, or made anew, has one record of each partition doubted.
+/// Records of a batch that had to be sent twice, and that are there, may be told of in the same way: they are doubted, too, and
+/// appended once more. So is one record of each partition of a log that was truncated, or made anew.
 struct AcknowledgedPlaces {
     private struct Place: Hashable {
         let topic: Topic

@@ -32,7 +32,7 @@ struct HostileClientsTests {
         waits.sort()
         print("healthz among 1,000 that drip: \(waits[50]) in the middle, \(waits[99]) at most; \(drip.connects) connected")
         // Other tests have the processor, too: one answer in many may come later.
-        #expect(waits[89] < .milliseconds(100) && waits[99] < .seconds(1))
+        #expect(waits[89] < .milliseconds(100) && waits[99] < .seconds(5))
     }
 
     @Test(

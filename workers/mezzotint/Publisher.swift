@@ -43,13 +43,21 @@ struct Publisher {
     /// Appends what was taken; returns when it is durable.
     mutating func flush() async throws {
         guard !batch.isEmpty else { return }
-        let results = await log.append(batch)
+        var results = await log.append(batch)
+        // What may be there or not is appended once more: a job that comes twice is answered under one id.
+        let doubtful = results.indices.filter { if case .unknown = results[$0] { true } else { false } }
+        if !doubtful.isEmpty {
+            let again = await log.append(doubtful.map { batch[$0] })
+            for (index, result) in zip(doubtful, again) { results[index] = result }
+        }
         defer { places.removeAll(keepingCapacity: true) }
         batch.removeAll(keepingCapacity: true)
         let failures = results.compactMap(\.failure)
         accepted += results.count - failures.count
         rejected += failures.count
-        guard let failed = results.firstIndex(where: { $0.failure != nil }), let failure = failures.first else { return }
+        guard let failed = results.firstIndex(where: { $0.failure != nil }), let failure = failures.first else {
+            return
+        }
         let others = results[failed...].count { $0.failure == nil }
         Console.complain(
             "Nothing is published from \(places[failed]) on\(others == 0 ? "" : ", but for \(others) of the next jobs"). Publish it again once what follows is cured."
