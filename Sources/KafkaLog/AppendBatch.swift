@@ -15,6 +15,8 @@ final class AppendBatch: @unchecked Sendable {
     struct Slot {
         unowned(unsafe) let batch: AppendBatch
         var result: AppendResult
+        /// As `AcknowledgedPlaces` had them when the record was handed over.
+        var doubts = 0
     }
 
     let records: [NewRecord]
@@ -35,7 +37,10 @@ final class AppendBatch: @unchecked Sendable {
         slots.deallocate()
     }
 
-    func slot(_ index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(slots + index) }
+    func slot(_ index: Int, doubts: Int) -> UnsafeMutableRawPointer {
+        slots[index].doubts = doubts
+        return UnsafeMutableRawPointer(slots + index)
+    }
 
     func settle(_ index: Int, _ result: AppendResult) {
         slots[index].result = result
@@ -45,7 +50,7 @@ final class AppendBatch: @unchecked Sendable {
     }
 
     /// A delivery report came.
-    static func settle(_ message: UnsafePointer<rd_kafka_message_t>, _ places: inout AcknowledgedPlaces) {
+    static func settle(_ message: UnsafePointer<rd_kafka_message_t>, _ places: borrowing Mutex<AcknowledgedPlaces>) {
         guard let address = message.pointee._private else { return }
         let slot = address.assumingMemoryBound(to: Slot.self)
         let batch = slot.pointee.batch
@@ -53,7 +58,10 @@ final class AppendBatch: @unchecked Sendable {
         let error = message.pointee.err
         if error.isNone {
             let (record, offset) = (batch.records[index], message.pointee.offset)
-            let isPlaced = places.take(offset, of: record.topic, record.partition)
+            let doubts = slot.pointee.doubts
+            let isPlaced = places.withLock {
+                $0.take(offset, of: record.topic, record.partition, doubts: doubts)
+            }
             batch.settle(index, isPlaced ? .acknowledged(offset) : .unknown(.unplaced(record)))
         } else {
             let failure = LogFailure(error, of: batch.records[index])

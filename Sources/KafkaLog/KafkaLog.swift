@@ -82,20 +82,10 @@ package final class KafkaLog: Log {
     private func append(
         _ records: [NewRecord], while isOurs: @escaping @Sendable () -> Bool
     ) async -> [AppendResult] {
-        var results = await producer.append(records, within: partitionCount) { [fence] in
+        await producer.append(records, within: partitionCount) { [fence] in
             if !fence.isOpen { return .unavailable(reason: "this worker was away for longer than its session lives") }
             return isOurs() ? nil : .unavailable(reason: "its partition has gone to another owner meanwhile")
         }
-        // A batch whose answer was lost is sent again, and acknowledged then without its offsets: they are below the end.
-        for (index, record) in records.enumerated() {
-            guard let offset = results[index].offset, offset < 0 else { continue }
-            do throws(LogFailure) {
-                results[index] = .acknowledged(try await bounds(record.topic, record.partition).upperBound - 1)
-            } catch {
-                results[index] = .unknown(error)
-            }
-        }
-        return results
     }
 
     package func bounds(_ topic: Topic, _ partition: PartitionID) async throws(LogFailure) -> Range<Int64> {

@@ -56,7 +56,9 @@ final class KafkaProducer: Sendable {
                 if index % Self.handedOverAtOnce == 0, refusal == nil { refusal = obstacle() }
                 if let failure = refusal ?? Self.misfit(record, within: partitionCount) {
                     batch.settle(index, .refused(failure))
-                } else if let error = client.produce(record, slot: batch.slot(index)) {
+                } else if let error = client.produce(
+                    record, slot: batch.slot(index, doubts: client.doubts(of: record)))
+                {
                     let failure = LogFailure(error, of: record)
                     if error == RD_KAFKA_RESP_ERR__QUEUE_FULL || error == RD_KAFKA_RESP_ERR__FATAL { refusal = failure }
                     batch.settle(index, .refused(failure))

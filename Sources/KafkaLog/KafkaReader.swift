@@ -43,7 +43,9 @@ final class KafkaReader {
     ) -> [KafkaPlace: Result<Int64?, LogFailure>] {
         var found: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
         let list = PartitionList(capacity: points.count)
-        for (place, offset) in points { list.add(configuration.name(place.topic), place.partition.number, offset: offset) }
+        for (place, offset) in points {
+            list.add(configuration.name(place.topic), place.partition.number, offset: offset)
+        }
         client.learnLeaders(of: points.keys.map(\.topic))
         let error = rd_kafka_assign(client.handle, list.pointer)
         defer { rd_kafka_assign(client.handle, nil) }
@@ -61,7 +63,9 @@ final class KafkaReader {
                 let isThere = isFirstAfter || message.pointee.offset == points[place]
                 found[place] = .success(isThere ? Record(message, place).timestamp : nil)
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: found[place] = .success(nil)
-            default: found[place] = .failure(LogFailure(message.pointee.err, "reading \(name), partition \(place.partition)"))
+            default:
+                found[place] = .failure(
+                    LogFailure(message.pointee.err, "reading \(name), partition \(place.partition)"))
             }
         }
         for place in points.keys where found[place] == nil {

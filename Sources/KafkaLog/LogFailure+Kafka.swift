@@ -8,15 +8,16 @@ extension LogFailure {
     }
 
     init(_ error: rd_kafka_resp_err_t, reason: String) {
-        self = switch error {
-        case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
-            RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
-            RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__SSL:
-            .denied(reason: reason)
-        // A broker that refuses our certificate, or wants one, says so by closing the connection behind an alert.
-        case RD_KAFKA_RESP_ERR__TRANSPORT where reason.contains("SSL alert"): .denied(reason: reason)
-        default: .unavailable(reason: reason)
-        }
+        self =
+            switch error {
+            case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+                RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+                RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__SSL:
+                .denied(reason: reason)
+            // A broker that refuses our certificate, or wants one, says so by closing the connection behind an alert.
+            case RD_KAFKA_RESP_ERR__TRANSPORT where reason.contains("SSL alert"): .denied(reason: reason)
+            default: .unavailable(reason: reason)
+            }
     }
 
     /// Of two failures the one that no waiting heals: who waits for a leader must hear that nothing may be asked.
@@ -38,5 +39,6 @@ extension rd_kafka_resp_err_t {
 func check(_ error: OpaquePointer?, _ subject: @autoclosure () -> String) throws(LogFailure) {
     guard let error else { return }
     defer { rd_kafka_error_destroy(error) }
-    throw LogFailure(rd_kafka_error_code(error), reason: "\(subject()): \(String(cString: rd_kafka_error_string(error)))")
+    throw LogFailure(
+        rd_kafka_error_code(error), reason: "\(subject()): \(String(cString: rd_kafka_error_string(error)))")
 }

@@ -1,12 +1,13 @@
-internal import Posix
 internal import Ports
+internal import Posix
 
 extension OwnThread {
     /// What a blocking call returns, computed on a thread of ours.
     static func result<R: Sendable>(
         _ name: String, _ body: @escaping @Sendable () throws(LogFailure) -> R
     ) async throws(LogFailure) -> R {
-        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<R, LogFailure>, Never>) in
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<R, LogFailure>, Never>) in
             OwnThread.start(name) {
                 let result: Result<R, LogFailure>
                 do throws(LogFailure) { result = .success(try body()) } catch { result = .failure(error) }

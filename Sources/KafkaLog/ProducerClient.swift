@@ -15,8 +15,7 @@ final class ProducerClient: @unchecked Sendable {
     /// By the topic's ordinal.
     private let topics: [OpaquePointer]
     private let users = Atomic(0)
-    /// Of the thread that serves events.
-    private var places = AcknowledgedPlaces()
+    private let places = Mutex(AcknowledgedPlaces())
 
     /// Connects, and learns the whole cluster's metadata: without, the first append to each topic would wait for up to
     /// a second. Blocks.
@@ -32,6 +31,9 @@ final class ProducerClient: @unchecked Sendable {
     /// Between `enter` and `leave` records may be handed over; nobody enters a client that was taken out of use.
     func enter() { users.add(1, ordering: .relaxed) }
     func leave() { users.subtract(1, ordering: .releasing) }
+
+    /// What its slot is to hold of the record's partition.
+    func doubts(of record: NewRecord) -> Int { places.withLock { $0.doubts(of: record.topic, record.partition) } }
 
     /// Hands the record over without blocking; nil if it is on its way, and its slot is settled by a delivery report.
     func produce(_ record: NewRecord, slot: UnsafeMutableRawPointer) -> rd_kafka_resp_err_t? {
@@ -89,7 +91,7 @@ final class ProducerClient: @unchecked Sendable {
         guard let event = KafkaEvent(from: client.events, of: client, waiting: 1_000) else { return true }
         switch event.kind {
         case RD_KAFKA_EVENT_DR:
-            while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message, &places) }
+            while let message = rd_kafka_event_message_next(event.pointer) { AppendBatch.settle(message, places) }
         case RD_KAFKA_EVENT_ERROR:
             notice(event.text)
             return !event.isFatal

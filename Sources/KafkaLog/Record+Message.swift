@@ -24,7 +24,8 @@ extension Record {
         var (size, next) = (0, 0)
         while rd_kafka_header_get_all(list, next, &name, &start, &size).isNone, let name {
             headers.append(
-                UnsafeRawBufferPointer(start: name, count: strlen(name)), UnsafeRawBufferPointer(start: start, count: size))
+                UnsafeRawBufferPointer(start: name, count: strlen(name)),
+                UnsafeRawBufferPointer(start: start, count: size))
             next += 1
         }
         return headers

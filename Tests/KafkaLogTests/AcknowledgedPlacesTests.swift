@@ -5,28 +5,41 @@ import Testing
 
 @Suite("Which acknowledgements of Kafka's are believed", .timeLimit(.minutes(1)))
 struct AcknowledgedPlacesTests {
-    @Test("A record that has no offset of its own is nowhere; each partition counts for itself")
-    func places() {
+    /// All were handed over before the first of them was acknowledged.
+    private func taken(_ offsets: [Int64]) -> [Bool] {
         var places = AcknowledgedPlaces()
-        func take(_ offset: Int64, _ topic: Topic = .jobsFast, _ partition: Int32 = 0) -> Bool {
-            places.take(offset, of: topic, PartitionID(partition))
-        }
-        let first = (0...9).map { take($0) }
-        #expect(!first.contains(false))
-        // As librdkafka told of the two that were sent before the topic was there.
-        let later = [take(9), take(9), take(10)]
-        #expect(later == [false, false, true])
-        let others = [take(3, .jobsFast, 1), take(3, .jobsSlow)]
-        #expect(others == [true, true])
-        // Of one that was found to be there already no offset may be known.
-        let unknown = take(-1_001, .dead)
-        #expect(!unknown)
+        return offsets.map { places.take($0, of: .jobsFast, PartitionID(0), doubts: 0) }
     }
 
-    @Test("A log that was made anew is believed again from its second record on")
-    func anew() {
+    @Test(
+        "A batch that is told of without a place of its own is doubted whole, however its records are numbered",
+        arguments: [[-1, 0, 1, 2], [-1_001, -1_000], [4, 5, 6, 60], [9, 9], [9, 10, 11]] as [[Int64]])
+    func batch(offsets: [Int64]) {
+        #expect(taken(Array(0...9) + offsets) == Array(repeating: true, count: 10) + offsets.map { _ in false })
+        // The first that is told of at all.
+        if offsets[0] < 0 { #expect(taken(offsets) == offsets.map { _ in false }) }
+    }
+
+    @Test("What is handed over after a doubt is believed again, in a log that was made anew, too")
+    func again() {
         var places = AcknowledgedPlaces()
-        let taken = [40, 0, 1, 2].map { places.take($0, of: .variants, PartitionID(0)) }
-        #expect(taken == [true, false, true, true])
+        func take(_ offset: Int64, _ doubts: Int) -> Bool {
+            places.take(offset, of: .variants, PartitionID(0), doubts: doubts)
+        }
+        let first = [take(40, 0), take(0, 0), take(41, 0)]
+        #expect(first == [true, false, false])
+        let doubts = places.doubts(of: .variants, PartitionID(0))
+        let later = [take(1, doubts), take(42, 0), take(2, doubts)]
+        #expect(later == [true, false, true])
+    }
+
+    @Test("Each partition counts for itself")
+    func partitions() {
+        var places = AcknowledgedPlaces()
+        let taken = [(Topic.jobsFast, 0), (.jobsFast, 1), (.jobsSlow, 0)].map { topic, partition in
+            places.take(3, of: topic, PartitionID(Int32(partition)), doubts: 0)
+        }
+        #expect(taken == [true, true, true])
+        #expect(places.doubts(of: .jobsFast, PartitionID(0)) == 0)
     }
 }
