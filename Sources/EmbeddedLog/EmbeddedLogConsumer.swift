@@ -150,7 +150,7 @@ package actor EmbeddedLogConsumer: LogConsumer {
         guard heard || now >= nextLook else { return nextLook }
         nextLook = now + Self.lookNanoseconds
         do throws(LogFailure) {
-            try log.folder.checkWhole()
+            try log.folder.checkPlace()
             let version = try reader.dataVersion()
             guard version != lastVersion else { return nextLook }
             lastVersion = version

@@ -55,15 +55,14 @@ final class LogFolder: Sendable {
         }
     }
 
-    /// Throws where the file is not the one that was opened: SQLite goes on with one that nobody sees any more.
+    /// Throws where the file is not the one that was opened, or nothing is left in it: SQLite goes on with one that nobody
+    /// sees any more.
     func checkPlace() throws(LogFailure) {
-        if FileSystem.identity(of: file) != identity { throw .replaced(path: path) }
-    }
-
-    /// The same, and where nothing is left in it.
-    func checkWhole() throws(LogFailure) {
-        try checkPlace()
-        if FileSystem.length(of: file) == 0 { throw .replaced(path: path) }
+        let sight: (identity: FileSystem.Identity, length: Int)?
+        do throws(SystemFailure) { sight = try FileSystem.sight(of: file) } catch {
+            throw LogFailure(error, path: path)
+        }
+        guard let sight, sight.identity == identity, sight.length > 0 else { throw .replaced(path: path) }
     }
 
     /// A connection that may write, under the write lock.

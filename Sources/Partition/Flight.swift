@@ -78,6 +78,8 @@ struct Flight: Sendable {
     var left: SourceChange?
     /// Moved aside: what they want is made all the same, and they look for it later.
     var aside: [PendingJob] = []
+    /// What its jobs asked for, where they left the format of a variant open.
+    var askedOpen: [[VariantSpec]] = []
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
 

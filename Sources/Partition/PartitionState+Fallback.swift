@@ -41,12 +41,7 @@ extension PartitionState {
         if let standIn = fallback(pending, snapshot, [:], now) {
             return answer(pending, by: standIn, note, now, &effects)
         }
-        let variants = pending.job.variants.map { spec in
-            let row = plan.unchanged.first { $0.spec == spec }
-            return VariantOutcome(
-                spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
-        }
-        effects.answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
+        effects.answer(pending, plan, failing: note, at: now)
     }
 
     /// The job is answered with what is stored, and the error beside it.

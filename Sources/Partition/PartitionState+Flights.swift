@@ -148,8 +148,9 @@ extension PartitionState {
         let bytes = fetched.picture?.source.bytes ?? 0
         effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
         effects.append(.permit(.release(.fetch, flight.id)))
-        refusals.forget(flight.source)
+        refusals.forget(flight.source, at: flight.url)
         flight.snapshot.source = fetched.row
+        flight.askedOpen = flight.pendingJobs.map(\.job.variants).filter { $0.contains(where: \.isAuto) }
         flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: fetched.row, rules.qualities) }
         course.fetched = fetched
         flight.stage = .waiting(.render, course)
@@ -236,9 +237,16 @@ extension PartitionState {
     ) {
         effects.append(.permit(.release(.render, id)))
         flights[id]?.results[spec] = VariantOutcome(spec: spec, kind: .failed, row: nil, failure: note)
-        if let flight = flights[id], flight.hasBody, note.isOfPixels {
-            refusals.add(flight.source, at: flight.url, note, for: spec, at: now.monotonic)
-        }
         advance(id, now, &effects)
+    }
+
+    /// The pixels that were fetched cannot be decoded: that is so the next time, too.
+    mutating func noteDamage(_ id: FlightID, _ note: FailureNote, _ now: Moment) {
+        guard note.isOfPixels, let flight = flights[id], flight.hasBody, case .rendering(let task, _) = flight.stage,
+            let batch = task.batch
+        else { return }
+        for specs in [batch.orders.map(\.spec)] + flight.askedOpen {
+            refusals.add(flight.source, at: flight.url, note, together: specs, at: now.monotonic)
+        }
     }
 }

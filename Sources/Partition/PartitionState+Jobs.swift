@@ -109,9 +109,9 @@ extension PartitionState {
         let share = pending.awaited ?? origin
         if kind == .fetch {
             if !isForced,
-                let note = refusals.note(of: job.source, at: job.url, for: pending.job.variants, at: now.monotonic)
+                let note = refusals.note(of: job.source, at: job.url, for: plan.toFetch, at: now.monotonic)
             {
-                return effects.answer(pending, refused: note, at: now)
+                return effects.answer(pending, plan, failing: note, at: now)
             }
             if isCrowded(share, pending, now, &effects) { return }
         }
@@ -219,9 +219,13 @@ extension [PartitionEffect] {
         append(.work(.answer(pending.record, isPaid ? .paid(outcome) : .outcome(outcome))))
     }
 
-    /// Nothing can be made of its source.
-    mutating func answer(_ pending: PendingJob, refused note: FailureNote, at now: Moment) {
-        let variants = pending.job.variants.map { VariantOutcome(spec: $0, kind: .failed, row: nil, failure: note) }
+    /// What is stored and fresh is told, and why there is nothing else.
+    mutating func answer(_ pending: PendingJob, _ plan: Plan, failing note: FailureNote, at now: Moment) {
+        let variants = pending.job.variants.map { spec in
+            let row = plan.unchanged.first { $0.spec == spec }
+            return VariantOutcome(
+                spec: spec, kind: row == nil ? .failed : .unchanged, row: row, failure: row == nil ? note : nil)
+        }
         answer(pending, .failed, variants: VariantOutcomes(variants), failure: note, at: now)
     }
 

@@ -185,7 +185,9 @@ package struct PartitionState: ~Copyable, Sendable {
         case .refusedVariant(let id, let spec, let note): refused(id, spec, note, now, &effects)
         case .unfetched(let id, let report): unfetched(id, report, now, &effects)
         case .held(let id, let hold): held(id, hold, now, &effects)
-        case .failed(let id, let note): fail(id, note, by: .machine, lastPass.worker, now, &effects)
+        case .failed(let id, let note):
+            noteDamage(id, note, now)
+            fail(id, note, by: .machine, lastPass.worker, now, &effects)
         // What other partitions' logs take says nothing of this one's.
         case .unannounced(let id, let note): fail(id, note, by: .log, lastPass.partition, now, &effects)
         case .folded(let position): fold(position, now, &effects)

@@ -6,20 +6,27 @@ internal import VariantSpec
 /// Sources that gave nothing to make pictures of: asked for again, they are answered from here for a while.
 ///
 /// An answer tells of the URL that was asked. Other URLs of the same source (another signature, an alias of its host) may
-/// have the picture, so they are asked themselves. The last URL that gave nothing is known of each source.
+/// have the picture, so they are asked themselves.
 ///
 /// In memory alone: a restart forgets them, which costs a request each. Times are monotonic milliseconds.
 struct RecentRefusals: Sendable {
-    private struct Entry {
-        /// Of the URL and of the specs a hash is kept: there may be thousands, of any length.
+    /// Of URLs and specs a hash is kept: there may be thousands, of any length.
+    private struct Key: Hashable {
+        let source: SourceKey
         let url: Int
+
+        init(_ source: SourceKey, _ url: SourceURL) { (self.source, self.url) = (source, url.hashValue) }
+    }
+
+    private struct Entry {
         let note: FailureNote
         let until: Int64
         /// For how long it was remembered the last time.
         let wait: Int64
         let validators: CachePolicy?
-        /// The variants that could not be made of its pixels; nil: none can be made.
-        let specs: Set<Int>?
+        /// Variants that could not be made together of its pixels: whoever wants all of such a set gets none. nil: nothing can
+        /// be made.
+        let sets: [Set<Int>]?
     }
 
     /// What is asked about, once it is not relied on any more.
@@ -28,21 +35,21 @@ struct RecentRefusals: Sendable {
         let validators: CachePolicy
     }
 
-    private var entries: [SourceKey: Entry] = [:]
+    private var entries: [Key: Entry] = [:]
 
     static let limit = 4_096
-    /// Variants of one source: as many as a job may want.
-    private static let specs = 64
+    /// Variants in the sets of one URL: as many as a job may want, and once more.
+    private static let specs = 128
     /// Ten minutes, doubled each time up to a day.
     private static let first: Int64 = 600_000
     private static let longest: Int64 = 86_400_000
 
     /// Why nothing of what a job wants can be made.
     func note(of source: SourceKey, at url: SourceURL, for specs: [VariantSpec], at now: Int64) -> FailureNote? {
-        guard let entry = entry(of: source, at: url), now < entry.until,
-            entry.specs.map({ refused in specs.allSatisfy { refused.contains($0.hashValue) } }) ?? true
-        else { return nil }
-        return entry.note
+        guard let entry = entry(of: source, at: url), now < entry.until else { return nil }
+        guard let sets = entry.sets else { return entry.note }
+        let wanted = Self.hashes(specs)
+        return sets.contains { $0.isSubset(of: wanted) } ? entry.note : nil
     }
 
     /// What its origin may confirm: then nothing has to be fetched and looked at again.
@@ -52,20 +59,23 @@ struct RecentRefusals: Sendable {
     }
 
     private func entry(of source: SourceKey, at url: SourceURL) -> Entry? {
-        guard !entries.isEmpty, let entry = entries[source], entry.url == url.hashValue else { return nil }
-        return entry
+        entries.isEmpty ? nil : entries[Key(source, url)]
     }
 
-    /// Its picture is damaged where these variants show it: another one may show less.
-    mutating func add(_ source: SourceKey, at url: SourceURL, _ note: FailureNote, for spec: VariantSpec, at now: Int64)
-    {
-        let known = entry(of: source, at: url).flatMap { now < $0.until ? $0.specs : nil } ?? []
-        let specs = known.count < Self.specs ? known.union([spec.hashValue]) : [spec.hashValue]
+    private static func hashes(_ specs: some Sequence<VariantSpec>) -> Set<Int> { Set(specs.map(\.hashValue)) }
+
+    /// Its picture is damaged where these variants show it, all of one decode: others may show less.
+    mutating func add(
+        _ source: SourceKey, at url: SourceURL, _ note: FailureNote, together specs: some Sequence<VariantSpec>,
+        at now: Int64
+    ) {
+        var sets = entry(of: source, at: url).flatMap { now < $0.until ? $0.sets : nil } ?? []
+        let new = Self.hashes(specs)
+        if sets.reduce(new.count, { $0 + $1.count }) > Self.specs { sets = [] }
+        if !sets.contains(new) { sets.append(new) }
         keep(
-            Entry(
-                url: url.hashValue, note: note, until: now + Self.first, wait: Self.first, validators: nil, specs: specs
-            ),
-            of: source, at: now)
+            Entry(note: note, until: now + Self.first, wait: Self.first, validators: nil, sets: sets),
+            of: Key(source, url), at: now)
     }
 
     mutating func add(
@@ -85,21 +95,20 @@ struct RecentRefusals: Sendable {
             }
         keep(
             Entry(
-                url: url.hashValue, note: note, until: now + wait, wait: wait,
-                validators: validators.flatMap(Self.kept), specs: nil),
-            of: source, at: now)
+                note: note, until: now + wait, wait: wait, validators: validators.flatMap(Self.kept), sets: nil),
+            of: Key(source, url), at: now)
     }
 
-    private mutating func keep(_ entry: Entry, of source: SourceKey, at now: Int64) {
+    private mutating func keep(_ entry: Entry, of key: Key, at now: Int64) {
         if entries.count >= Self.limit {
             entries = entries.filter { now < $0.value.until }
             if entries.count >= Self.limit { entries.removeAll(keepingCapacity: true) }
         }
-        entries[source] = entry
+        entries[key] = entry
     }
 
-    mutating func forget(_ source: SourceKey) {
-        if !entries.isEmpty { entries[source] = nil }
+    mutating func forget(_ source: SourceKey, at url: SourceURL) {
+        if !entries.isEmpty { entries[Key(source, url)] = nil }
     }
 
     /// Its entity tag, if that is short: thousands are kept. A date is not enough: a picture that comes back with an older one

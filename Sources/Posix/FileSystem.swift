@@ -145,6 +145,16 @@ package enum FileSystem {
         let device, inode: UInt
     }
 
+    /// The same, and how long it is; nil where no file is.
+    package static func sight(of path: String) throws(SystemFailure) -> (identity: Identity, length: Int)? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw SystemFailure("stat", on: path, code: errno)
+        }
+        return (Identity(device: facts.st_dev, inode: facts.st_ino), Int(facts.st_size))
+    }
+
     /// nil where no file is.
     package static func identity(of path: String) -> Identity? {
         var facts = stat()

@@ -1,5 +1,6 @@
 import Failures
 import Foundation
+import Glibc
 import ImageModel
 import Ports
 import Records
@@ -154,5 +155,25 @@ struct BadInputTests {
             #expect(told[0].kind == (code == nil ? .stored : .failed), "\(name)")
         }
         _ = try await place.rows()
+    }
+
+    @Test(
+        "A picture that is cut in its pixels is fetched once for the jobs that want the same of it",
+        arguments: ["png", "auto"])
+    func cut(format: String) async throws {
+        let place = try Workplace()
+        let picture = Pixels.photograph(width: 400, height: 300, seed: 5).png
+        place.origin.serve("/cut.png", .bytes(Array(picture.prefix(picture.count / 2)), type: "image/png"))
+        let worker = try place.worker(untilIdle: false)
+        for number in 1...2 {
+            try place.publish([(place.origin.url("/cut.png"), ["40x40.\(format)"], .fast)], id: "\(number)")
+            try await eventually { try await place.outcomes().count == number }
+        }
+        worker.signal(SIGTERM)
+        #expect(try await worker.ended().status == 0)
+        let outcomes = try await place.outcomes()
+        #expect(outcomes.map(\.kind) == [.failed, .failed])
+        #expect(outcomes.map { $0.failure?.code } == ["render.truncated", "render.truncated"])
+        #expect(place.origin.requestCount == 1)
     }
 }

@@ -68,21 +68,53 @@ extension CachingTests {
             return id
         }
         let (small, large) = (PartitionStateTests.small, PartitionStateTests.large)
-        let first = try #require(render([small], at: 0))
-        #expect(rules.kinds(driver.feed(.refusedVariant(first, small, malformed))) == [.failed])
+        func ends(_ id: FlightID, at now: Int64) -> [OutcomeKind] {
+            rules.kinds(driver.feed(.failed(id, malformed), at: now))
+        }
+        #expect(ends(try #require(render([small], at: 0)), at: 0) == [.failed])
         #expect(render([small], at: 1) == nil)
-        // It is fetched for the larger one, and so the smaller one is tried again with the next job.
-        let second = try #require(render([small, large], at: 2))
-        _ = driver.feed(.refusedVariant(second, small, malformed), at: 2)
-        #expect(rules.kinds(driver.feed(.refusedVariant(second, large, malformed), at: 2)) == [.failed])
-        #expect(render([large, small], at: 600_001) == nil && render([small], at: 600_001) == nil)
-        #expect(render([small], at: 600_002) != nil)
-        // What cannot be written in its format is no fault of the picture's.
-        driver = PartitionStateTests.Driver()
-        let third = try #require(render([small], at: 0))
-        let output = FailureNote(RenderFailure.output(small, reason: "the test says so"))
-        _ = driver.feed(.refusedVariant(third, small, output))
-        #expect(render([small], at: 1) != nil)
+        // Its decode would be of all that is wanted: no more could be made.
+        #expect(render([small, large], at: 2) == nil)
+        // Alone it may show less.
+        #expect(ends(try #require(render([large], at: 3)), at: 3) == [.failed])
+        #expect(render([large], at: 600_002) == nil)
+        #expect(render([large], at: 600_003) != nil)
+    }
+
+    @Test(
+        "Of what cannot be made together one may be made alone; a format that was left open is asked for by its own name"
+    )
+    func damagedTogether() throws {
+        var driver = PartitionStateTests.Driver()
+        let truncated = FailureNote(RenderFailure.truncated(.gif, reason: "the test says so"))
+        let open = try VariantSpec("90x0.auto")
+        func render(_ specs: [VariantSpec]) -> FlightID? {
+            guard let id = rules.flight(driver.feed(.arrived(pending(&driver, "j", "http://o/a", specs)))) else {
+                return nil
+            }
+            _ = driver.feed(.granted(.fetch, id))
+            _ = driver.feed(.fetched(id, PartitionStateTests.picture))
+            _ = driver.feed(.granted(.render, id))
+            return id
+        }
+        let wanted = [PartitionStateTests.small, open]
+        _ = driver.feed(.failed(try #require(render(wanted)), truncated))
+        #expect(render(wanted) == nil)
+        #expect(render([PartitionStateTests.small]) != nil)
+    }
+
+    @Test("What is stored and fresh is told beside what is known not to be made")
+    func storedBeside() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=600")])
+        let other = VariantSpec(width: 900, height: 900, format: .webp)
+        let wanted = [PartitionStateTests.small, other]
+        let id = try #require(rules.flight(driver.feed(.arrived(pending(&driver, "1", "http://o/a", wanted)))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.unfetched(id, Unfetched(FetchFailure.status(url: "http://o/a", 404))))
+        let again = driver.feed(.arrived(pending(&driver, "2", "http://o/a", wanted)), at: 1)
+        let told = try #require(outcome(again)?.outcome)
+        #expect(told.kind == .failed && told.variants.map(\.kind) == [.unchanged, .failed])
     }
 
     @Test("A variant that is fresh is told as unchanged beside one that stands in, and is owed nothing")
