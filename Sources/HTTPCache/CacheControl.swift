@@ -10,6 +10,14 @@ package struct CacheControl: Sendable, Hashable {
     package var mustRevalidate = false
     package var mustUnderstand = false
     package var isPublic = false
+    /// What the redirects forbid that led here, each time anew. In a row these stand among the directives, and an origin that
+    /// said them itself would say them to nobody.
+    package var redirects = Redirects()
+
+    package struct Redirects: Sendable, Hashable {
+        package var noCache = false
+        package var mustRevalidate = false
+    }
 
     /// The most seconds that a number can say (RFC 9111, 1.2.2).
     package static let most: Int64 = 1 << 31
@@ -34,6 +42,8 @@ package struct CacheControl: Sendable, Hashable {
         case "must-revalidate": mustRevalidate = true
         case "must-understand": mustUnderstand = true
         case "public": isPublic = true
+        case "redirect-no-cache": redirects.noCache = true
+        case "redirect-must-revalidate": redirects.mustRevalidate = true
         default: break
         }
     }
@@ -55,6 +65,8 @@ package struct CacheControl: Sendable, Hashable {
         if mustRevalidate { parts.append("must-revalidate") }
         if mustUnderstand { parts.append("must-understand") }
         if isPublic { parts.append("public") }
+        if redirects.noCache { parts.append("redirect-no-cache") }
+        if redirects.mustRevalidate { parts.append("redirect-must-revalidate") }
         return parts.joined(separator: ", ")
     }
 

@@ -74,10 +74,11 @@ package struct CachePolicy: Sendable, Hashable {
 
     /// Whether its body may be used again without asking, while it is fresh.
     package var isReusable: Bool {
-        !control.noStore && !control.noCache && !isOfOtherHeaders && !(selection?.isUnknown ?? false)
+        !control.noStore && !control.noCache && !control.redirects.noCache && !isOfOtherHeaders
+            && !(selection?.isUnknown ?? false)
     }
     /// Whether it may be used where it is not fresh and its origin cannot be asked.
-    package var allowsStale: Bool { isReusable && !control.mustRevalidate }
+    package var allowsStale: Bool { isReusable && !control.mustRevalidate && !control.redirects.mustRevalidate }
 
     /// The headers that it is made of, and freshness with it.
     package static let fields: Set = [

@@ -20,23 +20,19 @@ package struct RedirectHop: Sendable, Hashable {
         rules.freshUntil(policy, fields, status: status, asked: asked, place: place)
     }
 
-    /// What it forbids of its own reuse holds for what came in the end. The answer at the end may still be stored, and its
-    /// validators with it.
-    fileprivate func restrict(_ control: inout CacheControl) {
-        if !policy.isReusable { control.noCache = true }
-        if policy.control.mustRevalidate { control.mustRevalidate = true }
+    fileprivate func restrict(_ redirects: inout CacheControl.Redirects) {
+        if !policy.isReusable { redirects.noCache = true }
+        if policy.control.mustRevalidate { redirects.mustRevalidate = true }
     }
 }
 
 extension [RedirectHop] {
-    /// The end's freshness, as its way lets it be; and what its policy says with theirs.
-    ///
+    /// What they forbid of their own reuse, and so of what came in the end. The answer there may still be stored, and its
+    /// validators with it.
+    package var restrictions: CacheControl.Redirects { reduce(into: CacheControl.Redirects()) { $1.restrict(&$0) } }
+
     /// - Parameter end: until when what came in the end is fresh by itself, milliseconds since 1970.
-    package func freshUntil(_ end: Int64, _ policy: inout CachePolicy, _ rules: FreshnessRules, place: Double) -> Int64
-    {
-        reduce(end) { end, hop in
-            hop.restrict(&policy.control)
-            return Swift.min(end, hop.freshUntil(rules, place: place))
-        }
+    package func freshUntil(_ end: Int64, _ rules: FreshnessRules, place: Double) -> Int64 {
+        reduce(end) { Swift.min($0, $1.freshUntil(rules, place: place)) }
     }
 }

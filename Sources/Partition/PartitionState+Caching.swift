@@ -55,8 +55,9 @@ extension PartitionState {
     /// How long the answer is fresh, by what it says itself and by the redirects that led to it: these add to its policy.
     func freshUntil(_ policy: inout CachePolicy, _ head: AnswerHead, _ flight: Flight, _ now: Moment) -> Int64 {
         let (rules, place) = (rules.freshness(of: flight.origin), flight.source.place)
+        policy.control.redirects = head.hops.restrictions
         let end = rules.freshUntil(policy, head.fields, asked: now.wall - head.elapsed, place: place)
-        return head.hops.freshUntil(end, &policy, rules, place: place)
+        return head.hops.freshUntil(end, rules, place: place)
     }
 
     /// It still gives nothing to make pictures of.

@@ -143,4 +143,29 @@ extension CachingTests {
         let row = try #require(rules.renderTask(driver.feed(.granted(.render, id)))?.fetched?.row)
         #expect(row.expires == 60_000 && !row.policy.allowsStale)
     }
+
+    @Test("What a redirect forbade once holds until the origin is asked again, and no longer")
+    func onceForbidden() throws {
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("cache-control", "max-age=60"), ("etag", "\"a\"")])
+        func confirm(_ control: String, at now: Int64) throws -> SourceRow {
+            let id = try #require(
+                rules.flight(driver.feed(.arrived(pending(&driver, "\(now)", "http://o/a")), at: now)))
+            _ = driver.feed(.granted(.fetch, id), at: now)
+            var head = head([])
+            let fields = AnswerFields([(name: "cache-control", value: control)])
+            head.hops = [RedirectHop(fields, status: 302, sent: [], asked: now)]
+            _ = driver.feed(.notModified(id, head), at: now)
+            let row = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now))?.fetched?.row)
+            driver = PartitionStateTests.Driver()
+            driver.stored = try stored([])
+            driver.stored.source = row
+            for place in driver.stored.variants.indices { driver.stored.variants[place].expires = row.expires }
+            return row
+        }
+        let forbidden = try confirm("no-store", at: 61_000)
+        #expect(forbidden.expires == 61_000 && !forbidden.policy.allowsStale && forbidden.policy.etag == "\"a\"")
+        let allowed = try confirm("max-age=3600", at: 62_000)
+        #expect(allowed.expires == 62_000 + 60_000 && allowed.policy.allowsStale)
+    }
 }
