@@ -78,8 +78,8 @@ struct Flight: Sendable {
     var left: SourceChange?
     /// Moved aside: what they want is made all the same, and they look for it later.
     var aside: [PendingJob] = []
-    /// What its jobs asked for, where they left the format of a variant open.
-    var askedOpen: [[VariantSpec]] = []
+    /// What its jobs asked for that left the format of a variant open, and what became of that.
+    var chosen: [(asked: [VariantSpec], specs: Set<VariantSpec>)] = []
     /// What was asked for is answered: what else was stored is made anew.
     var isRemaking = false
 

@@ -148,10 +148,13 @@ extension PartitionState {
         let bytes = fetched.picture?.source.bytes ?? 0
         effects.append(.permit(.hear(.answered(bytes: bytes), flight.id, code: "")))
         effects.append(.permit(.release(.fetch, flight.id)))
-        refusals.forget(flight.source, at: flight.url)
+        refusals.forget(flight.source, at: flight.url, giving: fetched.row.version)
         flight.snapshot.source = fetched.row
-        flight.askedOpen = flight.pendingJobs.map(\.job.variants).filter { $0.contains(where: \.isAuto) }
+        let asked = flight.pendingJobs.map(\.job.variants)
         flight.pendingJobs = flight.pendingJobs.map { $0.choosing(by: fetched.row, rules.qualities) }
+        flight.chosen = zip(asked, flight.pendingJobs).compactMap { asked, pending in
+            asked.contains(where: \.isAuto) ? (asked, Set(pending.job.variants)) : nil
+        }
         course.fetched = fetched
         flight.stage = .waiting(.render, course)
         flights[flight.id] = flight
@@ -243,10 +246,14 @@ extension PartitionState {
     /// The pixels that were fetched cannot be decoded: that is so the next time, too.
     mutating func noteDamage(_ id: FlightID, _ note: FailureNote, _ now: Moment) {
         guard note.isOfPixels, let flight = flights[id], flight.hasBody, case .rendering(let task, _) = flight.stage,
-            let batch = task.batch
+            let batch = task.batch, let version = flight.fetched?.version
         else { return }
-        for specs in [batch.orders.map(\.spec)] + flight.askedOpen {
-            refusals.add(flight.source, at: flight.url, note, together: specs, at: now.monotonic)
+        let specs = batch.orders.map(\.spec)
+        // Who left formats open, and wanted no less and no more than that, asks by those names.
+        let asked = flight.chosen.filter { $0.specs == Set(specs) }.map(\.asked)
+        for together in asked + [specs] {
+            refusals.add(
+                flight.source, at: flight.url, giving: version, note, together: together, at: now.monotonic)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Failures
 internal import HTTPCache
+internal import ImageModel
 internal import VariantSpec
 
 /// Sources that gave nothing to make pictures of: asked for again, they are answered from here for a while.
@@ -24,9 +25,15 @@ struct RecentRefusals: Sendable {
         /// For how long it was remembered the last time.
         let wait: Int64
         let validators: CachePolicy?
-        /// Variants that could not be made together of its pixels: whoever wants all of such a set gets none. nil: nothing can
-        /// be made.
-        let sets: [Set<Int>]?
+        /// nil: nothing can be made.
+        let damage: Damage?
+    }
+
+    /// What could not be made of a picture's pixels.
+    private struct Damage {
+        let version: SourceVersion
+        /// Variants of one decode, and until when that is remembered: whoever wants all of such a set gets none.
+        var sets: [(specs: Set<Int>, until: Int64)]
     }
 
     /// What is asked about, once it is not relied on any more.
@@ -47,9 +54,9 @@ struct RecentRefusals: Sendable {
     /// Why nothing of what a job wants can be made.
     func note(of source: SourceKey, at url: SourceURL, for specs: [VariantSpec], at now: Int64) -> FailureNote? {
         guard let entry = entry(of: source, at: url), now < entry.until else { return nil }
-        guard let sets = entry.sets else { return entry.note }
+        guard let damage = entry.damage else { return entry.note }
         let wanted = Self.hashes(specs)
-        return sets.contains { $0.isSubset(of: wanted) } ? entry.note : nil
+        return damage.sets.contains { now < $0.until && $0.specs.isSubset(of: wanted) } ? entry.note : nil
     }
 
     /// What its origin may confirm: then nothing has to be fetched and looked at again.
@@ -66,15 +73,19 @@ struct RecentRefusals: Sendable {
 
     /// Its picture is damaged where these variants show it, all of one decode: others may show less.
     mutating func add(
-        _ source: SourceKey, at url: SourceURL, _ note: FailureNote, together specs: some Sequence<VariantSpec>,
-        at now: Int64
+        _ source: SourceKey, at url: SourceURL, giving version: SourceVersion, _ note: FailureNote,
+        together specs: [VariantSpec], at now: Int64
     ) {
-        var sets = entry(of: source, at: url).flatMap { now < $0.until ? $0.sets : nil } ?? []
-        let new = Self.hashes(specs)
-        if sets.reduce(new.count, { $0 + $1.count }) > Self.specs { sets = [] }
-        if !sets.contains(new) { sets.append(new) }
+        let (new, until) = (Self.hashes(specs), now + Self.first)
+        guard new.count <= Self.specs else { return }
+        let known = entry(of: source, at: url)?.damage.flatMap { $0.version == version ? $0.sets : nil } ?? []
+        var sets = known.filter { now < $0.until && $0.specs != new }
+        while sets.reduce(new.count, { $0 + $1.specs.count }) > Self.specs { sets.removeFirst() }
+        sets.append((new, until))
         keep(
-            Entry(note: note, until: now + Self.first, wait: Self.first, validators: nil, sets: sets),
+            Entry(
+                note: note, until: until, wait: Self.first, validators: nil,
+                damage: Damage(version: version, sets: sets)),
             of: Key(source, url), at: now)
     }
 
@@ -95,7 +106,7 @@ struct RecentRefusals: Sendable {
             }
         keep(
             Entry(
-                note: note, until: now + wait, wait: wait, validators: validators.flatMap(Self.kept), sets: nil),
+                note: note, until: now + wait, wait: wait, validators: validators.flatMap(Self.kept), damage: nil),
             of: Key(source, url), at: now)
     }
 
@@ -107,8 +118,10 @@ struct RecentRefusals: Sendable {
         entries[key] = entry
     }
 
-    mutating func forget(_ source: SourceKey, at url: SourceURL) {
-        if !entries.isEmpty { entries[Key(source, url)] = nil }
+    /// The URL gave this, which may be the picture that is known to be damaged.
+    mutating func forget(_ source: SourceKey, at url: SourceURL, giving version: SourceVersion) {
+        guard let entry = entry(of: source, at: url), entry.damage?.version != version else { return }
+        entries[Key(source, url)] = nil
     }
 
     /// Its entity tag, if that is short: thousands are kept. A date is not enough: a picture that comes back with an older one

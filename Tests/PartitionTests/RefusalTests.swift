@@ -77,8 +77,25 @@ extension CachingTests {
         #expect(render([small, large], at: 2) == nil)
         // Alone it may show less.
         #expect(ends(try #require(render([large], at: 3)), at: 3) == [.failed])
-        #expect(render([large], at: 600_002) == nil)
+        // That it was fetched again tells nothing new of the smaller one: each is remembered for its own time.
+        #expect(render([small], at: 599_999) == nil && render([large], at: 600_002) == nil)
+        #expect(ends(try #require(render([small], at: 600_000)), at: 600_000) == [.failed])
+        #expect(render([small], at: 600_001) == nil)
         #expect(render([large], at: 600_003) != nil)
+    }
+
+    @Test("Two jobs of one decode that fails: what one of them left open is not refused for the other's sake")
+    func openBesideAnother() throws {
+        var driver = PartitionStateTests.Driver()
+        let truncated = FailureNote(RenderFailure.truncated(.gif, reason: "the test says so"))
+        let open = try VariantSpec("90x0.auto")
+        let id = try #require(rules.flight(driver.feed(.arrived(pending(&driver, "1", "http://o/a", [open])))))
+        _ = driver.feed(.arrived(pending(&driver, "2", "http://o/a", [PartitionStateTests.small])))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.fetched(id, PartitionStateTests.picture))
+        _ = driver.feed(.granted(.render, id))
+        #expect(rules.kinds(driver.feed(.failed(id, truncated))) == [.failed, .failed])
+        #expect(rules.flight(driver.feed(.arrived(pending(&driver, "3", "http://o/a", [open])))) != nil)
     }
 
     @Test(
