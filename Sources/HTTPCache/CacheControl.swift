@@ -10,8 +10,7 @@ package struct CacheControl: Sendable, Hashable {
     package var mustRevalidate = false
     package var mustUnderstand = false
     package var isPublic = false
-    /// What the redirects forbid that led here, each time anew. In a row these stand among the directives, and an origin that
-    /// said them itself would say them to nobody.
+    /// What the redirects to this answer forbid; set again for each answer, so these directives of an origin's own mean nothing.
     package var redirects = Redirects()
 
     package struct Redirects: Sendable, Hashable {

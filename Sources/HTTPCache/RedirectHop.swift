@@ -1,4 +1,4 @@
-/// What an answer that led elsewhere says of its own caching: what came in the end is no fresher than the way to it.
+/// What a redirect says of its own caching, which limits the freshness of its target.
 package struct RedirectHop: Sendable, Hashable {
     private let policy: CachePolicy
     private let fields: AnswerFields
@@ -27,11 +27,11 @@ package struct RedirectHop: Sendable, Hashable {
 }
 
 extension [RedirectHop] {
-    /// What they forbid of their own reuse, and so of what came in the end. The answer there may still be stored, and its
-    /// validators with it.
+    /// What they forbid of their own reuse, and so of the target's. The target's answer may still be stored, with its
+    /// validators.
     package var restrictions: CacheControl.Redirects { reduce(into: CacheControl.Redirects()) { $1.restrict(&$0) } }
 
-    /// - Parameter end: until when what came in the end is fresh by itself, milliseconds since 1970.
+    /// - Parameter end: until when the target's answer is fresh by itself, milliseconds since 1970.
     package func freshUntil(_ end: Int64, _ rules: FreshnessRules, place: Double) -> Int64 {
         reduce(end) { Swift.min($0, $1.freshUntil(rules, place: place)) }
     }

@@ -2,14 +2,13 @@ import Records
 
 /// Which acknowledgements are believed: those whose offsets rise, by partition, in the order that records are handed over in.
 ///
-/// A broker that knows nothing of a producer takes the first batch that finds the partition's leader ready for its first,
-/// whatever that is. Where an earlier batch was sent a moment too soon, as to a topic that was just made, the broker takes its
-/// repeat for an old one, and librdkafka 2.0.2 tells of it as done, without a place: it is nowhere in the log. (Seen with Kafka
-/// 4.3.) A repeat of a batch that is there, whose answer was lost, looks the same.
+/// The broker takes the first batch of an unknown producer that finds the partition's leader ready, whatever its number. An
+/// earlier batch that was sent too soon, as to a new topic, is taken for a duplicate when it is repeated. librdkafka 2.0.2
+/// reports it as delivered at no offset, and it is nowhere in the log. (Kafka 4.3 on a busy machine: of twelve records of 1 MB
+/// to a new topic, two at -1001, and ten in the log, in 1 of 120 runs.) A duplicate that is there looks the same.
 ///
-/// librdkafka numbers the records of such a batch from what is no offset, so that later ones may look as if they had a place.
-/// With the first, all are doubted that were handed over before: to append again what is there costs a repeat. A log that was
-/// truncated, or made anew, costs the same.
+/// Later records of such a batch may be numbered on from there, up to an offset that looks true. So one doubt is a doubt of all
+/// that was handed over before it, and costs a repeat of what is there. So does a log that was truncated or recreated.
 struct AcknowledgedPlaces: Sendable {
     private struct Place: Hashable {
         let topic: Topic

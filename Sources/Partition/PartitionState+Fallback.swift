@@ -136,14 +136,6 @@ struct Owed: Sendable {
 }
 
 extension FailureNote {
-    /// Whether the bytes that came are to blame, and not what was to be made of them.
-    var isOfPixels: Bool {
-        switch RenderFailure.Code(rawValue: code) {
-        case .malformed, .truncated, .tooMuchMemory: true
-        default: false
-        }
-    }
-
     /// Whether the origin cannot be asked now, or says that it cannot answer: its resource may be as it was.
     var isOutage: Bool {
         if code == RetryCause.Code.hostBlocked.rawValue { return true }

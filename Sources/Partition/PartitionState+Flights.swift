@@ -257,3 +257,13 @@ extension PartitionState {
         }
     }
 }
+
+extension FailureNote {
+    /// Whether the fetched picture is to blame, and not the variant.
+    fileprivate var isOfPixels: Bool {
+        switch RenderFailure.Code(rawValue: code) {
+        case .malformed, .truncated, .tooMuchMemory: true
+        default: false
+        }
+    }
+}

@@ -32,7 +32,7 @@ struct RecentRefusals: Sendable {
     /// What could not be made of a picture's pixels.
     private struct Damage {
         let version: SourceVersion
-        /// Variants of one decode, and until when that is remembered: whoever wants all of such a set gets none.
+        /// Variants of one decode that failed, and until when that is remembered. A job that wants a whole set fails.
         var sets: [(specs: Set<Int>, until: Int64)]
     }
 
@@ -118,7 +118,7 @@ struct RecentRefusals: Sendable {
         entries[key] = entry
     }
 
-    /// The URL gave this, which may be the picture that is known to be damaged.
+    /// The URL gave a picture. If it is the one that is known to be damaged, that stays remembered.
     mutating func forget(_ source: SourceKey, at url: SourceURL, giving version: SourceVersion) {
         guard let entry = entry(of: source, at: url), entry.damage?.version != version else { return }
         entries[Key(source, url)] = nil

@@ -4,8 +4,8 @@ internal import JSONText
 /// the answer in the log does not do the job again.
 ///
 /// Written `jobs.fast-3-17-1763802000000`: topic, partition, offset, and when it was appended, by which another log's
-/// record at the same offset is known. Older workers put `-dead` behind that in an outcome that they appended beside its dead
-/// letter: that is no answer without the letter, and beside it one that the next owner repeats under the same id.
+/// record at the same offset is known. Older workers end it with `-dead` in an outcome that they append together with its dead
+/// letter. Such an outcome counts for nothing: the next owner answers by the letter, under the same id.
 package struct AnsweredRecord: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID

@@ -17,7 +17,7 @@ struct RedirectHopTests {
     }
 
     @Test(
-        "The end is no fresher than the redirect that led to it",
+        "A redirect limits the freshness of its target",
         arguments: [
             Case(status: 302, control: "max-age=60", fresh: 60),
             Case(status: 302, control: nil, fresh: 0), Case(status: 303, control: nil, fresh: 0),

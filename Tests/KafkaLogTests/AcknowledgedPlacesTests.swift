@@ -20,7 +20,7 @@ struct AcknowledgedPlacesTests {
         if offsets[0] < 0 { #expect(taken(offsets) == offsets.map { _ in false }) }
     }
 
-    @Test("What is handed over after a doubt is believed again, in a log that was made anew, too")
+    @Test("Records that are handed over after a doubt are believed again, also in a recreated log")
     func again() {
         var places = AcknowledgedPlaces()
         func take(_ offset: Int64, _ doubts: Int) -> Bool {

@@ -145,7 +145,7 @@ extension CachingTests {
         #expect(debt?.job.variants == [wanted[1]])
     }
 
-    @Test("A source is no fresher than the redirects that led to it")
+    @Test("Redirects limit the freshness of a source")
     func redirects() throws {
         var driver = PartitionStateTests.Driver()
         let id = try #require(

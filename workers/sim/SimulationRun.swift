@@ -33,7 +33,8 @@ struct SimulationRun {
         return first...last
     }
 
-    private static let all = 5_000
+    /// So many show every kind of fault and transition.
+    private static let seedsOfAllKinds = 5_000
 
     func perform() async -> ExitCode {
         OpenFileLimit.raise()
@@ -53,8 +54,7 @@ struct SimulationRun {
             print("never happened: \(total.counts.missing.map { "\($0)" }.joined(separator: ", "))")
             print("\(seeds.count) seeds, \(total.steps) events, \(Int(Double(seeds.count) / seconds)) seeds a second")
         }
-        // So many show all that there is: a kind that is missing is tested no more.
-        let showsAll = plant == nil && seeds.count >= Self.all && steps >= Simulation.usualSteps
+        let showsAll = plant == nil && seeds.count >= Self.seedsOfAllKinds && steps >= Simulation.usualSteps
         let missing = showsAll ? total.counts.missing.map { "\($0)" }.joined(separator: ", ") : ""
         if !missing.isEmpty { print("\(seeds.count) seeds, and never \(missing).") }
         let numbers = failed.map { "\($0.seed)" }.joined(separator: ",")
