@@ -1,3 +1,5 @@
+package import Records
+
 /// The offset below which every record of one topic's partition is finished.
 ///
 /// Counts only records that were received: offsets have gaps (compaction, transaction markers), and a gap is done.
@@ -57,6 +59,11 @@ package struct CommittableOffset: Sendable, Equatable {
     /// Finished behind the record that holds the committable offset back: a successor does them again where neither a progress row
     /// nor the answer itself tells it.
     package var finishedAhead: Int { span - unfinished }
+
+    /// All that is finished, what earlier owners finished and nobody received since counted.
+    package var finishedRecords: FinishedRecords? {
+        value.map { FinishedRecords(next: $0, ahead: finishedAhead + known.count + answered.count) }
+    }
 
     /// The record that holds the committable offset back.
     package var oldestUnfinished: Int64? { head < offsets.count ? offsets[head] : nil }

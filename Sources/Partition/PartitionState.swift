@@ -108,6 +108,7 @@ package struct PartitionState: ~Copyable, Sendable {
     package func span(_ topic: Topic) -> Int { committable[topic]?.span ?? 0 }
     /// Finished records that a successor does again: one before them is not finished.
     package func finishedAhead(_ topic: Topic) -> Int { committable[topic]?.finishedAhead ?? 0 }
+    package func finishedRecords(_ topic: Topic) -> FinishedRecords? { committable[topic]?.finishedRecords }
     /// Every record before it is finished; nil until one was taken up.
     package func committable(_ topic: Topic) -> Int64? { committable[topic]?.value }
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if all that was taken up is finished.

@@ -50,6 +50,9 @@ package protocol Log: Sendable {
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
         -> [Record]
 
+    /// Whether `latest` costs a look at an index, rather than a whole partition.
+    var isIndexed: Bool { get }
+
     /// What the log shows at each of these places; each has a result of its own.
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]
 
@@ -61,6 +64,7 @@ package protocol Log: Sendable {
 
 extension Log {
     package var tombstonesKept: Duration? { nil }
+    package var isIndexed: Bool { true }
 
     /// Of a log whose owner loses nothing while its process lives.
     package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] { await append(records) }
@@ -136,8 +140,14 @@ package struct PartitionOffsets: Sendable, Hashable {
 
     /// The first record that may be unfinished.
     package var start: Int64 { max(bounds.lowerBound, committed ?? bounds.lowerBound) }
-    /// Records from there to the end.
-    package var unfinished: Int64 { max(0, bounds.upperBound - start) }
+    /// Records from there to the end, finished ones among them.
+    package var records: Int64 { max(0, bounds.upperBound - start) }
+
+    /// Records that are not known to be finished.
+    package func unfinished(_ finished: FinishedRecords?) -> Int64 {
+        guard let finished else { return records }
+        return min(records, max(0, bounds.upperBound - max(finished.next, bounds.lowerBound) - Int64(finished.ahead)))
+    }
 }
 
 /// The owning side of a log: partitions come and go, records are drained without blocking.

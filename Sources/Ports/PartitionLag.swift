@@ -6,7 +6,7 @@ package struct PartitionLag: Sendable {
     package let partition: PartitionID
     /// The committed offset.
     package let start: Int64
-    /// From the committed offset to the end.
+    /// From the committed offset to the end, without those that are known to be finished.
     package let records: Int64
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if there is none.
     package let oldest: Int64?
@@ -15,20 +15,30 @@ package struct PartitionLag: Sendable {
     package func seconds(at now: Int64) -> Double { oldest.map { Double(max(0, now - $0)) / 1000 } ?? 0 }
 }
 
+/// What is known of a partition's topic beside its offsets.
+package struct KnownRecords: Sendable {
+    package var finished: FinishedRecords?
+    /// When the record at the committed offset was appended, milliseconds since 1970: to read one costs a whole fetch.
+    package var oldest: Int64?
+
+    package init(finished: FinishedRecords? = nil, oldest: Int64? = nil) {
+        (self.finished, self.oldest) = (finished, oldest)
+    }
+}
+
 extension Log {
-    /// The lag of these topics' partitions, topic by topic, read from the log alone; of fewer where the task is cancelled.
-    ///
-    /// - Parameter known: when the record at a committed offset was appended, if the caller knows: to read one costs a whole fetch.
+    /// The lag of these places, in their order; of fewer where the task is cancelled.
     package func lags(
-        _ topics: [Topic], _ partitions: [PartitionID], known: (PartitionOffsets) -> Int64? = { _ in nil }
+        _ places: [PartitionOffsets], known: (PartitionOffsets) -> KnownRecords = { _ in KnownRecords() }
     ) async throws(LogFailure) -> [PartitionLag] {
         var lags: [PartitionLag] = []
-        for offsets in try await partitionOffsets(topics, partitions) {
+        for offsets in places {
             if Task.isCancelled { break }
-            let (topic, partition) = (offsets.topic, offsets.partition)
+            let (topic, partition, known) = (offsets.topic, offsets.partition, known(offsets))
+            let unfinished = offsets.unfinished(known.finished)
             var oldest: Int64?
-            if offsets.unfinished > 0 {
-                oldest = known(offsets)
+            if unfinished > 0 {
+                oldest = known.oldest
                 // What is left may be gaps only: compaction, or records that a retention took meanwhile.
                 if oldest == nil {
                     oldest = try await read(topic, partition, from: offsets.start, limit: 1).first?.timestamp
@@ -37,8 +47,27 @@ extension Log {
             lags.append(
                 PartitionLag(
                     topic: topic, partition: partition, start: offsets.start,
-                    records: oldest == nil ? 0 : offsets.unfinished, oldest: oldest))
+                    records: oldest == nil ? 0 : unfinished, oldest: oldest))
         }
         return lags
+    }
+
+    /// The newest progress row that is found at once: by an index, or among the last `records` of the changelog.
+    package func newestProgress(
+        of partition: PartitionID, among records: Int64 = 1_000
+    ) async throws(LogFailure) -> ProgressRow? {
+        let key = RecordKey.progress(partition).bytes
+        var rows: [Record]
+        if isIndexed {
+            rows = try await latest(.variants, partition, keyPrefix: key)
+        } else {
+            let bounds = try await bounds(.variants, partition)
+            let start = max(bounds.lowerBound, bounds.upperBound - records)
+            rows = try await read(.variants, partition, from: start, limit: Int(records))
+        }
+        guard let newest = rows.last(where: { $0.key == key && $0.value != nil }),
+            case .progress(let row)? = try? ChangelogEntry(newest)
+        else { return nil }
+        return row
     }
 }

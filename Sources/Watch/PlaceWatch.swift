@@ -16,13 +16,15 @@ struct PlaceWatch: Sendable {
     var headAt: Int64?
     var sample: PlaceSample?
     var sampledAt: Int64?
+    /// As the partition's owners last told.
+    private var finished: FinishedRecords?
 
     /// nil: not known.
     var unfinished: Int64? {
         guard let start, let end else { return nil }
         // What is left may be gaps only.
         if let head, head.offset == start, head.appended == nil { return 0 }
-        return Self.bounded(end - start)
+        return Self.bounded(min(end - start, finished.map { end - max($0.next, start) - Int64($0.ahead) } ?? .max))
     }
 
     /// When the oldest unfinished record was appended, or before that; nil if it is not known, or there is none.
@@ -33,6 +35,11 @@ struct PlaceWatch: Sendable {
     /// Offsets that no log reaches are damage; sums over all places must not overflow.
     private static func bounded(_ count: Int64) -> Int64 { min(max(0, count), 1 << 40) }
 
+    mutating func take(_ progress: TopicProgress?) {
+        guard let start, let end else { return }
+        finished = progress?.finished(committed: start, end: end)
+    }
+
     /// How many records came and went since the last look.
     mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64) {
         let (oldStart, oldEnd) = (start, end)
@@ -40,9 +47,9 @@ struct PlaceWatch: Sendable {
         // A log that was recreated begins below: its records before this look are not counted.
         let came = oldEnd.map { Self.bounded(offsets.bounds.upperBound - $0) } ?? 0
         let went = oldStart.map { Self.bounded(offsets.start - $0) } ?? 0
-        if oldStart != offsets.start || offsets.unfinished == 0 { movedAt = now }
+        if oldStart != offsets.start || offsets.records == 0 { movedAt = now }
         if let head, head.offset > offsets.start { self.head = nil }
-        if offsets.unfinished == 0 { (head, sample) = (nil, nil) }
+        if offsets.records == 0 { (head, sample) = (nil, nil) }
         return (came, went)
     }
 }

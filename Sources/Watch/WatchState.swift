@@ -67,6 +67,7 @@ package struct WatchState: Sendable {
         case .progress(let row):
             guard isHere(row.partition) else { return }
             partitions[Int(row.partition.number)].progress = row
+            for topic in Topic.worked { takeProgress(topic, row.partition) }
         case .changelog(let partition, let readAt):
             if isHere(partition) { partitions[Int(partition.number)].changelogAt = readAt }
         case .workers(let sights): take(sights, at: now)
@@ -100,6 +101,7 @@ package struct WatchState: Sendable {
                 places[place].failure = (places[place].failure?.since ?? now, failure.description)
             case .success(let offsets):
                 let moved = places[place].take(offsets, at: now)
+                takeProgress(point.topic, point.partition)
                 if let lane = point.topic.lane { lanes[lane.ordinal].count(published: moved.in, finished: moved.out) }
             }
         }
@@ -167,6 +169,11 @@ package struct WatchState: Sendable {
     package mutating func forgotLetters() -> Bool { letters.forgot() }
 
     private func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
+
+    private mutating func takeProgress(_ topic: Topic, _ partition: PartitionID) {
+        guard let place = index(topic, partition) else { return }
+        places[place].take(partitions[Int(partition.number)].progress?.topics[topic])
+    }
 
     /// Where the place stands; nil if it is none whose records are finished.
     func index(_ topic: Topic, _ partition: PartitionID) -> Int? {

@@ -31,12 +31,15 @@ package struct LaneLines {
     package func isDue(at now: Int64) -> Bool { now >= next }
 
     /// How many records came to the lanes of what this worker owns, and how many stand in its retry topics.
-    package mutating func count(_ offsets: [PartitionOffsets], owned: Set<PartitionID>) {
+    package mutating func count(
+        _ offsets: [PartitionOffsets], owned: Set<PartitionID>,
+        unfinished: (PartitionOffsets) -> Int64 = { $0.records }
+    ) {
         ends = ends.filter { owned.contains($0.key.partition) }
         retrying = 0
         for offsets in offsets where owned.contains(offsets.partition) {
             guard let lane = offsets.topic.lane else {
-                retrying += offsets.unfinished
+                retrying += unfinished(offsets)
                 continue
             }
             let place = Place(lane: lane, partition: offsets.partition)

@@ -224,8 +224,7 @@ extension Worker: LogListener {
         let found = (try? await ports.log.partitionOffsets(Topic.worked, partitions.keys.sorted())) ?? []
         return found.reduce(0) { count, offsets in
             guard let owned = partitions[offsets.partition] else { return count }
-            let next = owned.state.committable(offsets.topic) ?? offsets.start
-            return count + max(0, Int(offsets.bounds.upperBound - next) - owned.state.finishedAhead(offsets.topic))
+            return count + Int(offsets.unfinished(owned.finished(offsets.topic)))
         }
     }
 

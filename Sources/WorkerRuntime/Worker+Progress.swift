@@ -283,6 +283,9 @@ struct LogLook: Sendable {
 extension OwnedPartition {
     func isOpen(_ topic: Topic) -> Bool { watches[topic].isOpen }
 
+    /// nil while the topic's log may be another one.
+    func finished(_ topic: Topic) -> FinishedRecords? { isOpen(topic) ? state.finishedRecords(topic) : nil }
+
     /// What earlier owners left of a topic.
     func inherited(_ topic: Topic) -> TopicProgress? {
         let topics = kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics

@@ -1,5 +1,5 @@
 internal import Partition
-internal import Ports
+package import Ports
 package import Records
 internal import Synchronization
 
@@ -19,6 +19,8 @@ package struct WorkerStatus: Sendable {
     package let unfinished: [Topic: Int]
     /// When the oldest record that was taken up and is not finished was appended, milliseconds since 1970.
     package let oldestTimes: [PartitionID: [Topic: Int64]]
+    /// What is finished of each, committed or not.
+    package let finished: [PartitionID: [Topic: FinishedRecords]]
     /// Finished behind a record that is not: a successor must be told of each.
     package let finishedAhead: [Topic: Int]
     /// Answers that are decided and not acknowledged.
@@ -34,6 +36,11 @@ package struct WorkerStatus: Sendable {
 
     /// Rows that came back into indexes, of the restore under way too.
     package var restoredRows: Int { counters.restoredRows + restore.rows }
+
+    /// Records that are not finished, as far as this worker knows.
+    package func unfinished(_ offsets: PartitionOffsets) -> Int64 {
+        offsets.unfinished(finished[offsets.partition]?[offsets.topic])
+    }
 }
 
 extension Worker {
@@ -45,12 +52,8 @@ extension Worker {
             counters: counters, restore: restore, owned: partitions.keys.sorted(), assignments: assignments,
             restoring: restoring.count, rowsLeft: restoring.reduce(0) { $0 + $1.lifecycle.rowsLeft },
             unfinished: records { $0.unfinished($1) },
-            oldestTimes: partitions.mapValues { owned in
-                Dictionary(
-                    uniqueKeysWithValues: Topic.consumed.compactMap { topic in
-                        owned.state.oldestTime(topic).map { (topic, $0) }
-                    })
-            },
+            oldestTimes: partitions.mapValues { owned in Self.byTopic { owned.state.oldestTime($0) } },
+            finished: partitions.mapValues { owned in Self.byTopic { owned.finished($0) } },
             finishedAhead: records { $0.finishedAhead($1) },
             answers: owned.reduce(0) { owned, partition in
                 owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
@@ -63,6 +66,10 @@ extension Worker {
             ],
             isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
             isStopping: !phase.isRunning)
+    }
+
+    private static func byTopic<Value>(_ value: (Topic) -> Value?) -> [Topic: Value] {
+        Dictionary(uniqueKeysWithValues: Topic.consumed.compactMap { topic in value(topic).map { (topic, $0) } })
     }
 
     /// Of all partitions, by topic.

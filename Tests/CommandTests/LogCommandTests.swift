@@ -166,6 +166,19 @@ struct LogCommandTests {
         #expect(try run("lag").output.contains("jobs.slow  all"))
     }
 
+    @Test("Records that are finished behind an unfinished one do not wait")
+    func lagOfFinished() async throws {
+        let partition = PartitionID(3)
+        let jobs = (0..<5).map { number in
+            NewRecord(topic: .jobsFast, partition: partition, key: [], value: Array("\(number)".utf8))
+        }
+        let progress = ProgressRow(
+            partition: partition, topics: [.jobsFast: TopicProgress(next: 1, finished: [2, 4])], at: 1)
+        try await append { _ in jobs + [progress.newRecord()] }
+        let lags = try array("lag").filter { $0["topic"] as? String == "jobs.fast" }
+        #expect(lags.map { $0["records"] as? Int } == [0, 0, 0, 2, 0, 0, 0, 0])
+    }
+
     @Test("dead letters are listed, shown with their bytes, and discarded")
     func dead() async throws {
         let body = Array("{\"url\":\"http://a.example/b.jpg\"}".utf8)

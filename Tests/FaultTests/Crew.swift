@@ -76,7 +76,7 @@ actor Crew {
         let log = try await place.open()
         try await eventually {
             let found = try await log.partitionOffsets(Topic.worked, log.partitions)
-            let left = found.reduce(0) { $0 + $1.unfinished }
+            let left = found.reduce(0) { $0 + $1.records }
             let isAnyLeft = workers.contains { $0.isRunning }
             try #require(left == 0 || isAnyLeft, "\(left) records are left, and no worker")
             return left == 0

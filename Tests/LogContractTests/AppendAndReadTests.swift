@@ -119,6 +119,21 @@ struct AppendAndReadTests {
         await log.close()
     }
 
+    @Test("The newest progress row is found behind other rows; nil where there is none", arguments: LogBench.all)
+    func newestProgress(bench: LogBench) async throws {
+        let log = try await bench.open("progress").log
+        #expect(try await log.newestProgress(of: Self.p3) == nil)
+        let rows = (1...3 as ClosedRange<Int64>).map { number in
+            let topics: [Topic: TopicProgress] = [.jobsFast: TopicProgress(next: number, finished: [number + 2])]
+            return ProgressRow(partition: Self.p3, topics: topics, at: number)
+        }
+        _ = await log.append(
+            rows.map { $0.newRecord() } + (0..<20).map { Self.record(.variants, in: Self.p3, key: "a/\($0)", "row") })
+        #expect(try await log.newestProgress(of: Self.p3) == rows[2])
+        #expect(try await log.newestProgress(of: Self.p0) == nil)
+        await log.close()
+    }
+
     @Test("Appends of many tasks at once are all acknowledged, at offsets that the log has", arguments: LogBench.all)
     func manyTasks(bench: LogBench) async throws {
         let log = try await bench.open("many").log

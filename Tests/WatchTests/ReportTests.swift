@@ -100,6 +100,22 @@ struct ReportTests {
         #expect(known.report.metrics.text.contains("\nmezzotint_watch_workers_live 1\n"))
     }
 
+    @Test("What owners tell that they finished behind an unfinished job does not wait")
+    func finishedAhead() throws {
+        var scene = Scene()
+        scene.publish(10, to: .jobsFast, 2)
+        scene.finish(3, of: .jobsFast, 2)
+        scene.look()
+        let topics: [Topic: TopicProgress] = [.jobsFast: TopicProgress(next: 2, committed: 2, finished: [2, 5, 6, 9])]
+        for _ in 0..<2 {
+            scene.head(.jobsFast, 2, seconds: 3)
+            scene.apply(.progress(ProgressRow(partition: PartitionID(2), topics: topics, at: scene.now)))
+            let metrics = scene.report.metrics.text
+            #expect(metrics.contains("\nmezzotint_consumer_lag_records{topic=\"jobs.fast\",partition=\"2\"} 4\n"))
+            scene.look()
+        }
+    }
+
     @Test("A partition that cannot be read empties nothing but itself, and says so")
     func unreadable() throws {
         var scene = Scene()

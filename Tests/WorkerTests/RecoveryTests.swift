@@ -52,7 +52,7 @@ struct RecoveryTests {
         let outcomes = try await bench.outcomes()
         #expect(outcomes.count == count && Set(outcomes.map(\.job)).count == count)
         let log = try bench.log
-        let left = try await log.partitionOffsets([.jobsFast], log.partitions).reduce(0) { $0 + $1.unfinished }
+        let left = try await log.partitionOffsets([.jobsFast], log.partitions).reduce(0) { $0 + $1.records }
         await log.close()
         #expect(left == 0)
     }

@@ -52,6 +52,9 @@ struct ReturningTests {
             watching: { worker in
                 await #expect(throws: Never.self) {
                     try await eventually { await worker.status.finishedAhead[.jobsFast] == 1 }
+                    let offsets = try await log.partitionOffsets([.jobsFast], [partition])[0]
+                    let unfinished = await worker.status.unfinished(offsets)
+                    #expect(offsets.records == 2 && unfinished == 1)
                     try await moving.moveAndReturn(partition, epoch: 1_000)
                     gate.open()
                     try await eventually { try await log.committed(.jobsFast, partition) == 2 }

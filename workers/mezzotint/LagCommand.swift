@@ -21,7 +21,7 @@ enum LagCommand {
             while true {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
-                let lags = try await log.lags(Topic.worked, log.partitions)
+                let lags = try await lags(log)
                 // People see more where workers tell of hosts.
                 let records = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
                 let (rows, living) = (OriginRow.all(of: records), Set(owners.values))
@@ -34,6 +34,19 @@ enum LagCommand {
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
             }
+        }
+    }
+
+    private static func lags(_ log: any Log) async throws(LogFailure) -> [PartitionLag] {
+        let places = try await log.partitionOffsets(Topic.worked, log.partitions)
+        var rows: [PartitionID: ProgressRow] = [:]
+        for partition in Set(places.lazy.filter { $0.records > 0 }.map(\.partition)) {
+            rows[partition] = try await log.newestProgress(of: partition)
+        }
+        return try await log.lags(places) { offsets in
+            let progress = rows[offsets.partition]?.topics[offsets.topic]
+            return KnownRecords(
+                finished: progress?.finished(committed: offsets.start, end: offsets.bounds.upperBound))
         }
     }
 

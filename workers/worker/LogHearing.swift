@@ -37,11 +37,13 @@ struct LogHearing: Sendable {
             let ends = try await log.partitionOffsets([.dead], asked)
             let last = lags ?? []
             // What the worker has taken up it knows, and a committed offset that stands still was read before.
-            lags = try await log.lags(Topic.worked, status.owned) { offsets in
-                status.oldestTimes[offsets.partition]?[offsets.topic]
-                    ?? last.first {
-                        ($0.topic, $0.partition, $0.start) == (offsets.topic, offsets.partition, offsets.start)
-                    }?.oldest
+            lags = try await log.lags(try await log.partitionOffsets(Topic.worked, status.owned)) { offsets in
+                let (topic, partition) = (offsets.topic, offsets.partition)
+                return KnownRecords(
+                    finished: status.finished[partition]?[topic],
+                    oldest: status.oldestTimes[partition]?[topic]
+                        ?? last.first { ($0.topic, $0.partition, $0.start) == (topic, partition, offsets.start) }?
+                        .oldest)
             }
             isConnected = true
             try await count(ends.filter { status.owned.contains($0.partition) }, in: log)

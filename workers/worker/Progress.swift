@@ -28,8 +28,8 @@ struct Progress {
             let counters = status.counters
             let offsets = (try? await log.partitionOffsets(Topic.worked, log.partitions)) ?? []
             // Records that are not finished, over all lanes and the retries.
-            let left = offsets.reduce(0) { $0 + $1.unfinished }
-            lanes.count(offsets, owned: Set(status.owned))
+            let left = offsets.reduce(0) { $0 + status.unfinished($1) }
+            lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
             let seconds = (ContinuousClock.now - started) / .seconds(1)
             let variants = counters.renders + counters.unchanged
             // What never came to be fetched saved nothing.

@@ -88,7 +88,7 @@ enum KafkaKillBenchmark {
                     due = first + rate * Int(now - begun) / 1_000 - next
                 } else {
                     // What waits for an owner is not counted as work for others.
-                    let waiting = try await log.partitionOffsets([.jobsFast], log.partitions).map(\.unfinished)
+                    let waiting = try await log.partitionOffsets([.jobsFast], log.partitions).map(\.records)
                     due = log.partitionCount * max(0, Self.backlog - Int(waiting.min() ?? 0))
                 }
                 try await publish(due, from: next, to: log)
