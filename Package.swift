@@ -333,9 +333,11 @@ for target in package.targets where target.type != .system && target.name != "CP
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
-    // Rooms are optimised in debug builds too, or tests take four times as long; their checks of bounds and sums stay.
+    // Rooms are optimised in debug builds too, as a whole, or tests take four times as long; their checks of bounds and
+    // sums stay. Two threads: one file at a time has no index of its own, and the build system asks for one.
     if target.type == .regular || computing.contains(target.name) {
-        target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
+        let flags = ["-O", "-whole-module-optimization", "-disable-batch-mode", "-num-threads", "2"]
+        target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))
     }
     // A world lives on one thread, and its tests' builds look at each access: a million seeds need not.
     if target.name == "Simulation" {
