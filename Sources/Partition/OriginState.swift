@@ -75,6 +75,8 @@ package struct OriginState: Sendable {
     /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
     private var rounds = (failed: 0, refused: 0)
     private var openSince: Int64 = .min / 2
+    /// Good answers since then.
+    private var goodSince = 0
     /// When it last answered well, monotonic milliseconds.
     private var answeredAt: Int64?
     /// When the next fetch may begin.
@@ -175,14 +177,24 @@ package struct OriginState: Sendable {
 
     /// How it answered a fetch that is under way.
     ///
-    /// - Parameter jitter: 0..<1.
+    /// - Parameters:
+    ///   - failingSince: when the same job failed first, milliseconds since 1970; nil: it did not. Where the host has
+    ///     answered others well since, the fault is the job's URL's: a few such URLs, tried again one after another, would
+    ///     close a host to all its jobs.
+    ///   - jitter: 0..<1.
     package mutating func note(
-        _ answer: OriginAnswer, of flight: FlightID, because code: String = "", jitter: Double = 0, at now: Moment
+        _ answer: OriginAnswer, of flight: FlightID, because code: String = "", failingSince: Int64? = nil,
+        jitter: Double = 0, at now: Moment
     ) -> Change? {
         guard let number = begun[flight] else { return nil }
         let isProbe = phase == .probing(flight)
         // Those that were under way when it was blocked tell nothing new, but for its own wish.
-        let counts = phase == .open || isProbe
+        let isKnown = failingSince.map { hasAnswered(since: $0, now) } ?? false
+        let counts = (phase == .open || isProbe) && !(isKnown && answer.mayBeOfURL)
+        let (isTried, jitter) = (failingSince != nil, jitter)
+        func fail(_ state: inout OriginState, wish: Double? = nil) -> Change? {
+            counts ? state.fail(number, isProbe: isProbe, isTried: isTried, code, wish: wish, now) : nil
+        }
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
@@ -199,40 +211,53 @@ package struct OriginState: Sendable {
             trouble = nil
             grow()
             return nil
-        case .failed: return fail(number, isProbe, counts, code, now)
+        case .failed: return fail(&self)
         case .failing(let wait):
             pausedUntil = max(pausedUntil, now.monotonic + wait)
-            return counts ? fail(number, isProbe, counts, code, now) : judge(until: pausedUntil, isWish: true)
-        case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || (mayBeOfURL && isLone && !isProbe):
-            return fail(number, isProbe, counts, code, now)
+            return counts ? fail(&self) : phase == .open ? nil : judge(until: pausedUntil, isWish: true)
+        case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || mayBeOfURL:
+            return fail(&self, wish: rules.backoff == 0 ? nil : jitter)
         case .refused(let after, _):
             guard counts || after != nil else { return nil }
             halve(number, code, now)
             forgive(now.monotonic)
-            var wait = after ?? 0
-            if after == nil {
-                let doubled = rules.backoff << Int64(min(rounds.refused, 24))
-                wait = min(rules.backoffCap, doubled)
-                wait += Int64(Double(wait) * 0.1 * jitter)
-                rounds.refused += 1
-            }
-            return judge(until: now.monotonic + wait, isWish: true)
+            return judge(until: now.monotonic + (after ?? nextBackoff(jitter)), isWish: true)
         }
     }
 
+    /// Whether it has answered others well since then, milliseconds since 1970.
+    private func hasAnswered(since time: Int64, _ now: Moment) -> Bool {
+        answeredAt.map { now.monotonic - $0 < now.wall - time } ?? false
+    }
+
+    /// - Parameters:
+    ///   - isTried: by a job that has failed before: its URL may be at fault, and the host is left alone for no longer than
+    ///     the last time.
+    ///   - wish: the jitter of its wish to be left alone; nil: it has none.
     private mutating func fail(
-        _ number: Int, _ isProbe: Bool, _ counts: Bool, _ code: String, _ now: Moment
+        _ number: Int, isProbe: Bool, isTried: Bool, _ code: String, wish: Double?, _ now: Moment
     ) -> Change? {
-        guard counts else { return nil }
         halve(number, code, now)
         add(failure: true)
         let isHalf = recent.count == Self.window && recent.bits.nonzeroBitCount >= Self.window / 2
         guard isProbe || (rules.failures > 0 && (failuresInRow >= rules.failures || isHalf)) else { return nil }
         forgive(now.monotonic)
-        rounds.failed += 1
-        let until = now.monotonic + min(rules.pauseCap, rules.pause * Int64(rounds.failed))
-        return judge(until: max(until, pausedUntil), isWish: false)
+        let wait = wish.map { nextBackoff($0, isTried: isTried) } ?? nextPause(isTried: isTried)
+        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
     }
+
+    private mutating func nextPause(isTried: Bool) -> Int64 {
+        rounds.failed = Self.next(rounds.failed, isTried)
+        return min(rules.pauseCap, rules.pause * Int64(rounds.failed))
+    }
+
+    private mutating func nextBackoff(_ jitter: Double, isTried: Bool = false) -> Int64 {
+        rounds.refused = Self.next(rounds.refused, isTried)
+        let wait = min(rules.backoffCap, rules.backoff << Int64(min(rounds.refused - 1, 24)))
+        return wait + Int64(Double(wait) * 0.1 * jitter)
+    }
+
+    private static func next(_ round: Int, _ isTried: Bool) -> Int { isTried ? max(1, round) : round + 1 }
 
     private mutating func judge(until: Int64, isWish: Bool) -> Change? {
         let wish = isWish ? until : .min
@@ -310,7 +335,7 @@ package struct OriginState: Sendable {
     /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
         (phase, judged, heard, pausedUntil) = (.open, nil, [:], .min)
-        (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)
+        (failuresInRow, recent, trouble, openSince, goodSince) = (0, (0, 0), nil, now, 0)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
 
@@ -335,19 +360,18 @@ package struct OriginState: Sendable {
     /// It answered well, and has not failed since.
     var isProven: Bool { answeredAt != nil && trouble == nil }
 
-    /// A 503 beside good answers.
-    private var isLone: Bool { failuresInRow == 0 && recent.count > 0 }
-
     private mutating func note(_ code: String, _ now: Moment) {
         trouble = Trouble(since: trouble?.since ?? now, code: code)
     }
 
+    /// It was open for long, or has answered much since.
     private mutating func forgive(_ now: Int64) {
-        if phase == .open, now - openSince >= rules.quiet { rounds = (0, 0) }
+        if phase == .open, now - openSince >= rules.quiet || goodSince >= Self.window { rounds = (0, 0) }
     }
 
     private mutating func add(failure: Bool) {
         failuresInRow = failure ? failuresInRow + 1 : 0
+        if !failure { goodSince += 1 }
         recent.bits = (recent.bits << 1 | (failure ? 1 : 0)) & (1 << UInt32(Self.window) - 1)
         recent.count = min(recent.count + 1, Self.window)
     }

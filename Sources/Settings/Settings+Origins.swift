@@ -67,7 +67,7 @@ extension Settings {
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
-            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. 0: never."
+            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. A job that fails again, though the host has answered others since its first failure, does not count: its URL is at fault. 0: never."
         ),
         SettingKey(
             "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),
@@ -75,7 +75,7 @@ extension Settings {
         ),
         SettingKey(
             "origins.backoff", \.origins.backoff, .duration(.zero ... .seconds(86_400)),
-            "The same for a host that answers 429, or 503 twice in a row or as its first answer, without a Retry-After; doubled each time, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
+            "The same for a host that answers 429 without a Retry-After, or whose last such failure is a 503 without one; doubled each time, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
         ),
         SettingKey(
             "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),

@@ -146,19 +146,72 @@ struct OriginStateTests {
         #expect(spread.phase == .blocked(until: 63_000))
     }
 
-    @Test(
-        "A 503 among good answers is a failure like others; the second in a row is the host's, as is the first of all")
-    func lone() {
+    @Test("A 503 is a failure like others; a host that it closes is left alone for as long as one that asks for it")
+    func busy() {
         let busy = OriginAnswer.refused(after: nil, mayBeOfURL: true)
         var state = state()
-        fetch(&state, good)
-        #expect(fetch(&state, busy) == nil && state.phase == .open)
+        for _ in 0..<50 {
+            for _ in 0..<4 { #expect(fetch(&state, busy) == nil && state.phase == .open) }
+            for _ in 0..<6 { fetch(&state, good) }
+        }
+        for _ in 0..<4 { #expect(fetch(&state, busy) == nil) }
         #expect(fetch(&state, busy) == .blocked && state.phase == .blocked(until: 60_000))
-        var new = self.state()
-        #expect(fetch(&new, busy) == .blocked)
+        fetch(&state, busy, at: 60_000)
+        #expect(state.phase == .blocked(until: 180_000))
         var mild = self.state { $0.backoff = 0 }
         for _ in 0..<4 { #expect(fetch(&mild, busy) == nil) }
-        #expect(fetch(&mild, busy) == .blocked)
+        #expect(fetch(&mild, busy) == .blocked && mild.phase == .blocked(until: 30_000))
+    }
+
+    @Test("A host that answers much between its failures is left alone for no longer each time")
+    func muchBetween() {
+        for answers in [19, 20] {
+            var (state, now, waits) = (state(), Int64(0), [Int64]())
+            for _ in 0..<3 {
+                for _ in 0..<5 { fetch(&state, bad, at: now) }
+                guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
+                waits.append((until - now) / 1_000)
+                now = until
+                // The first is the probe's.
+                for _ in 0...answers { fetch(&state, good, at: now) }
+            }
+            #expect(waits == (answers == 20 ? [30, 30, 30] : [30, 60, 90]))
+        }
+    }
+
+    @Test(
+        "The further failures of a job, whose host has answered others since its first, tell nothing of the host",
+        arguments: [.failed, .failing(for: 1), .refused(after: nil, mayBeOfURL: true)] as [OriginAnswer])
+    func knownFault(answer: OriginAnswer) {
+        var state = state()
+        fetch(&state, good, at: 1_000)
+        let limit = state.limit
+        /// Wall clocks are the monotonic ones here.
+        func fail(since: Int64?, at now: Int64) -> OriginState.Change? {
+            state.begin(flight(1), isSlow: false, at: now)
+            defer { state.end(flight(1), isSlow: false) }
+            return state.note(answer, of: flight(1), failingSince: since, at: Moment(now))
+        }
+        for _ in 0..<50 { #expect(fail(since: 999, at: 2_000) == nil) }
+        #expect(state.phase == .open && state.limit == limit && state.trouble == nil)
+        for _ in 0..<4 { #expect(fail(since: 1_000, at: 2_000) == nil) }
+        #expect(fail(since: nil, at: 2_000) == .blocked)
+        guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
+        // As a probe it makes no wait longer, and another job asks next.
+        #expect(fail(since: 999, at: until) == nil)
+        #expect(state.mayBegin(isSlow: false, at: until + 1) && !state.isClosed(at: until + 1))
+        fetch(&state, good, at: until + 1)
+        #expect(state.phase == .open)
+    }
+
+    @Test("What a host asks for itself counts, whoever hears it")
+    func wishOfKnown() {
+        for answer in [OriginAnswer.refused(after: nil, mayBeOfURL: false), .refused(after: 40_000, mayBeOfURL: true)] {
+            var state = state()
+            fetch(&state, good, at: 1_000)
+            state.begin(flight(1), isSlow: false, at: 2_000)
+            #expect(state.note(answer, of: flight(1), failingSince: 1, at: Moment(2_000)) == .blocked)
+        }
     }
 
     @Test(

@@ -26,8 +26,8 @@ struct Progress {
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             let status = await worker.status
             let counters = status.counters
-            let offsets = (try? await log.partitionOffsets(Topic.worked, log.partitions)) ?? []
-            // Records that are not finished, over all lanes and the retries.
+            let offsets = (try? await log.partitionOffsets(Topic.worked, status.owned)) ?? []
+            // Records of this worker's partitions that are not finished, over all lanes and the retries.
             let left = offsets.reduce(0) { $0 + status.unfinished($1) }
             lanes.count(offsets, owned: Set(status.owned), unfinished: status.unfinished)
             let seconds = (ContinuousClock.now - started) / .seconds(1)
