@@ -69,8 +69,9 @@ package final class KafkaLog: Log {
         }
     }
 
-    /// A day less than the topics keep them: the clocks of brokers and workers differ.
     package var isIndexed: Bool { false }
+
+    /// A day less than the topics keep them: the clocks of brokers and workers differ.
     package var tombstonesKept: Duration? { .seconds(TopicPlan.tombstoneDays * 86_400 - 86_400) }
 
     package func append(_ records: [NewRecord]) async -> [AppendResult] { await append(records) { true } }

@@ -60,9 +60,11 @@ package struct CommittableOffset: Sendable, Equatable {
     /// nor the answer itself tells it.
     package var finishedAhead: Int { span - unfinished }
 
-    /// All that is finished, what earlier owners finished and nobody received since counted.
+    /// All that is finished, what earlier owners finished and is not received yet counted.
     package var finishedRecords: FinishedRecords? {
-        value.map { FinishedRecords(next: $0, ahead: finishedAhead + known.count + answered.count) }
+        guard let value else { return nil }
+        let position = next ?? value
+        return FinishedRecords(next: value, ahead: finishedAhead + known.count { $0 >= position })
     }
 
     /// The record that holds the committable offset back.

@@ -16,14 +16,6 @@ package enum OriginAnswer: Sendable, Hashable {
     case refused(after: Int64?, mayBeOfURL: Bool)
     /// It was not asked, or the worker gave up.
     case unasked
-
-    /// Whether another URL may have been answered well.
-    var mayBeOfURL: Bool {
-        switch self {
-        case .failed, .failing, .refused(nil, mayBeOfURL: true): true
-        case .answered, .refused, .unasked: false
-        }
-    }
 }
 
 /// For how long it is remembered that a source gives nothing to make pictures of.

@@ -4,7 +4,7 @@ package import Records
 /// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
 ///
 /// Its limit grows by one after as many good answers as it has, and is halved by an answer that says "too much". A host that
-/// fails is left alone, longer each time, until one flight has seen that it answers. Pure; times are monotonic milliseconds
+/// fails is left alone, longer each time that something new fails, until one flight has seen that it answers. Pure; times are monotonic milliseconds
 /// where nothing else is said.
 package struct OriginState: Sendable {
     package enum Phase: Sendable, Equatable {
@@ -70,8 +70,11 @@ package struct OriginState: Sendable {
     private var halvedAt = 0
     private var clean = 0
     private var failuresInRow = 0
-    /// The last answers, a bit each: set for a failure.
-    private var recent: (bits: UInt32, count: Int) = (0, 0)
+    /// The last answers, a bit each: set for a failure, and for one of a URL that is known to fail.
+    private var recent: (failed: UInt32, known: UInt32, count: Int) = (0, 0, 0)
+    /// Probes in a row by jobs whose URL is known to fail: the next one follows at once, but
+    /// for as many as the window has.
+    private var knownProbes = 0
     /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
     private var rounds = (failed: 0, refused: 0)
     private var openSince: Int64 = .min / 2
@@ -167,7 +170,7 @@ package struct OriginState: Sendable {
     package mutating func end(_ flight: FlightID, isSlow: Bool) {
         inUse = (inUse.all - 1, inUse.slow - (isSlow ? 1 : 0))
         begun[flight] = nil
-        if phase == .probing(flight) { phase = .blocked(until: 0) }
+        if phase == .probing(flight) { phase = .blocked(until: max(0, pausedUntil)) }
     }
 
     /// Rates are the cluster's, too: by how much longer this worker waits than if it were alone.
@@ -178,9 +181,9 @@ package struct OriginState: Sendable {
     /// How it answered a fetch that is under way.
     ///
     /// - Parameters:
-    ///   - failingSince: when the same job failed first, milliseconds since 1970; nil: it did not. Where the host has
-    ///     answered others well since, the fault is the job's URL's: a few such URLs, tried again one after another, would
-    ///     close a host to all its jobs.
+    ///   - failingSince: since when the same job, which was tried before, has had no answer of its host, milliseconds since
+    ///     1970; nil: this is its first try. Where the host has answered others well since, the fault may be the URL's: a
+    ///     few such URLs, tried again one after another, would close a host to all its jobs.
     ///   - jitter: 0..<1.
     package mutating func note(
         _ answer: OriginAnswer, of flight: FlightID, because code: String = "", failingSince: Int64? = nil,
@@ -189,12 +192,10 @@ package struct OriginState: Sendable {
         guard let number = begun[flight] else { return nil }
         let isProbe = phase == .probing(flight)
         // Those that were under way when it was blocked tell nothing new, but for its own wish.
-        let isKnown = failingSince.map { hasAnswered(since: $0, now) } ?? false
-        let counts = (phase == .open || isProbe) && !(isKnown && answer.mayBeOfURL)
-        let (isTried, jitter) = (failingSince != nil, jitter)
-        func fail(_ state: inout OriginState, wish: Double? = nil) -> Change? {
-            counts ? state.fail(number, isProbe: isProbe, isTried: isTried, code, wish: wish, now) : nil
-        }
+        let counts = phase == .open || isProbe
+        let try_ = Try(
+            number: number, isProbe: isProbe, isFirst: failingSince == nil,
+            isKnown: failingSince.map { hasAnswered(since: $0, now) } ?? false)
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
@@ -211,12 +212,12 @@ package struct OriginState: Sendable {
             trouble = nil
             grow()
             return nil
-        case .failed: return fail(&self)
+        case .failed: return counts ? fail(try_, code, now) : nil
         case .failing(let wait):
             pausedUntil = max(pausedUntil, now.monotonic + wait)
-            return counts ? fail(&self) : phase == .open ? nil : judge(until: pausedUntil, isWish: true)
+            return counts ? fail(try_, code, now) : judge(until: pausedUntil, isWish: true)
         case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || mayBeOfURL:
-            return fail(&self, wish: rules.backoff == 0 ? nil : jitter)
+            return counts ? fail(try_, code, wish: rules.backoff == 0 ? nil : jitter, now) : nil
         case .refused(let after, _):
             guard counts || after != nil else { return nil }
             halve(number, code, now)
@@ -225,39 +226,62 @@ package struct OriginState: Sendable {
         }
     }
 
+    /// A fetch that failed.
+    private struct Try {
+        /// Fetches begun before it.
+        let number: Int
+        let isProbe: Bool
+        /// Of its job.
+        let isFirst: Bool
+        /// Its URL failed before the host answered others.
+        let isKnown: Bool
+    }
+
     /// Whether it has answered others well since then, milliseconds since 1970.
     private func hasAnswered(since time: Int64, _ now: Moment) -> Bool {
         answeredAt.map { now.monotonic - $0 < now.wall - time } ?? false
     }
 
-    /// - Parameters:
-    ///   - isTried: by a job that has failed before: its URL may be at fault, and the host is left alone for no longer than
-    ///     the last time.
-    ///   - wish: the jitter of its wish to be left alone; nil: it has none.
-    private mutating func fail(
-        _ number: Int, isProbe: Bool, isTried: Bool, _ code: String, wish: Double?, _ now: Moment
-    ) -> Change? {
-        halve(number, code, now)
-        add(failure: true)
-        let isHalf = recent.count == Self.window && recent.bits.nonzeroBitCount >= Self.window / 2
-        guard isProbe || (rules.failures > 0 && (failuresInRow >= rules.failures || isHalf)) else { return nil }
+    /// What fails for its URL's sake closes a host only where most of it is of that kind. And whatever is not a first try
+    /// closes it for no longer than the last time.
+    ///
+    /// - Parameter wish: the jitter of its wish to be left alone; nil: it has none.
+    private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
+        add(failure: true, isKnown: failed.isKnown)
+        if failed.isKnown, failed.isProbe, knownProbes < Self.window {
+            knownProbes += 1
+            return nil
+        }
+        knownProbes = 0
+        if !failed.isKnown { halve(failed.number, code, now) }
+        guard failed.isProbe || isFailing(hasWish: wish != nil) else { return nil }
+        if failed.isKnown { note(code, now) }
         forgive(now.monotonic)
-        let wait = wish.map { nextBackoff($0, isTried: isTried) } ?? nextPause(isTried: isTried)
+        let wait = wish.map { nextBackoff($0, isFirst: failed.isFirst) } ?? nextPause(isFirst: failed.isFirst)
         return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
     }
 
-    private mutating func nextPause(isTried: Bool) -> Int64 {
-        rounds.failed = Self.next(rounds.failed, isTried)
+    /// By so many failures in a row, half of the last twenty, or three quarters with those of URLs that are known to fail.
+    private func isFailing(hasWish: Bool) -> Bool {
+        let most = rules.failures > 0 ? rules.failures : hasWish ? OriginRules.usualFailures : .max
+        if failuresInRow >= most { return true }
+        guard most < .max, recent.count == Self.window else { return false }
+        let failed = recent.failed.nonzeroBitCount
+        return failed >= Self.window / 2 || failed + recent.known.nonzeroBitCount >= Self.window * 3 / 4
+    }
+
+    private mutating func nextPause(isFirst: Bool) -> Int64 {
+        rounds.failed = Self.next(rounds.failed, isFirst)
         return min(rules.pauseCap, rules.pause * Int64(rounds.failed))
     }
 
-    private mutating func nextBackoff(_ jitter: Double, isTried: Bool = false) -> Int64 {
-        rounds.refused = Self.next(rounds.refused, isTried)
+    private mutating func nextBackoff(_ jitter: Double, isFirst: Bool = true) -> Int64 {
+        rounds.refused = Self.next(rounds.refused, isFirst)
         let wait = min(rules.backoffCap, rules.backoff << Int64(min(rounds.refused - 1, 24)))
         return wait + Int64(Double(wait) * 0.1 * jitter)
     }
 
-    private static func next(_ round: Int, _ isTried: Bool) -> Int { isTried ? max(1, round) : round + 1 }
+    private static func next(_ round: Int, _ isFirst: Bool) -> Int { isFirst ? round + 1 : max(1, round) }
 
     private mutating func judge(until: Int64, isWish: Bool) -> Change? {
         let wish = isWish ? until : .min
@@ -335,7 +359,7 @@ package struct OriginState: Sendable {
     /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
         (phase, judged, heard, pausedUntil) = (.open, nil, [:], .min)
-        (failuresInRow, recent, trouble, openSince, goodSince) = (0, (0, 0), nil, now, 0)
+        (failuresInRow, recent, trouble, openSince, goodSince) = (0, (0, 0, 0), nil, now, 0)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
 
@@ -369,10 +393,12 @@ package struct OriginState: Sendable {
         if phase == .open, now - openSince >= rules.quiet || goodSince >= Self.window { rounds = (0, 0) }
     }
 
-    private mutating func add(failure: Bool) {
-        failuresInRow = failure ? failuresInRow + 1 : 0
-        if !failure { goodSince += 1 }
-        recent.bits = (recent.bits << 1 | (failure ? 1 : 0)) & (1 << UInt32(Self.window) - 1)
+    private mutating func add(failure: Bool, isKnown: Bool = false) {
+        if !isKnown { failuresInRow = failure ? failuresInRow + 1 : 0 }
+        if !failure { (goodSince, knownProbes) = (goodSince + 1, 0) }
+        let mask: UInt32 = 1 << UInt32(Self.window) - 1
+        recent.failed = (recent.failed << 1 | (failure && !isKnown ? 1 : 0)) & mask
+        recent.known = (recent.known << 1 | (isKnown ? 1 : 0)) & mask
         recent.count = min(recent.count + 1, Self.window)
     }
 

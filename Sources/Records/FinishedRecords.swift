@@ -10,11 +10,13 @@ package struct FinishedRecords: Sendable, Hashable {
 }
 
 extension TopicProgress {
-    /// What the row tells of a log whose committed offset is `committed` now; nil of another log, and where an operator has
-    /// set the offset back: those records are to be done again.
-    package func finished(committed: Int64, end: Int64) -> FinishedRecords? {
-        guard committed >= self.committed ?? 0, max(next, (last ?? anchor)?.offset ?? 0) <= end else { return nil }
-        let start = max(next, committed)
-        return FinishedRecords(next: start, ahead: finished.count { $0 >= start && $0 < end })
+    /// What the row tells of a log with these bounds, whose group has committed this. nil where the next owner would not
+    /// believe it either: of another log, without its anchor, or after an operator has set the offset back.
+    package func finished(in bounds: Range<Int64>, committed: Int64?) -> FinishedRecords? {
+        guard let anchor, bounds.contains(anchor.offset), bounds.contains((last ?? anchor).offset),
+            next <= bounds.upperBound, committed ?? .max >= self.committed ?? 0
+        else { return nil }
+        let start = max(next, committed ?? next, bounds.lowerBound)
+        return FinishedRecords(next: start, ahead: finished.count { $0 >= start && $0 < bounds.upperBound })
     }
 }

@@ -16,6 +16,8 @@ struct PlaceWatch: Sendable {
     var headAt: Int64?
     var sample: PlaceSample?
     var sampledAt: Int64?
+    /// As it was last looked at.
+    private var seen: PartitionOffsets?
     /// As the partition's owners last told.
     private var finished: FinishedRecords?
 
@@ -24,7 +26,7 @@ struct PlaceWatch: Sendable {
         guard let start, let end else { return nil }
         // What is left may be gaps only.
         if let head, head.offset == start, head.appended == nil { return 0 }
-        return Self.bounded(min(end - start, finished.map { end - max($0.next, start) - Int64($0.ahead) } ?? .max))
+        return Self.bounded(seen?.unfinished(finished) ?? end - start)
     }
 
     /// When the oldest unfinished record was appended, or before that; nil if it is not known, or there is none.
@@ -36,14 +38,13 @@ struct PlaceWatch: Sendable {
     private static func bounded(_ count: Int64) -> Int64 { min(max(0, count), 1 << 40) }
 
     mutating func take(_ progress: TopicProgress?) {
-        guard let start, let end else { return }
-        finished = progress?.finished(committed: start, end: end)
+        finished = seen.flatMap { progress?.finished(in: $0.bounds, committed: $0.committed) }
     }
 
     /// How many records came and went since the last look.
     mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64) {
         let (oldStart, oldEnd) = (start, end)
-        (start, end, failure) = (offsets.start, offsets.bounds.upperBound, nil)
+        (start, end, failure, seen) = (offsets.start, offsets.bounds.upperBound, nil, offsets)
         // A log that was recreated begins below: its records before this look are not counted.
         let came = oldEnd.map { Self.bounded(offsets.bounds.upperBound - $0) } ?? 0
         let went = oldStart.map { Self.bounded(offsets.start - $0) } ?? 0

@@ -173,7 +173,9 @@ struct LogCommandTests {
             NewRecord(topic: .jobsFast, partition: partition, key: [], value: Array("\(number)".utf8))
         }
         let progress = ProgressRow(
-            partition: partition, topics: [.jobsFast: TopicProgress(next: 1, finished: [2, 4])], at: 1)
+            partition: partition,
+            topics: [.jobsFast: TopicProgress(next: 1, finished: [2, 4], anchor: LogAnchor(offset: 4, timestamp: 1))],
+            at: 1)
         try await append { _ in jobs + [progress.newRecord()] }
         let lags = try array("lag").filter { $0["topic"] as? String == "jobs.fast" }
         #expect(lags.map { $0["records"] as? Int } == [0, 0, 0, 2, 0, 0, 0, 0])

@@ -179,29 +179,81 @@ struct OriginStateTests {
         }
     }
 
+    /// Wall clocks are the monotonic ones here.
+    @discardableResult
+    private func fail(
+        _ state: inout OriginState, _ answer: OriginAnswer, since: Int64?, at now: Int64
+    ) -> OriginState.Change? {
+        state.begin(flight(1), isSlow: false, at: now)
+        defer { state.end(flight(1), isSlow: false) }
+        return state.note(answer, of: flight(1), failingSince: since, at: Moment(now))
+    }
+
+    private static let bare: [OriginAnswer] = [.failed, .failing(for: 1), .refused(after: nil, mayBeOfURL: true)]
+
     @Test(
-        "The further failures of a job, whose host has answered others since its first, tell nothing of the host",
-        arguments: [.failed, .failing(for: 1), .refused(after: nil, mayBeOfURL: true)] as [OriginAnswer])
+        "A job that fails again, whose host has answered others since, does not close it beside others",
+        arguments: bare)
     func knownFault(answer: OriginAnswer) {
         var state = state()
         fetch(&state, good, at: 1_000)
         let limit = state.limit
-        /// Wall clocks are the monotonic ones here.
-        func fail(since: Int64?, at now: Int64) -> OriginState.Change? {
-            state.begin(flight(1), isSlow: false, at: now)
-            defer { state.end(flight(1), isSlow: false) }
-            return state.note(answer, of: flight(1), failingSince: since, at: Moment(now))
+        // Never three quarters of twenty.
+        for _ in 0..<20 {
+            for _ in 0..<7 { #expect(fail(&state, answer, since: 999, at: 2_000) == nil) }
+            for _ in 0..<3 { fetch(&state, good, at: 2_000) }
         }
-        for _ in 0..<50 { #expect(fail(since: 999, at: 2_000) == nil) }
-        #expect(state.phase == .open && state.limit == limit && state.trouble == nil)
-        for _ in 0..<4 { #expect(fail(since: 1_000, at: 2_000) == nil) }
-        #expect(fail(since: nil, at: 2_000) == .blocked)
-        guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
-        // As a probe it makes no wait longer, and another job asks next.
-        #expect(fail(since: 999, at: until) == nil)
-        #expect(state.mayBegin(isSlow: false, at: until + 1) && !state.isClosed(at: until + 1))
-        fetch(&state, good, at: until + 1)
+        #expect(state.phase == .open && state.limit >= limit && state.trouble == nil)
+        for _ in 0..<4 { #expect(fail(&state, answer, since: 2_000, at: 2_000) == nil) }
+        #expect(fail(&state, answer, since: 2_000, at: 2_000) == .blocked)
+    }
+
+    @Test("Where little else is answered they close it, and for no longer each time", arguments: bare)
+    func mostlyKnown(answer: OriginAnswer) {
+        var state = state()
+        fetch(&state, good, at: 1_000)
+        var (now, asked, waits): (Int64, Int, [Int64]) = (2_000, 0, [])
+        while waits.count < 4 {
+            if state.mayBegin(isSlow: false, at: now) {
+                asked += 1
+                fail(&state, answer, since: 999, at: now)
+                now += 1
+            } else if case .blocked(let until) = state.phase, until > now + 1 {
+                waits.append((until - now) / 1_000)
+                now = until
+            } else {
+                now += 1
+            }
+        }
+        let wait: Int64 = answer == .refused(after: nil, mayBeOfURL: true) ? 59 : 29
+        #expect(waits == [wait, wait, wait, wait])
+        // Three quarters of twenty, with the good one; then a few probes, one after another.
+        #expect(asked == 19 + 3 * (OriginState.window + 1))
+    }
+
+    @Test("A probe by a job that failed before makes the wait no longer; the first try of another does")
+    func triedProbe() {
+        var state = state()
+        for _ in 0..<5 { fetch(&state, bad) }
+        var (now, waits): (Int64, [Int64]) = (0, [])
+        for since in [1, 1, nil, 1, nil] as [Int64?] {
+            guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
+            waits.append((until - now) / 1_000)
+            now = until
+            fail(&state, bad, since: since, at: now)
+        }
+        #expect(waits == [30, 30, 30, 60, 60])
+    }
+
+    @Test("Without a breaker for failures, a host that answers 503 alone is left alone all the same")
+    func busyWithoutBreaker() {
+        var state = state { $0.failures = 0 }
+        for _ in 0..<100 { fetch(&state, bad) }
         #expect(state.phase == .open)
+        state = self.state { $0.failures = 0 }
+        for _ in 0..<4 { fetch(&state, .refused(after: nil, mayBeOfURL: true)) }
+        #expect(state.phase == .open)
+        #expect(fetch(&state, .refused(after: nil, mayBeOfURL: true)) == .blocked)
     }
 
     @Test("What a host asks for itself counts, whoever hears it")

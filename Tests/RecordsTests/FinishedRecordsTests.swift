@@ -11,15 +11,21 @@ struct FinishedRecordsTests {
     @Test(
         "Of the same log, from its committed offset on",
         arguments: [
-            // The committed offset, the log's end, what is known.
-            (10, 30, (10, 3)), (8, 30, (10, 3)), (12, 30, (12, 3)), (13, 30, (13, 2)), (21, 30, (21, 0)),
+            // The log's bounds, the committed offset, what is known.
+            (0..<30, 10, (10, 3)), (0..<30, 8, (10, 3)), (0..<30, 12, (12, 3)), (0..<30, 13, (13, 2)),
+            (0..<30, 21, (21, 0)), (7..<26, 10, (10, 3)),
+            // The group's offset has expired.
+            (0..<30, nil, (10, 3)),
             // An operator has set the offset back.
-            (7, 30, nil),
-            // Another log, or one that was cut.
-            (10, 24, nil), (0, 5, nil),
-        ] as [(Int64, Int64, (Int64, Int)?)])
-    func finished(committed: Int64, end: Int64, known: (Int64, Int)?) {
+            (0..<30, 7, nil),
+            // Another log, or one that was cut; its anchor is gone.
+            (0..<25, 10, nil), (0..<5, 0, nil), (8..<30, 10, nil), (40..<90, 10, nil),
+        ] as [(Range<Int64>, Int64?, (Int64, Int)?)])
+    func finished(bounds: Range<Int64>, committed: Int64?, known: (Int64, Int)?) {
         let expected = known.map { FinishedRecords(next: $0.0, ahead: $0.1) }
-        #expect(Self.progress.finished(committed: committed, end: end) == expected)
+        #expect(Self.progress.finished(in: bounds, committed: committed) == expected)
+        var bare = Self.progress
+        bare.anchor = nil
+        #expect(bare.finished(in: bounds, committed: committed) == nil)
     }
 }

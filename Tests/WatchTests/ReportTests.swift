@@ -106,10 +106,11 @@ struct ReportTests {
         scene.publish(10, to: .jobsFast, 2)
         scene.finish(3, of: .jobsFast, 2)
         scene.look()
-        let topics: [Topic: TopicProgress] = [.jobsFast: TopicProgress(next: 2, committed: 2, finished: [2, 5, 6, 9])]
+        let progress = TopicProgress(
+            next: 2, committed: 2, finished: [2, 5, 6, 9], anchor: LogAnchor(offset: 0, timestamp: 1))
         for _ in 0..<2 {
             scene.head(.jobsFast, 2, seconds: 3)
-            scene.apply(.progress(ProgressRow(partition: PartitionID(2), topics: topics, at: scene.now)))
+            scene.apply(.progress(ProgressRow(partition: PartitionID(2), topics: [.jobsFast: progress], at: scene.now)))
             let metrics = scene.report.metrics.text
             #expect(metrics.contains("\nmezzotint_consumer_lag_records{topic=\"jobs.fast\",partition=\"2\"} 4\n"))
             scene.look()

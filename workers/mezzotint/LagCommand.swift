@@ -45,8 +45,7 @@ enum LagCommand {
         }
         return try await log.lags(places) { offsets in
             let progress = rows[offsets.partition]?.topics[offsets.topic]
-            return KnownRecords(
-                finished: progress?.finished(committed: offsets.start, end: offsets.bounds.upperBound))
+            return KnownRecords(finished: progress?.finished(in: offsets.bounds, committed: offsets.committed))
         }
     }
 
