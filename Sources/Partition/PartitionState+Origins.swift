@@ -12,8 +12,7 @@ extension PartitionState {
     ) {
         guard let flight = flights[id] else { return }
         // Before the flight is forgotten: a host is known by those that ask it.
-        effects.append(
-            .permit(.hear(report.answer, id, code: report.note.code, failingSince: flight.failingSince)))
+        effects.append(.permit(.hear(report.answer, id, code: report.note.code)))
         if let remembrance = report.remembrance {
             refusals.add(
                 flight.source, at: flight.url, report.note, remembrance, validators: report.validators,
