@@ -57,7 +57,7 @@ extension Log {
         of partition: PartitionID, among records: Int64 = 1_000
     ) async throws(LogFailure) -> ProgressRow? {
         let key = RecordKey.progress(partition).bytes
-        var rows: [Record]
+        let rows: [Record]
         if isIndexed {
             rows = try await latest(.variants, partition, keyPrefix: key)
         } else {

@@ -4,8 +4,8 @@ internal import Records
 /// One partition of one topic whose records are finished.
 struct PlaceWatch: Sendable {
     /// The first record that may be unfinished, and the offset that the next one gets; nil: never read.
-    private(set) var start: Int64?
-    private(set) var end: Int64?
+    var start: Int64? { seen?.start }
+    var end: Int64? { seen?.bounds.upperBound }
     /// Why it cannot be read, and since when, milliseconds since 1970.
     var failure: (since: Int64, reason: String)?
     /// When it was seen to come on, or to have nothing to do.
@@ -23,10 +23,10 @@ struct PlaceWatch: Sendable {
 
     /// nil: not known.
     var unfinished: Int64? {
-        guard let start, let end else { return nil }
+        guard let seen else { return nil }
         // What is left may be gaps only.
         if let head, head.offset == start, head.appended == nil { return 0 }
-        return Self.bounded(seen?.unfinished(finished) ?? end - start)
+        return Self.bounded(seen.unfinished(finished))
     }
 
     /// When the oldest unfinished record was appended, or before that; nil if it is not known, or there is none.
@@ -44,7 +44,7 @@ struct PlaceWatch: Sendable {
     /// How many records came and went since the last look.
     mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64) {
         let (oldStart, oldEnd) = (start, end)
-        (start, end, failure, seen) = (offsets.start, offsets.bounds.upperBound, nil, offsets)
+        (seen, failure) = (offsets, nil)
         // A log that was recreated begins below: its records before this look are not counted.
         let came = oldEnd.map { Self.bounded(offsets.bounds.upperBound - $0) } ?? 0
         let went = oldStart.map { Self.bounded(offsets.start - $0) } ?? 0
