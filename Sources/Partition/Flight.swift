@@ -133,6 +133,12 @@ struct Flight: Sendable {
     /// Where its fetch goes on.
     var redirect: Redirect? { if case .redirected(_, let redirect, _) = stage { redirect } else { nil } }
 
+    /// Since when the first of its jobs that were tried before have had no answer of their host, milliseconds since 1970;
+    /// nil: none was. Those of the worker's own count no tries.
+    var failingSince: Int64? {
+        pendingJobs.lazy.filter { $0.attempts > 0 || $0.job.isOwn }.compactMap(\.failingSince).min()
+    }
+
     var traceparent: String? { pendingJobs.lazy.compactMap(\.job.traceparent).first }
 
     /// nil before the first permit.

@@ -20,7 +20,11 @@ package struct OriginRules: Sendable, Equatable {
     package var groups: [OriginGroup] = []
     package var limits: [String: GroupLimits] = [:]
 
-    package init(concurrency: Int = 6, start: Int = 2, failures: Int = 5, backoff: Int64 = 60_000) {
+    package static let usualFailures = 5
+
+    package init(
+        concurrency: Int = 6, start: Int = 2, failures: Int = Self.usualFailures, backoff: Int64 = 60_000
+    ) {
         (self.concurrency, self.start) = (max(1, concurrency), max(1, start))
         (self.failures, self.backoff) = (max(0, failures), max(0, backoff))
     }

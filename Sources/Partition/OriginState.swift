@@ -4,7 +4,7 @@ package import Records
 /// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
 ///
 /// Its limit grows by one after as many good answers as it has, and is halved by an answer that says "too much". A host that
-/// fails is left alone, longer each time, until one flight has seen that it answers. Pure; times are monotonic milliseconds
+/// fails is left alone, longer each time that something new fails, until one flight has seen that it answers. Pure; times are monotonic milliseconds
 /// where nothing else is said.
 package struct OriginState: Sendable {
     package enum Phase: Sendable, Equatable {
@@ -70,11 +70,16 @@ package struct OriginState: Sendable {
     private var halvedAt = 0
     private var clean = 0
     private var failuresInRow = 0
-    /// The last answers, a bit each: set for a failure.
-    private var recent: (bits: UInt32, count: Int) = (0, 0)
+    /// The last answers, a bit each: set for a failure, and for one of a URL that is known to fail.
+    private var recent: (failed: UInt32, known: UInt32, count: Int) = (0, 0, 0)
+    /// Probes in a row by jobs whose URL is known to fail: the next one follows at once, but
+    /// for as many as the window has.
+    private var knownProbes = 0
     /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
     private var rounds = (failed: 0, refused: 0)
     private var openSince: Int64 = .min / 2
+    /// Good answers since then.
+    private var goodSince = 0
     /// When it last answered well, monotonic milliseconds.
     private var answeredAt: Int64?
     /// When the next fetch may begin.
@@ -165,7 +170,7 @@ package struct OriginState: Sendable {
     package mutating func end(_ flight: FlightID, isSlow: Bool) {
         inUse = (inUse.all - 1, inUse.slow - (isSlow ? 1 : 0))
         begun[flight] = nil
-        if phase == .probing(flight) { phase = .blocked(until: 0) }
+        if phase == .probing(flight) { phase = .blocked(until: max(0, pausedUntil)) }
     }
 
     /// Rates are the cluster's, too: by how much longer this worker waits than if it were alone.
@@ -175,14 +180,22 @@ package struct OriginState: Sendable {
 
     /// How it answered a fetch that is under way.
     ///
-    /// - Parameter jitter: 0..<1.
+    /// - Parameters:
+    ///   - failingSince: since when the same job, which was tried before, has had no answer of its host, milliseconds since
+    ///     1970; nil: this is its first try. Where the host has answered others well since, the fault may be the URL's: a
+    ///     few such URLs, tried again one after another, would close a host to all its jobs.
+    ///   - jitter: 0..<1.
     package mutating func note(
-        _ answer: OriginAnswer, of flight: FlightID, because code: String = "", jitter: Double = 0, at now: Moment
+        _ answer: OriginAnswer, of flight: FlightID, because code: String = "", failingSince: Int64? = nil,
+        jitter: Double = 0, at now: Moment
     ) -> Change? {
         guard let number = begun[flight] else { return nil }
         let isProbe = phase == .probing(flight)
         // Those that were under way when it was blocked tell nothing new, but for its own wish.
         let counts = phase == .open || isProbe
+        let try_ = Try(
+            number: number, isProbe: isProbe, isFirst: failingSince == nil,
+            isKnown: failingSince.map { hasAnswered(since: $0, now) } ?? false)
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
@@ -199,40 +212,76 @@ package struct OriginState: Sendable {
             trouble = nil
             grow()
             return nil
-        case .failed: return fail(number, isProbe, counts, code, now)
+        case .failed: return counts ? fail(try_, code, now) : nil
         case .failing(let wait):
             pausedUntil = max(pausedUntil, now.monotonic + wait)
-            return counts ? fail(number, isProbe, counts, code, now) : judge(until: pausedUntil, isWish: true)
-        case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || (mayBeOfURL && isLone && !isProbe):
-            return fail(number, isProbe, counts, code, now)
+            return counts ? fail(try_, code, now) : judge(until: pausedUntil, isWish: true)
+        case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || mayBeOfURL:
+            return counts ? fail(try_, code, wish: rules.backoff == 0 ? nil : jitter, now) : nil
         case .refused(let after, _):
             guard counts || after != nil else { return nil }
             halve(number, code, now)
             forgive(now.monotonic)
-            var wait = after ?? 0
-            if after == nil {
-                let doubled = rules.backoff << Int64(min(rounds.refused, 24))
-                wait = min(rules.backoffCap, doubled)
-                wait += Int64(Double(wait) * 0.1 * jitter)
-                rounds.refused += 1
-            }
-            return judge(until: now.monotonic + wait, isWish: true)
+            return judge(until: now.monotonic + (after ?? nextBackoff(jitter)), isWish: true)
         }
     }
 
-    private mutating func fail(
-        _ number: Int, _ isProbe: Bool, _ counts: Bool, _ code: String, _ now: Moment
-    ) -> Change? {
-        guard counts else { return nil }
-        halve(number, code, now)
-        add(failure: true)
-        let isHalf = recent.count == Self.window && recent.bits.nonzeroBitCount >= Self.window / 2
-        guard isProbe || (rules.failures > 0 && (failuresInRow >= rules.failures || isHalf)) else { return nil }
-        forgive(now.monotonic)
-        rounds.failed += 1
-        let until = now.monotonic + min(rules.pauseCap, rules.pause * Int64(rounds.failed))
-        return judge(until: max(until, pausedUntil), isWish: false)
+    /// A fetch that failed.
+    private struct Try {
+        /// Fetches begun before it.
+        let number: Int
+        let isProbe: Bool
+        /// Of its job.
+        let isFirst: Bool
+        /// Its URL failed before the host answered others.
+        let isKnown: Bool
     }
+
+    /// Whether it has answered others well since then, milliseconds since 1970.
+    private func hasAnswered(since time: Int64, _ now: Moment) -> Bool {
+        answeredAt.map { now.monotonic - $0 < now.wall - time } ?? false
+    }
+
+    /// What fails for its URL's sake closes a host only where most of it is of that kind. And whatever is not a first try
+    /// closes it for no longer than the last time.
+    ///
+    /// - Parameter wish: the jitter of its wish to be left alone; nil: it has none.
+    private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
+        add(failure: true, isKnown: failed.isKnown)
+        if failed.isKnown, failed.isProbe, knownProbes < Self.window {
+            knownProbes += 1
+            return nil
+        }
+        knownProbes = 0
+        if !failed.isKnown { halve(failed.number, code, now) }
+        guard failed.isProbe || isFailing(hasWish: wish != nil) else { return nil }
+        if failed.isKnown { note(code, now) }
+        forgive(now.monotonic)
+        let wait = wish.map { nextBackoff($0, isFirst: failed.isFirst) } ?? nextPause(isFirst: failed.isFirst)
+        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
+    }
+
+    /// By so many failures in a row, half of the last twenty, or three quarters with those of URLs that are known to fail.
+    private func isFailing(hasWish: Bool) -> Bool {
+        let most = rules.failures > 0 ? rules.failures : hasWish ? OriginRules.usualFailures : .max
+        if failuresInRow >= most { return true }
+        guard most < .max, recent.count == Self.window else { return false }
+        let failed = recent.failed.nonzeroBitCount
+        return failed >= Self.window / 2 || failed + recent.known.nonzeroBitCount >= Self.window * 3 / 4
+    }
+
+    private mutating func nextPause(isFirst: Bool) -> Int64 {
+        rounds.failed = Self.next(rounds.failed, isFirst)
+        return min(rules.pauseCap, rules.pause * Int64(rounds.failed))
+    }
+
+    private mutating func nextBackoff(_ jitter: Double, isFirst: Bool = true) -> Int64 {
+        rounds.refused = Self.next(rounds.refused, isFirst)
+        let wait = min(rules.backoffCap, rules.backoff << Int64(min(rounds.refused - 1, 24)))
+        return wait + Int64(Double(wait) * 0.1 * jitter)
+    }
+
+    private static func next(_ round: Int, _ isFirst: Bool) -> Int { isFirst ? round + 1 : max(1, round) }
 
     private mutating func judge(until: Int64, isWish: Bool) -> Change? {
         let wish = isWish ? until : .min
@@ -310,7 +359,7 @@ package struct OriginState: Sendable {
     /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
         (phase, judged, heard, pausedUntil) = (.open, nil, [:], .min)
-        (failuresInRow, recent, trouble, openSince) = (0, (0, 0), nil, now)
+        (failuresInRow, recent, trouble, openSince, goodSince) = (0, (0, 0, 0), nil, now, 0)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
 
@@ -335,20 +384,21 @@ package struct OriginState: Sendable {
     /// It answered well, and has not failed since.
     var isProven: Bool { answeredAt != nil && trouble == nil }
 
-    /// A 503 beside good answers.
-    private var isLone: Bool { failuresInRow == 0 && recent.count > 0 }
-
     private mutating func note(_ code: String, _ now: Moment) {
         trouble = Trouble(since: trouble?.since ?? now, code: code)
     }
 
+    /// It was open for long, or has answered much since.
     private mutating func forgive(_ now: Int64) {
-        if phase == .open, now - openSince >= rules.quiet { rounds = (0, 0) }
+        if phase == .open, now - openSince >= rules.quiet || goodSince >= Self.window { rounds = (0, 0) }
     }
 
-    private mutating func add(failure: Bool) {
-        failuresInRow = failure ? failuresInRow + 1 : 0
-        recent.bits = (recent.bits << 1 | (failure ? 1 : 0)) & (1 << UInt32(Self.window) - 1)
+    private mutating func add(failure: Bool, isKnown: Bool = false) {
+        if !isKnown { failuresInRow = failure ? failuresInRow + 1 : 0 }
+        if !failure { (goodSince, knownProbes) = (goodSince + 1, 0) }
+        let mask: UInt32 = 1 << UInt32(Self.window) - 1
+        recent.failed = (recent.failed << 1 | (failure && !isKnown ? 1 : 0)) & mask
+        recent.known = (recent.known << 1 | (isKnown ? 1 : 0)) & mask
         recent.count = min(recent.count + 1, Self.window)
     }
 

@@ -26,8 +26,8 @@ package enum PermitChange: Sendable {
     case fail(FlightID, PermitScheduler.Obstacle)
     /// The flight's work is stored and announced.
     case pass(FlightID)
-    /// How the flight's host answered, with the code of its failure.
-    case hear(OriginAnswer, FlightID, code: String)
+    /// How the flight's host answered, with the code of its failure, and since when its jobs that were tried before have had none.
+    case hear(OriginAnswer, FlightID, code: String, failingSince: Int64? = nil)
     /// The flight is over.
     case forget(FlightID)
 }

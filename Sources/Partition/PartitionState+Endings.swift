@@ -97,7 +97,9 @@ extension PartitionState {
         if pending.job.isOwn, failure.isOutage, !pending.isExpired(at: now.wall) {
             let wait = rules.retry.delay(heldFor: now.wall - pending.firstSeen, jitter: jitter())
             return putOff(
-                pending.putOff(until: now.wall + wait, attempts: pending.attempts), failure, now, &effects)
+                pending.putOff(
+                    until: now.wall + wait, attempts: pending.attempts, failingSince: pending.failingSince ?? now.wall),
+                failure, now, &effects)
         }
         settle(pending.job)
         let attempts = pending.attempts + 1

@@ -12,7 +12,8 @@ extension PartitionState {
     ) {
         guard let flight = flights[id] else { return }
         // Before the flight is forgotten: a host is known by those that ask it.
-        effects.append(.permit(.hear(report.answer, id, code: report.note.code)))
+        effects.append(
+            .permit(.hear(report.answer, id, code: report.note.code, failingSince: flight.failingSince)))
         if let remembrance = report.remembrance {
             refusals.add(
                 flight.source, at: flight.url, report.note, remembrance, validators: report.validators,

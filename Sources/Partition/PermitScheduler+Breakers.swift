@@ -23,7 +23,8 @@ extension PermitScheduler {
         case .move(let flight, let lane, let since): move(flight, to: lane, since: since)
         case .fail(let flight, let obstacle): if fail(flight, by: obstacle, at: now) { work.append(.opened(obstacle)) }
         case .pass(let flight): work += pass(flight, at: now).map { .closed($0) }
-        case .hear(let answer, let flight, let code): work += hear(answer, of: flight, because: code, at: now)
+        case .hear(let answer, let flight, let code, let failingSince):
+            work += hear(answer, of: flight, because: code, failingSince: failingSince, at: now)
         case .forget(let flight): forget(flight)
         }
     }

@@ -59,12 +59,15 @@ extension PermitScheduler {
 
     /// What the flight's fetch tells of its host; people hear of hosts that are left alone, and of those that answer again.
     mutating func hear(
-        _ answer: OriginAnswer, of flight: FlightID, because code: String, at now: Moment
+        _ answer: OriginAnswer, of flight: FlightID, because code: String, failingSince: Int64?, at now: Moment
     ) -> [PartitionWork] {
         guard let host = seats[flight]?.host else { return [] }
         let jitter = Double(random.next() >> 11) * 0x1p-53
         var change: OriginState.Change?
-        self.change(host) { change = $0.note(answer, of: flight, because: code, jitter: jitter, at: now) }
+        self.change(host) {
+            change = $0.note(
+                answer, of: flight, because: code, failingSince: failingSince, jitter: jitter, at: now)
+        }
         return tell(change, host)
     }
 

@@ -67,15 +67,15 @@ extension Settings {
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
-            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. 0: never."
+            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. A job that fails again, though the host has answered others since its first failure, counts only where three quarters of those answers are failures: its URL may be at fault. 0: never."
         ),
         SettingKey(
             "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),
-            "For how long a host is left alone the first time; the second time twice as long, and so on, up to ten minutes or twenty times this, whichever is less. After half an hour without trouble it is the first time again."
+            "For how long a host is left alone the first time; the second time twice as long, and so on, up to ten minutes or twenty times this, whichever is less. A probe by a job that has failed before makes it no longer. After half an hour without trouble, or twenty good answers, it is the first time again."
         ),
         SettingKey(
             "origins.backoff", \.origins.backoff, .duration(.zero ... .seconds(86_400)),
-            "The same for a host that answers 429, or 503 twice in a row or as its first answer, without a Retry-After; doubled each time, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
+            "The same for a host that answers 429 without a Retry-After, or whose last such failure is a 503 without one; doubled in the same way, up to a day. With a Retry-After, beside any 5xx too, it is left alone for as long as that says, a day at most; one of less than 30 s beside a 5xx other than 503 is a failure like others, too, and holds for the worker alone that heard it. 0ms: such answers are failures like others."
         ),
         SettingKey(
             "origins.freshness.floor", \.origins.freshness.floor, .duration(.zero ... .seconds(3650 * 86_400)),

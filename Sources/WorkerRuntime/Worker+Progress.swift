@@ -139,11 +139,11 @@ extension Worker {
         look(at: owned)
     }
 
-    /// What is finished of every topic, with what only the log knows; of topics that wait for a look, what was before.
+    /// What is finished of every topic, with what only the log knows; of topics that were not begun, what was before.
     func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
         var topics: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
         for topic in Topic.worked {
-            topics[topic] = (owned.isOpen(topic) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
+            topics[topic] = (owned.isKnown(topic) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
         }
         return topics
     }
@@ -231,11 +231,11 @@ extension Worker {
             answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), away: owned.state.away, at: now)
     }
 
-    /// Every topic was begun, and none is suspected: a row that left one out would take what it knew away. Every topic has a
-    /// durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
+    /// Every topic was begun, and none is known to have another log: a row that left one out would take what it knew away.
+    /// Every topic has a durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
     private func canTellProgress(of owned: OwnedPartition) -> Bool {
         owned.isRestored
-            && Topic.worked.allSatisfy { owned.isOpen($0) && ports.consumer.committed($0, owned.id) != nil }
+            && Topic.worked.allSatisfy { owned.isKnown($0) && ports.consumer.committed($0, owned.id) != nil }
     }
 
     /// The row, with what is known of its owner and of suspects now.
@@ -282,6 +282,10 @@ struct LogLook: Sendable {
 
 extension OwnedPartition {
     func isOpen(_ topic: Topic) -> Bool { watches[topic].isOpen }
+
+    /// It was begun, and nothing proves that its log is another one by now. Of one that is only suspected, what was done and how
+    /// often jobs were tried is told: the next owner looks at the anchor, and knows as well as this one whether that counts.
+    func isKnown(_ topic: Topic) -> Bool { state.progress(topic) != nil && watches[topic].proof == nil }
 
     /// nil while the topic's log may be another one.
     func finished(_ topic: Topic) -> FinishedRecords? { isOpen(topic) ? state.finishedRecords(topic) : nil }

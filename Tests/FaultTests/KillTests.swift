@@ -60,7 +60,8 @@ struct KillTests {
         let urls = place.draw(60)
         var announced: [String: Int] = [:]
         var round = 0
-        // On a busy machine the first ones may die before they announce anything.
+        // On a busy machine the first ones may die before they announce anything, and those after them are careful: they get
+        // longer.
         while round < max(3, Self.kills / 4) || (announced.isEmpty && round < 40) {
             round += 1
             try place.publish(
@@ -72,7 +73,7 @@ struct KillTests {
                 }, id: "round\(round)")
             let worker = try place.worker()
             await worker.says("The worker runs")
-            usleep(UInt32.random(in: 0...300_000, using: &random))
+            usleep(UInt32.random(in: 0...(announced.isEmpty ? UInt32(round) * 300_000 : 300_000), using: &random))
             worker.signal(SIGKILL)
             _ = try await worker.ended()
             for record in try await place.records(.variants) {

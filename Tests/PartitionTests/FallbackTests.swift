@@ -137,9 +137,10 @@ extension CachingTests {
         let owed = try #require(first.debt).job
         #expect(second.debt == nil && second.outcome.kind == .stale)
 
-        func again(attempts: Int) -> PendingJob {
+        func again(attempts: Int, failingSince: Int64? = nil) -> PendingJob {
             let record = driver.pending("r", source, specs, lane: .slow, topic: .retry1m).record
-            return PendingJob(job: owed, record: record, attempts: attempts, firstSeen: 61_000)
+            return PendingJob(
+                job: owed, record: record, attempts: attempts, firstSeen: 61_000, failingSince: failingSince)
         }
         // More often than retry.attempts allows.
         let later = try failing(again(attempts: 0), &driver, at: 200_000)
@@ -148,7 +149,16 @@ extension CachingTests {
             Issue.record("\(put)")
             return
         }
-        #expect(next.attempts == 0 && next.notBefore > 200_000)
+        #expect(next.attempts == 0 && next.notBefore > 200_000 && next.failingSince == 200_000)
+        // Its host hears that it is no first try, though tries are not counted.
+        let tried = again(attempts: 0, failingSince: 200_000)
+        let flight = try #require(rules.flight(driver.feed(.arrived(tried), at: 300_000)))
+        _ = driver.feed(.granted(.fetch, flight), at: 300_000)
+        let told = driver.feed(.unfetched(flight, Unfetched(Self.down, .failed)), at: 300_000)
+        #expect(
+            told.contains {
+                if case .permit(.hear(.failed, flight, _, failingSince: 200_000)) = $0 { true } else { false }
+            })
 
         let paying = again(attempts: 0)
         let id = try #require(rules.flight(driver.feed(.arrived(paying), at: 400_000)))

@@ -146,19 +146,124 @@ struct OriginStateTests {
         #expect(spread.phase == .blocked(until: 63_000))
     }
 
-    @Test(
-        "A 503 among good answers is a failure like others; the second in a row is the host's, as is the first of all")
-    func lone() {
+    @Test("A 503 is a failure like others; a host that it closes is left alone for as long as one that asks for it")
+    func busy() {
         let busy = OriginAnswer.refused(after: nil, mayBeOfURL: true)
         var state = state()
-        fetch(&state, good)
-        #expect(fetch(&state, busy) == nil && state.phase == .open)
+        for _ in 0..<50 {
+            for _ in 0..<4 { #expect(fetch(&state, busy) == nil && state.phase == .open) }
+            for _ in 0..<6 { fetch(&state, good) }
+        }
+        for _ in 0..<4 { #expect(fetch(&state, busy) == nil) }
         #expect(fetch(&state, busy) == .blocked && state.phase == .blocked(until: 60_000))
-        var new = self.state()
-        #expect(fetch(&new, busy) == .blocked)
+        fetch(&state, busy, at: 60_000)
+        #expect(state.phase == .blocked(until: 180_000))
         var mild = self.state { $0.backoff = 0 }
         for _ in 0..<4 { #expect(fetch(&mild, busy) == nil) }
-        #expect(fetch(&mild, busy) == .blocked)
+        #expect(fetch(&mild, busy) == .blocked && mild.phase == .blocked(until: 30_000))
+    }
+
+    @Test("A host that answers much between its failures is left alone for no longer each time")
+    func muchBetween() {
+        for answers in [19, 20] {
+            var (state, now, waits) = (state(), Int64(0), [Int64]())
+            for _ in 0..<3 {
+                for _ in 0..<5 { fetch(&state, bad, at: now) }
+                guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
+                waits.append((until - now) / 1_000)
+                now = until
+                // The first is the probe's.
+                for _ in 0...answers { fetch(&state, good, at: now) }
+            }
+            #expect(waits == (answers == 20 ? [30, 30, 30] : [30, 60, 90]))
+        }
+    }
+
+    /// Wall clocks are the monotonic ones here.
+    @discardableResult
+    private func fail(
+        _ state: inout OriginState, _ answer: OriginAnswer, since: Int64?, at now: Int64
+    ) -> OriginState.Change? {
+        state.begin(flight(1), isSlow: false, at: now)
+        defer { state.end(flight(1), isSlow: false) }
+        return state.note(answer, of: flight(1), failingSince: since, at: Moment(now))
+    }
+
+    private static let bare: [OriginAnswer] = [.failed, .failing(for: 1), .refused(after: nil, mayBeOfURL: true)]
+
+    @Test(
+        "A job that fails again, whose host has answered others since, does not close it beside others",
+        arguments: bare)
+    func knownFault(answer: OriginAnswer) {
+        var state = state()
+        fetch(&state, good, at: 1_000)
+        let limit = state.limit
+        // Never three quarters of twenty.
+        for _ in 0..<20 {
+            for _ in 0..<7 { #expect(fail(&state, answer, since: 999, at: 2_000) == nil) }
+            for _ in 0..<3 { fetch(&state, good, at: 2_000) }
+        }
+        #expect(state.phase == .open && state.limit >= limit && state.trouble == nil)
+        for _ in 0..<4 { #expect(fail(&state, answer, since: 2_000, at: 2_000) == nil) }
+        #expect(fail(&state, answer, since: 2_000, at: 2_000) == .blocked)
+    }
+
+    @Test("Where little else is answered they close it, and for no longer each time", arguments: bare)
+    func mostlyKnown(answer: OriginAnswer) {
+        var state = state()
+        fetch(&state, good, at: 1_000)
+        var (now, asked, waits): (Int64, Int, [Int64]) = (2_000, 0, [])
+        while waits.count < 4 {
+            if state.mayBegin(isSlow: false, at: now) {
+                asked += 1
+                fail(&state, answer, since: 999, at: now)
+                now += 1
+            } else if case .blocked(let until) = state.phase, until > now + 1 {
+                waits.append((until - now) / 1_000)
+                now = until
+            } else {
+                now += 1
+            }
+        }
+        let wait: Int64 = answer == .refused(after: nil, mayBeOfURL: true) ? 59 : 29
+        #expect(waits == [wait, wait, wait, wait])
+        // Three quarters of twenty, with the good one; then a few probes, one after another.
+        #expect(asked == 19 + 3 * (OriginState.window + 1))
+    }
+
+    @Test("A probe by a job that failed before makes the wait no longer; the first try of another does")
+    func triedProbe() {
+        var state = state()
+        for _ in 0..<5 { fetch(&state, bad) }
+        var (now, waits): (Int64, [Int64]) = (0, [])
+        for since in [1, 1, nil, 1, nil] as [Int64?] {
+            guard case .blocked(let until) = state.phase else { return #expect(Bool(false)) }
+            waits.append((until - now) / 1_000)
+            now = until
+            fail(&state, bad, since: since, at: now)
+        }
+        #expect(waits == [30, 30, 30, 60, 60])
+    }
+
+    @Test("Without a breaker for failures, a host that answers 503 alone is left alone all the same")
+    func busyWithoutBreaker() {
+        var state = state { $0.failures = 0 }
+        for _ in 0..<100 { fetch(&state, bad) }
+        #expect(state.phase == .open)
+        state = self.state { $0.failures = 0 }
+        for _ in 0..<4 { fetch(&state, .refused(after: nil, mayBeOfURL: true)) }
+        #expect(state.phase == .open)
+        #expect(fetch(&state, .refused(after: nil, mayBeOfURL: true)) == .blocked)
+    }
+
+    @Test("What a host asks for itself counts, whoever hears it")
+    func wishOfKnown() {
+        for answer in [OriginAnswer.refused(after: nil, mayBeOfURL: false), .refused(after: 40_000, mayBeOfURL: true)] {
+            var state = state()
+            fetch(&state, good, at: 1_000)
+            state.begin(flight(1), isSlow: false, at: 2_000)
+            #expect(state.note(answer, of: flight(1), failingSince: 1, at: Moment(2_000)) == .blocked)
+        }
     }
 
     @Test(

@@ -22,6 +22,8 @@ struct OutageTests {
         /// How long an answer takes, milliseconds: of the one host, and of others.
         var times: (slow: Int64, others: Int64) = (100, 20)
         var isAway = false
+        /// One in so many of the one host's URLs, here and there, answers 503; 0: none.
+        var brokenOf = 0
         var state: PartitionState
         var permits: PermitScheduler
         var logs: [Topic: [Record]] = [:]
@@ -154,17 +156,31 @@ struct OutageTests {
                 heldBy: note?.cause.hold)
         }
 
+        private func isBroken(_ url: String) -> Bool {
+            guard brokenOf > 0, let number = Int(url.dropFirst(dead.count)) else { return false }
+            return number &* 2_654_435_761 % 1_009 * brokenOf < 1_009
+        }
+
+        /// Those have no end.
+        var isAllButBroken: Bool {
+            let jobs = Self.lanes.flatMap { logs[$0] ?? [] }
+            return done == jobs.count { !isBroken(String(decoding: $0.value ?? [], as: UTF8.self)) }
+        }
+
         /// One tick of the worker.
         mutating func step() {
             now += 50
             while let place = fetches.firstIndex(where: { $0.ends <= now }) {
                 let (_, flight, url) = fetches.remove(at: place)
-                let isDown = isAway && url.hasPrefix(dead)
+                let answer: OriginAnswer =
+                    isBroken(url)
+                    ? .refused(after: nil, mayBeOfURL: true)
+                    : isAway && url.hasPrefix(dead) ? .failed : .answered(bytes: 0)
                 let note =
-                    isDown
-                    ? FailureNote(code: "fetch.connection", message: "no", verdict: .retry)
-                    : FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
-                feed(.unfetched(flight, Unfetched(note, isDown ? .failed : .answered(bytes: 0))))
+                    answer == .answered(bytes: 0)
+                    ? FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
+                    : FailureNote(code: "fetch.connection", message: "no", verdict: .retry)
+                feed(.unfetched(flight, Unfetched(note, answer)))
             }
             feed(.tick)
             let before = moved
@@ -224,7 +240,8 @@ struct OutageTests {
             wait = min(wait + 30_000, 600_000)
             probes += 1
         }
-        #expect(world.requests.count <= 7 + probes && world.requests.count >= 5)
+        // A probe by a job that was tried before makes the wait no longer.
+        #expect(world.requests.count <= 7 + probes * 3 / 2 && world.requests.count >= 5)
         #expect(world.done == 0 && world.dead_ == 0)
         #expect(world.most.memory <= 2 * World.readAhead)
         // And a probe. All that was due moved on at once before, and kept others waiting.
@@ -244,6 +261,31 @@ struct OutageTests {
         #expect((world.requests.last ?? .max) - back - first <= Int64(count) * 150 / 2)
         let early = world.requests.filter { $0 - back - first < 1_000 }.count
         #expect(early <= 30)
+    }
+
+    @Test(
+        "A few URLs of a host that fail, and are tried again and again, hold up its other jobs for minutes at most",
+        arguments: [(100, 300), (20, 300), (10, 1_200)])
+    func someBroken(of: Int, seconds: Int64) {
+        var world = World()
+        world.brokenOf = of
+        let count = 500
+        /// Until all but the broken ones are done, seconds.
+        func publish() -> Int64 {
+            let begin = world.now
+            for _ in 0..<count { world.publish(world.dead, .fast) }
+            world.run(until: begin + 60 * Self.minute) { $0.isAllButBroken }
+            return (world.now - begin) / 1_000
+        }
+        var took = [publish()]
+        for _ in 0..<2 {
+            // Broken ones alone are tried meanwhile.
+            world.run(until: world.now + 200 * Self.minute)
+            took.append(publish())
+        }
+        // One wait of a tier or of the breaker, and what they take.
+        #expect(took.max() ?? .max <= seconds, "\(took) s")
+        #expect(world.dead_ == 0)
     }
 
     @Test("A host that is opened by hand is asked at once, however long its jobs would have waited")
