@@ -24,6 +24,10 @@ package import Records
 /// is dated ten seconds after that job's wait began. Numbers of slow slots begin where those of the others end: programs
 /// that know of none take them for slots beyond the ceiling, and use them for nothing.
 ///
+/// A partition whose topics are away may have no owner for hours, and nobody passes the slots that stand there. A wish for a
+/// fetch waits for another slot then. So does a slow one; and once nobody was heard to pass a slow slot of the host, or to
+/// use one, for longer than an owner that lives may be silent, the worker with the oldest wish borrows one for 20 seconds.
+///
 /// All workers must have the same ceilings and as many partitions; with programs of before, which divide by hearsay, a
 /// ceiling may be exceeded during an upgrade. Those that know of no slow slots pass none: what wants one waits for the
 /// upgrade's end, where the slot stands with them.
@@ -83,6 +87,11 @@ package struct HostSlots: Sendable {
     private var away: [Slot: Place] = [:]
     /// Slots that are to stand elsewhere, and are of no use here any more.
     private(set) var passing: [Slot: PartitionID] = [:]
+    /// Hosts of which this worker has no slow slot, and wants one: since when nobody was heard to pass or to use one,
+    /// monotonic milliseconds.
+    private var silent: [OriginHost: Int64] = [:]
+    /// Hosts of which it uses a slow slot that stands at a partition without an owner: until when, monotonic milliseconds.
+    private var borrowed: [OriginHost: Int64] = [:]
 
     /// So long an owner that has use for its only slot keeps it, milliseconds.
     package static let turn: Int64 = 5_000
@@ -100,6 +109,7 @@ package struct HostSlots: Sendable {
         owned = partitions
         passing = passing.filter { owns($0.key) }
         away = away.filter { owns($0.key) || home(of: $0.key) != $0.value.partition }
+        (silent, borrowed) = ([:], [:])
     }
 
     /// All that was written of slots before the last partition came was heard.
@@ -107,6 +117,8 @@ package struct HostSlots: Sendable {
 
     /// Whether there is nothing to do for want of wishes.
     var isAtHome: Bool { away.isEmpty && passing.isEmpty }
+    var isBorrowing: Bool { !borrowed.isEmpty }
+    func borrows(_ host: OriginHost) -> Bool { borrowed[host] != nil }
 
     /// The rows are gone.
     package mutating func forget() { (away, passing) = ([:], [:]) }
@@ -118,7 +130,8 @@ package struct HostSlots: Sendable {
             return isSlow ? rules.slowCeiling(of: host) : rules.ceiling(of: host)
         }
         guard !owned.isEmpty else { return 0 }
-        return numbers(of: host, isSlow: isSlow).count { isOfUse(Slot(host, $0)) }
+        let count = numbers(of: host, isSlow: isSlow).count { isOfUse(Slot(host, $0)) }
+        return count == 0 && isSlow && borrows(host) ? 1 : count
     }
     private static let most = 1 << 20
 
@@ -148,7 +161,35 @@ package struct HostSlots: Sendable {
         let isPlain = home(of: slot) == partition && !owned.contains(partition)
         away[slot] = isPlain ? nil : Place(partition: partition, since: now, usedAt: now)
         if !owns(slot) || passing[slot] == partition { passing[slot] = nil }
+        if isSlow(slot) { hearSlow(slot.host, at: now) }
     }
+
+    /// Somebody has passed a slow slot of the host, or uses one.
+    package mutating func hearSlow(_ host: OriginHost, at now: Int64) {
+        if silent[host] != nil { silent[host] = now }
+        borrowed[host] = nil
+    }
+
+    /// - Parameters:
+    ///   - wants: this worker's wishes for slow slots, of hosts of which it has none.
+    ///   - wishes: those of others.
+    package mutating func borrow(_ wants: [OriginHost: Wish], _ wishes: [Wish], at now: Int64) {
+        borrowed = borrowed.filter { $0.value > now }
+        silent = Dictionary(uniqueKeysWithValues: wants.keys.map { ($0, silent[$0] ?? now) })
+        for (host, want) in wants {
+            // Each of its slots is asked for in turn, and its owner may keep one for as long.
+            let limit = Int64(numbers(of: host, isSlow: true).count) * Self.patience + Self.turn
+            // Who waited for as long, so far as can be known, comes in the order of partitions.
+            let others = wishes.lazy.filter { $0.isSlow && $0.host == host }.filter {
+                abs($0.since - want.since) < Self.hearsay
+                    ? $0.partition < want.partition : $0.since < want.since
+            }
+            guard now - (silent[host] ?? now) >= limit + Int64(others.count) * Self.hearsay else { continue }
+            borrowed[host] = now + Self.patience
+        }
+    }
+    /// So long after somebody did it all others have heard of it, milliseconds.
+    private static let hearsay: Int64 = 3_000
 
     /// What is to be passed: not before fetches of the host are as few as `count` says by then.
     ///

@@ -377,7 +377,7 @@ package struct OriginState: Sendable {
         case .probing: (row.state, trouble) = (.probing, self.trouble)
         }
         (row.code, row.since) = (trouble?.code, trouble?.since.wall)
-        (row.limit, row.inFlight) = (share, inUse.all)
+        (row.limit, row.inFlight, row.slowInUse) = (share, inUse.all, inUse.slow)
         return row
     }
 

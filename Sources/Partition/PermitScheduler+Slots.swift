@@ -29,6 +29,9 @@ extension PermitScheduler {
         change(slot.host) { $0?.move(slot, to: partition, at: now) }
     }
 
+    /// Another worker uses slow slots of the host.
+    package mutating func hearSlow(_ host: OriginHost, at now: Int64) { change(host) { $0?.hearSlow(host, at: now) } }
+
     /// By host, of which kinds of slots this worker has none, though flights wait for them.
     package func wants(at now: Int64) -> [OriginHost: HostSlots.Want] {
         var wants: [OriginHost: HostSlots.Want] = [:]
@@ -51,6 +54,7 @@ extension PermitScheduler {
     package mutating func pass(
         _ wishes: [HostSlots.Wish], at now: Int64
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
+        borrow(wishes, at: now)
         guard let slots, !wishes.isEmpty || !slots.isAtHome else { return [] }
         /// Whether a slow flight is among those that wait for the host.
         var waited: [OriginHost: Bool] = [:]
@@ -66,6 +70,17 @@ extension PermitScheduler {
             }
         }
         return self.slots?.ready { ($1 ? origins[$0]?.inUse.slow : origins[$0]?.inUse.all) ?? 0 } ?? []
+    }
+
+    package func borrows(_ host: OriginHost) -> Bool { slots?.borrows(host) == true }
+
+    private mutating func borrow(_ wishes: [HostSlots.Wish], at now: Int64) {
+        var lacking: [OriginHost: HostSlots.Wish] = [:]
+        for (host, want) in wants(at: now) {
+            guard let partition = want.slow, let since = want.slowSince else { continue }
+            lacking[host] = HostSlots.Wish(host, for: partition, isSlow: true, since: since)
+        }
+        if !lacking.isEmpty || slots?.isBorrowing == true { change(nil) { $0?.borrow(lacking, wishes, at: now) } }
     }
 
     package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {

@@ -24,6 +24,8 @@ package struct OriginRow: Sendable, Hashable {
     package var at: Int64
     package var limit = 0
     package var inFlight = 0
+    /// Slow slots that the worker uses, or has borrowed (`HostSlots`). Rows of before have none.
+    package var slowInUse: Int?
     /// How often the worker asks it.
     package var perMinute = 0
     /// Jobs that wait for it.
@@ -125,6 +127,7 @@ package struct OriginRow: Sendable, Hashable {
         json.field("at", at)
         json.field("limit", limit)
         json.field("inFlight", inFlight)
+        if let slowInUse { json.field("slowInUse", slowInUse) }
         if perMinute > 0 { json.field("perMinute", perMinute) }
         json.waiting { waiting[$0] }
         if let heldBy { json.field("heldBy", heldBy.rawValue) }
@@ -175,6 +178,7 @@ package struct OriginRow: Sendable, Hashable {
                 case "at": row.at = try reader.time()
                 case "limit": row.limit = Int(try reader.integer(in: counts))
                 case "inFlight": row.inFlight = Int(try reader.integer(in: counts))
+                case "slowInUse": row.slowInUse = Int(try reader.integer(in: counts))
                 case "perMinute": row.perMinute = Int(try reader.integer(in: counts))
                 // Of a later version it may be another word.
                 case "heldBy": row.heldBy = HostHold(rawValue: try reader.string())

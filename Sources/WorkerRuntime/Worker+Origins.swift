@@ -151,6 +151,7 @@ extension Worker {
         guard isOld || !isOwn else { return }
         // Clocks differ: only what was there before is judged by its time.
         if !isOwn, !isOld || now - row.at < OriginSummary.freshness { board.wishes.hear(row, of: host, at: monotonic) }
+        if !isOwn, !isOld, row.slowInUse ?? row.inFlight > 0 { scheduler.hearSlow(host, at: monotonic) }
         if scheduler.hear(row, isOld: isOld, isOwn: isOwn, at: moment) { tell(host) }
     }
 
@@ -195,7 +196,7 @@ extension Worker {
     func lastRowsToTell() -> [OriginRow] {
         scheduler.origins.map { host, origin in
             var row = row(of: host, origin, .none, isAway: false)
-            (row.limit, row.inFlight) = (0, 0)
+            (row.limit, row.inFlight, row.slowInUse) = (0, 0, 0)
             return row
         }
     }
@@ -205,6 +206,7 @@ extension Worker {
     ) -> OriginRow {
         var row = origin.row(of: host, by: configuration.owner, at: moment)
         row.waiting = waiting
+        if scheduler.borrows(host) { row.slowInUse = max(1, row.slowInUse ?? 0) }
         if waiting.sum > 0 {
             let isSlow = !Lane.allCases.contains { $0.isUrgent && waiting[$0] > 0 }
             let isCrowded = isAway && scheduler.knowsSlots

@@ -35,8 +35,11 @@ struct SlowSlotsTests {
         var most = (all: 0, slow: 0)
         var now: Int64 = 0
         private var number = 0
+        /// Its owner has not come, since its topics are away.
+        var orphan: PartitionID?
 
-        init(_ count: Int, ceiling: Int, lanes: [Lane], seed: UInt64) {
+        init(_ count: Int, ceiling: Int, lanes: [Lane], seed: UInt64, orphan: PartitionID? = nil) {
+            self.orphan = orphan
             (partitions, self.ceiling, self.lanes, random) = (12, ceiling, lanes, SeededRandom(seed: seed))
             workers = (0..<count).map { _ in Self.worker(ceiling) }
             read = Array(repeating: 0, count: count)
@@ -75,7 +78,8 @@ struct SlowSlotsTests {
         }
 
         private func owned(by worker: Int) -> Set<PartitionID> {
-            Set(owners.indices.filter { owners[$0] == worker }.map { PartitionID(Int32($0)) })
+            Set(owners.indices.filter { owners[$0] == worker }.map { PartitionID(Int32($0)) }).subtracting(
+                orphan.map { [$0] } ?? [])
         }
 
         private mutating func share(_ worker: Int) {
@@ -84,11 +88,14 @@ struct SlowSlotsTests {
             workers[worker].knowSlots()
             for row in told where row.by != told[worker].by {
                 wishes[worker].hear(row, of: SlowSlotsTests.host, at: now)
+                if row.slowInUse ?? 0 > 0 { workers[worker].hearSlow(SlowSlotsTests.host, at: now) }
             }
             // Clocks differ.
             let wall = now + Int64(worker) * 3_600_000
             let want = workers[worker].wants(at: now)[SlowSlotsTests.host] ?? HostSlots.Want()
             told[worker].at = wall
+            let isBorrowing = workers[worker].borrows(SlowSlotsTests.host)
+            told[worker].slowInUse = max(running[worker].count { $0.lane == .slow }, isBorrowing ? 1 : 0)
             told[worker].tell(want, at: Moment(wall: wall, monotonic: now))
             for pass in workers[worker].pass(wishes[worker].live(at: now), at: now) {
                 #expect(owners[Int(pass.from.number)] == worker)
@@ -182,6 +189,26 @@ struct SlowSlotsTests {
                 _ = crew.run(seconds: 600)
                 #expect(crew.longest <= Int64(workers) * 25_000, "\(lanes), seed \(seed): \(crew.longest) ms")
                 #expect(crew.most.all <= ceiling && crew.most.slow <= max(1, ceiling / 3))
+            }
+        }
+    }
+
+    @Test(
+        "Where the only slow slot stands at a partition without an owner, workers borrow it in turns, until that comes")
+    func orphan() {
+        let home = { (ceiling: Int) in
+            HostSlots(partitions: 12, OriginRules(concurrency: ceiling)).home(of: HostSlots.Slot(Self.host, ceiling))
+        }
+        for (workers, ceiling) in [(2, 3), (3, 4), (6, 5)] {
+            for lanes in [[Lane.slow], [.fast, .slow]] {
+                var crew = Crew(workers, ceiling: ceiling, lanes: lanes, seed: 1, orphan: home(ceiling))
+                let served = crew.run(seconds: 1_200).map { $0[.slow] }
+                #expect(served.allSatisfy { $0 > workers }, "\(workers) workers, \(lanes): \(served)")
+                #expect(crew.most.slow == 1 && crew.most.all <= ceiling, "\(crew.most)")
+                crew.orphan = nil
+                crew.rebalance()
+                let after = crew.run(seconds: 300).map { $0[.slow] }.reduce(0, +)
+                #expect(after > served.reduce(0, +) / 4 && crew.most.slow == 1, "\(served), then \(after)")
             }
         }
     }

@@ -29,7 +29,7 @@ struct OriginRowTests {
             var row = row("one", state, until: 9)
             (row.checks, row.matches, row.staleAnswers) = (4, 3, 2)
             (row.partition, row.slowPartition, row.slowSince) = (PartitionID(5), PartitionID(6), Self.now - 9)
-            (row.heldBy, row.perMinute) = (.rate, 600)
+            (row.heldBy, row.perMinute, row.slowInUse) = (.rate, 600, 1)
             row.waiting = ByLane { 7 + $0.ordinal }
             #expect(read(row.newRecord()) == row)
         }
