@@ -139,13 +139,22 @@ extension Worker {
         look(at: owned)
     }
 
-    /// What is finished of every topic, with what only the log knows; of topics that were not begun, what was before.
+    /// What is finished of every topic, with what only the log knows; of topics of which that cannot be told, what was before.
     func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
         var topics: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
         for topic in Topic.worked {
-            topics[topic] = (owned.isKnown(topic) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
+            topics[topic] = (tells(of: topic, owned) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
         }
         return topics
+    }
+
+    /// A topic that was begun, and is not known to have another log. Of one that is only suspected it is told what was done
+    /// and how often jobs were tried: the next owner looks at the anchor, and knows as well as this one whether that counts.
+    ///
+    /// It has a durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
+    private func tells(of topic: Topic, _ owned: OwnedPartition) -> Bool {
+        owned.state.committable(topic) != nil && owned.watches[topic].proof == nil
+            && ports.consumer.committed(topic, owned.id) != nil
     }
 
     private func progress(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
@@ -159,7 +168,7 @@ extension Worker {
     @discardableResult
     func writeProgress(of owned: OwnedPartition, isLast: Bool = false) -> Bool {
         guard owned.isRestored, owned.ledger.isLookDue(at: monotonic, isLast: isLast),
-            isLast || canTellProgress(of: owned)
+            isLast || owned.answers != nil
         else { return false }
         let written = owned.ledger.written
         let row = owned.ledger.beginWrite(at: monotonic, isLast: isLast) {
@@ -223,19 +232,13 @@ extension Worker {
         marked(newestProgress(of: owned) ?? written, owned, isLast: isLast, naming: owned.state.namedStill)
     }
 
-    /// nil: it cannot be told yet.
+    /// nil: it cannot be told yet. Answers are told of only where all topics are: the next owner must find those of the others.
     func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
-        guard canTellProgress(of: owned) else { return nil }
+        guard owned.isRestored, let answers = owned.answers else { return nil }
+        let isPart = !Topic.worked.allSatisfy { tells(of: $0, owned) }
         return ProgressRow(
             partition: owned.id, topics: progress(of: owned),
-            answers: owned.answers?.ends(unproved: owned.state.hasUnprovedAnswers), away: owned.state.away, at: now)
-    }
-
-    /// Every topic was begun, and none is known to have another log: a row that left one out would take what it knew away.
-    /// Every topic has a durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
-    private func canTellProgress(of owned: OwnedPartition) -> Bool {
-        owned.isRestored
-            && Topic.worked.allSatisfy { owned.isKnown($0) && ports.consumer.committed($0, owned.id) != nil }
+            answers: answers.ends(unproved: isPart || owned.state.hasUnprovedAnswers), away: owned.state.away, at: now)
     }
 
     /// The row, with what is known of its owner and of suspects now.
@@ -282,10 +285,6 @@ struct LogLook: Sendable {
 
 extension OwnedPartition {
     func isOpen(_ topic: Topic) -> Bool { watches[topic].isOpen }
-
-    /// It was begun, and nothing proves that its log is another one by now. Of one that is only suspected, what was done and how
-    /// often jobs were tried is told: the next owner looks at the anchor, and knows as well as this one whether that counts.
-    func isKnown(_ topic: Topic) -> Bool { state.progress(topic) != nil && watches[topic].proof == nil }
 
     /// nil while the topic's log may be another one.
     func finished(_ topic: Topic) -> FinishedRecords? { isOpen(topic) ? state.finishedRecords(topic) : nil }

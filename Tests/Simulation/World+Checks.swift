@@ -84,7 +84,8 @@ extension World {
     ) -> Bool {
         if disturbedUntil[Int(id.partition.number)] + Self.aftermath > now { return false }
         guard kind == .fetch, let origin = scheduler.origins[fast.host] else { return true }
-        return origin.phase == .open && origin.inUse.all + 1 < origin.limit
+        // One of its flights may have begun and ended meanwhile.
+        return origin.phase == .open && origin.inUse.all + 1 < origin.share
             && scheduler.hasRoom(fast.host, isSlow: false) && !scheduler.yielding.contains(fast.host)
     }
 
