@@ -40,9 +40,9 @@ package struct AnswerTail: Sendable, Equatable {
 
     /// Up to where a progress row tells of all answers.
     ///
-    /// - Parameter unproved: records that are found answered are not received yet: what is said of them must be read again
-    ///   by the next owner.
-    package func ends(unproved: Bool) -> [Topic: Int64] { unproved ? told : told.merging(ends) { $1 } }
+    /// - Parameter isWhole: the row tells of all that was found answered, too. Otherwise that must be read again by the next
+    ///   owner, as where records that are found answered are not received yet.
+    package func ends(isWhole: Bool) -> [Topic: Int64] { isWhole ? told.merging(ends) { $1 } : told }
 
     /// An answer was read.
     package mutating func read(_ record: Record) {
@@ -89,6 +89,9 @@ package struct AnswerTail: Sendable, Equatable {
 
     /// Records of a topic that have a dead letter and no outcome, by offset.
     package func letters(_ topic: Topic) -> [Int64: LoneLetter] { letters[topic] ?? [:] }
+
+    /// Whether anything of the topic was found that no reading has begun by.
+    package func hasFound(_ topic: Topic) -> Bool { answered[topic] != nil || letters[topic] != nil }
 
     /// Reading of the topic began by what is known here.
     package mutating func drop(_ topic: Topic) { (answered[topic], letters[topic]) = (nil, nil) }

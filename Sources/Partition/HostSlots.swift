@@ -170,23 +170,34 @@ package struct HostSlots: Sendable {
         borrowed[host] = nil
     }
 
+    /// What is written cannot be read now: nobody would be heard.
+    package mutating func unheard(at now: Int64) { silent = silent.mapValues { _ in now } }
+
     /// - Parameters:
     ///   - wants: this worker's wishes for slow slots, of hosts of which it has none.
     ///   - wishes: those of others.
-    package mutating func borrow(_ wants: [OriginHost: Wish], _ wishes: [Wish], at now: Int64) {
+    /// - Returns: whether anything is borrowed, or given back.
+    package mutating func borrow(_ wants: [OriginHost: Wish], _ wishes: [Wish], at now: Int64) -> Bool {
+        let before = borrowed.count
         borrowed = borrowed.filter { $0.value > now }
         silent = Dictionary(uniqueKeysWithValues: wants.keys.map { ($0, silent[$0] ?? now) })
+        var changes = borrowed.count != before
         for (host, want) in wants {
             // Each of its slots is asked for in turn, and its owner may keep one for as long.
             let limit = Int64(numbers(of: host, isSlow: true).count) * Self.patience + Self.turn
+            let silence = now - (silent[host] ?? now)
+            guard silence >= limit else { continue }
             // Who waited for as long, so far as can be known, comes in the order of partitions.
-            let others = wishes.lazy.filter { $0.isSlow && $0.host == host }.filter {
-                abs($0.since - want.since) < Self.hearsay
-                    ? $0.partition < want.partition : $0.since < want.since
+            let others = wishes.count {
+                $0.isSlow && $0.host == host
+                    && (abs($0.since - want.since) < Self.hearsay
+                        ? $0.partition < want.partition : $0.since < want.since)
             }
-            guard now - (silent[host] ?? now) >= limit + Int64(others.count) * Self.hearsay else { continue }
+            guard silence >= limit + Int64(others) * Self.hearsay else { continue }
             borrowed[host] = now + Self.patience
+            changes = true
         }
+        return changes
     }
     /// So long after somebody did it all others have heard of it, milliseconds.
     private static let hearsay: Int64 = 3_000

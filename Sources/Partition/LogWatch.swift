@@ -16,6 +16,8 @@ package struct LogWatch: Sendable {
     /// Suspected during the look under way: it may have come too early.
     private var looksAgain = false
     private var due: Int64 = 0
+    /// Looks in a row that did not read the anchor.
+    private var unread = 0
     /// Found by a look.
     private var verified: LogAnchor?
     /// The first record that was received and the last. Another log may have come between the two.
@@ -33,6 +35,8 @@ package struct LogWatch: Sendable {
 
     private static let firstLook: Int64 = 1_000
     private static let interval: Int64 = 15_000
+    /// The anchor of an idle topic is read once a minute.
+    private static let unreadLimit = 3
     /// After a look without an answer.
     private static let pause: Int64 = 1_000
 
@@ -44,9 +48,9 @@ package struct LogWatch: Sendable {
     /// The last record that was received, where that is not the anchor.
     package var last: LogAnchor? { latest == anchor ? nil : latest }
 
-    /// Whether the record at the anchor is to be read: a log without a new record shows by its end that it is another one,
-    /// and to read costs the brokers more.
-    package var readsAnchor: Bool { isSuspected || candidate != verified }
+    /// Whether the record at the anchor is to be read, which costs the brokers more. A log without a new record shows by its
+    /// end that it is another one, unless that has as many records: so it is read now and then all the same.
+    package var readsAnchor: Bool { isSuspected || candidate != verified || unread >= Self.unreadLimit }
 
     /// Whether records may be taken up.
     package var isOpen: Bool { !isSuspected }
@@ -118,6 +122,7 @@ package struct LogWatch: Sendable {
     /// The log is the one that was read.
     package mutating func found(at now: Int64) {
         isLooking = false
+        unread = readsAnchor ? 0 : unread + 1
         (isSuspected, verified, due) = (false, candidate ?? verified, now + Self.interval)
     }
 

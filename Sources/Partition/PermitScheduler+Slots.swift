@@ -74,13 +74,16 @@ extension PermitScheduler {
 
     package func borrows(_ host: OriginHost) -> Bool { slots?.borrows(host) == true }
 
+    /// What others write of slots cannot be read now.
+    package mutating func unheard(at now: Int64) { slots?.unheard(at: now) }
+
     private mutating func borrow(_ wishes: [HostSlots.Wish], at now: Int64) {
         var lacking: [OriginHost: HostSlots.Wish] = [:]
         for (host, want) in wants(at: now) {
             guard let partition = want.slow, let since = want.slowSince else { continue }
             lacking[host] = HostSlots.Wish(host, for: partition, isSlow: true, since: since)
         }
-        if !lacking.isEmpty || slots?.isBorrowing == true { change(nil) { $0?.borrow(lacking, wishes, at: now) } }
+        if slots?.borrow(lacking, wishes, at: now) == true { change(nil) { _ in } }
     }
 
     package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {

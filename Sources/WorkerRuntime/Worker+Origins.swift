@@ -67,8 +67,9 @@ extension Worker {
         if let rows = try? await newRows() {
             for row in isFirst ? OriginRow.newest(rows) : rows { apply(row, isOld: isFirst) }
             if assigned == assignments { scheduler.knowSlots() }
-        } else if monotonic - board.assignedAt >= OriginBoard.patience {
-            scheduler.knowSlots()
+        } else {
+            scheduler.unheard(at: monotonic)
+            if monotonic - board.assignedAt >= OriginBoard.patience { scheduler.knowSlots() }
         }
         // What a worker that ends has to tell, it tells last.
         guard !phase.isEnded else { return }

@@ -91,6 +91,7 @@ extension Worker {
             letters: start.isNew ? [:] : owned.answers?.letters(topic) ?? [:], waits: start.waits,
             end: sight.bounds.upperBound)
         owned.answers?.drop(topic)
+        owned.told.begin(topic, start.finding)
         owned.heads[topic] = DelayTier(topic).map { DelayHead($0, end: sight.bounds.upperBound) }
         owned.watches[topic].begin(anchor: start.anchor, from: start.position, at: monotonic)
         owned.readable.insert(topic)
@@ -139,11 +140,14 @@ extension Worker {
         look(at: owned)
     }
 
-    /// What is finished of every topic, with what only the log knows; of topics of which that cannot be told, what was before.
+    /// What is finished of every topic, with what only the log knows.
     func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
         var topics: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
+        let tellsAnswers = tellsAnswers(of: owned)
         for topic in Topic.worked {
-            topics[topic] = (tells(of: topic, owned) ? progress(topic, owned) : nil) ?? owned.inherited(topic)
+            topics[topic] = owned.told.tell(
+                of: topic, after: owned.inherited(topic), tellsAnswers: tellsAnswers,
+                tells(of: topic, owned) ? progress(topic, owned) : nil)
         }
         return topics
     }
@@ -155,6 +159,14 @@ extension Worker {
     private func tells(of topic: Topic, _ owned: OwnedPartition) -> Bool {
         owned.state.committable(topic) != nil && owned.watches[topic].proof == nil
             && ports.consumer.committed(topic, owned.id) != nil
+    }
+
+    /// Whether all answers can be told of. The next owner must find those that it cannot know of by what is told of topics.
+    private func tellsAnswers(of owned: OwnedPartition) -> Bool {
+        guard let answers = owned.answers, !owned.state.hasUnprovedAnswers else { return false }
+        return Topic.worked.allSatisfy { topic in
+            tells(of: topic, owned) || (owned.state.committable(topic) == nil && !answers.hasFound(topic))
+        }
     }
 
     private func progress(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
@@ -232,13 +244,12 @@ extension Worker {
         marked(newestProgress(of: owned) ?? written, owned, isLast: isLast, naming: owned.state.namedStill)
     }
 
-    /// nil: it cannot be told yet. Answers are told of only where all topics are: the next owner must find those of the others.
+    /// nil: it cannot be told yet.
     func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
         guard owned.isRestored, let answers = owned.answers else { return nil }
-        let isPart = !Topic.worked.allSatisfy { tells(of: $0, owned) }
         return ProgressRow(
-            partition: owned.id, topics: progress(of: owned),
-            answers: answers.ends(unproved: isPart || owned.state.hasUnprovedAnswers), away: owned.state.away, at: now)
+            partition: owned.id, topics: progress(of: owned), answers: answers.ends(isWhole: tellsAnswers(of: owned)),
+            away: owned.state.away, at: now)
     }
 
     /// The row, with what is known of its owner and of suspects now.

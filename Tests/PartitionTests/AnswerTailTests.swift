@@ -93,12 +93,12 @@ struct AnswerTailTests {
         var tail = AnswerTail(after: [.outcomes: 10])
         tail.finish(.outcomes, at: 20)
         tail.note([(.outcomes, 24), (.outcomes, 22)], isAll: true)
-        #expect(tail.ends(unproved: false) == [.outcomes: 25] && tail.ends(unproved: true) == [.outcomes: 10])
+        #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 10])
         // A tier that could not be asked.
         var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
         partial.finish(.outcomes, at: 20)
         partial.note([(.retry1h, 9)], isAll: true)
-        #expect(partial.ends(unproved: false) == [.outcomes: 20, .retry1h: 3])
+        #expect(partial.ends(isWhole: true) == [.outcomes: 20, .retry1h: 3])
     }
 
     @Test("A row tells of a letter only once its outcome is there")
@@ -106,17 +106,17 @@ struct AnswerTailTests {
         var tail = AnswerTail(after: [:])
         tail.finish(.dead, at: 5)
         tail.note([(.dead, 5), (.outcomes, 1), (.dead, 6)], isAll: true)
-        #expect(tail.ends(unproved: false) == [.dead: 5])
+        #expect(tail.ends(isWhole: true) == [.dead: 5])
         tail.note([(.outcomes, 2), (.outcomes, 3), (.dead, 7)], isAll: true)
-        #expect(tail.ends(unproved: false) == [.dead: 7])
+        #expect(tail.ends(isWhole: true) == [.dead: 7])
         tail.note([(.outcomes, 4)], isAll: true)
-        #expect(tail.ends(unproved: false) == [.dead: 8])
+        #expect(tail.ends(isWhole: true) == [.dead: 8])
         // A letter is there, and something else of its batch is not; then its outcome is not.
         tail.note([(.dead, 9)], isAll: false)
         tail.note([(.dead, 10)], isAll: false)
-        #expect(tail.ends(unproved: false) == [.dead: 8])
+        #expect(tail.ends(isWhole: true) == [.dead: 8])
         tail.note([(.outcomes, 5), (.outcomes, 6)], isAll: true)
-        #expect(tail.ends(unproved: false) == [.dead: 11])
+        #expect(tail.ends(isWhole: true) == [.dead: 11])
     }
 
     @Test(

@@ -227,12 +227,14 @@ final class Ledger {
         return Ownerships.Answer(record: answered, topic: new.topic, owner: owner, time: world.now)
     }
 
-    /// What is answered stands in the index, as long as its partition does not leave.
+    /// What was announced with an answer stands in the index, as long as its partition does not leave. What an answer found
+    /// there may have been taken away since, to be made anew.
     private func check(
         _ variant: OutcomeReport.Variant, _ source: SourceKey, _ partition: PartitionID, _ process: SimulatedProcess,
         _ id: String
     ) {
-        guard case .owning = process.consumer.phase, let location = variant.location,
+        guard variant.kind == .stored || variant.kind == .reused, case .owning = process.consumer.phase,
+            let location = variant.location,
             !world.shelf.destroyed.contains(location), let index = process.indexes[partition],
             world.counts[.indexDamaged] + world.counts[.indexAway] + world.counts[.paused] == 0,
             !world.cluster.log(.variants, partition).isRecreated

@@ -1,0 +1,29 @@
+package import Records
+
+/// What an owner's progress rows tell of its partition's topics: each row takes the place of the one before, so none leaves
+/// out what is known.
+package struct ToldProgress: Sendable {
+    /// What this owner has told last of each.
+    private var last: [Topic: TopicProgress] = [:]
+    /// Topics that an operator had set back when they were begun.
+    private var setBack = TopicSet()
+
+    package init() {}
+
+    /// Reading of the topic began.
+    package mutating func begin(_ topic: Topic, _ finding: StartingPoint.Finding) {
+        if case .reset = finding { setBack.insert(topic) } else { setBack.remove(topic) }
+    }
+
+    /// - Parameters:
+    ///   - inherited: what earlier owners left of the topic.
+    ///   - tellsAnswers: the row tells of all answers. Otherwise the next owner finds some again, which must not count for a
+    ///     topic that was set back: it is to see that, too.
+    ///   - current: nil where it cannot be told now.
+    package mutating func tell(
+        of topic: Topic, after inherited: TopicProgress?, tellsAnswers: Bool, _ current: TopicProgress?
+    ) -> TopicProgress? {
+        if let current { last[topic] = current }
+        return setBack.contains(topic) && !tellsAnswers ? inherited : last[topic] ?? inherited
+    }
+}

@@ -1,0 +1,42 @@
+import Partition
+import Records
+import Testing
+
+@Suite("What progress rows tell of topics")
+struct ToldProgressTests {
+    private static let inherited = TopicProgress(
+        next: 700, committed: 700, anchor: LogAnchor(offset: 699, timestamp: 9))
+
+    private static func progress(_ next: Int64) -> TopicProgress {
+        TopicProgress(next: next, committed: next, anchor: LogAnchor(offset: next - 1, timestamp: next))
+    }
+
+    @Test(
+        "A topic of which nothing can be told now keeps what this owner told last, and what earlier ones left before that"
+    )
+    func keeps() {
+        var told = ToldProgress()
+        for inherited in [Self.inherited, nil] {
+            #expect(told.tell(of: .jobsFast, after: inherited, tellsAnswers: true, nil) == inherited)
+        }
+        told.begin(.jobsFast, .none)
+        #expect(told.tell(of: .jobsFast, after: nil, tellsAnswers: true, Self.progress(10)) == Self.progress(10))
+        // It was recreated: no offset in the new log is durable yet, and the next owner must see that it is another one.
+        told.begin(.jobsFast, .anotherLog(.shorter(end: 3, read: 10)))
+        #expect(told.tell(of: .jobsFast, after: nil, tellsAnswers: false, nil) == Self.progress(10))
+        #expect(told.tell(of: .jobsSlow, after: Self.inherited, tellsAnswers: false, nil) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: nil, tellsAnswers: false, Self.progress(2)) == Self.progress(2))
+    }
+
+    @Test("A topic that was set back is told of only where no answer can be found again: the next owner sees that, too")
+    func setBack() {
+        var told = ToldProgress()
+        told.begin(.jobsFast, .reset(from: 700))
+        let now = Self.progress(510)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: true, now) == now)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
+        told.begin(.jobsFast, .none)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == now)
+    }
+}
