@@ -28,7 +28,7 @@ package struct DelayHead: Sendable {
     package struct Moves: Sendable, Equatable {
         /// Due, and of a host that has no room for them: again and again, however fast they go.
         package var due = 0
-        /// Before others that may begin: each once in five minutes.
+        /// Before others that may begin, as long as somebody looks for those.
         package var searched = 0
 
         package init(due: Int = 0, searched: Int = 0) { (self.due, self.searched) = (due, searched) }

@@ -88,6 +88,7 @@ package struct OriginState: Sendable {
     private var pausedUntil: Int64 = .min
 
     package static let window = 20
+    private static let minute: Int64 = 60_000
     /// A host that is asked at a rate may be asked so much too early: ticks come in between, milliseconds.
     private static let slack: Double = 50
 
@@ -242,8 +243,8 @@ package struct OriginState: Sendable {
         answeredAt.map { now.monotonic - $0 < now.wall - time } ?? false
     }
 
-    /// What fails for its URL's sake closes a host only where most of it is of that kind. And whatever is not a first try
-    /// closes it for no longer than the last time.
+    /// What fails for its URL's sake closes a host only where most of it is of that kind and nothing was answered well for a
+    /// minute, and for one pause. And whatever is not a first try closes it for no longer than the last time.
     ///
     /// - Parameter wish: the jitter of its wish to be left alone; nil: it has none.
     private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
@@ -254,20 +255,26 @@ package struct OriginState: Sendable {
         }
         knownProbes = 0
         if !failed.isKnown { halve(failed.number, code, now) }
-        guard failed.isProbe || isFailing(hasWish: wish != nil) else { return nil }
+        let isHosts = failed.isProbe ? !failed.isKnown : isFailing(hasWish: wish != nil)
+        let isSilent = now.monotonic - (answeredAt ?? .min / 2) >= Self.minute
+        guard isHosts || failed.isProbe || (isSilent && isFailing(hasWish: wish != nil, withKnown: true)) else {
+            return nil
+        }
         if failed.isKnown { note(code, now) }
+        guard isHosts else { return judge(until: max(now.monotonic + rules.pause, pausedUntil), isWish: false) }
         forgive(now.monotonic)
         let wait = wish.map { nextBackoff($0, isFirst: failed.isFirst) } ?? nextPause(isFirst: failed.isFirst)
         return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
     }
 
-    /// By so many failures in a row, half of the last twenty, or three quarters with those of URLs that are known to fail.
-    private func isFailing(hasWish: Bool) -> Bool {
+    /// By so many failures in a row, or half of the last twenty; or three quarters with those of URLs that are known to fail.
+    private func isFailing(hasWish: Bool, withKnown: Bool = false) -> Bool {
         let most = rules.failures > 0 ? rules.failures : hasWish ? OriginRules.usualFailures : .max
-        if failuresInRow >= most { return true }
+        if !withKnown, failuresInRow >= most { return true }
         guard most < .max, recent.count == Self.window else { return false }
         let failed = recent.failed.nonzeroBitCount
-        return failed >= Self.window / 2 || failed + recent.known.nonzeroBitCount >= Self.window * 3 / 4
+        return withKnown
+            ? failed + recent.known.nonzeroBitCount >= Self.window * 3 / 4 : failed >= Self.window / 2
     }
 
     private mutating func nextPause(isFirst: Bool) -> Int64 {

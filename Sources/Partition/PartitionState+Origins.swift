@@ -232,19 +232,20 @@ extension PartitionState {
         waits.heldJobs.reduce(into: inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
-    /// Open hosts that could take up jobs which stand behind others in tiers.
+    /// Hosts that are asked, or are to be tried again now, and could take up jobs which stand behind others in tiers.
     ///
     /// - Parameters:
     ///   - heads: of all tiers that hold something.
     ///   - awaited: the host that a record waits for, if for nothing else.
     package func hostsBehind(
-        _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, awaited: (Record) -> OriginHost?
+        _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, at now: Moment,
+        awaited: (Record) -> OriginHost?
     ) -> [OriginHost] {
         var first: Set<OriginHost?> = []
         for var head in heads { first.insert(head.origin(of: awaited)) }
-        // Most hosts with jobs there are not open, which is soonest found out.
+        // Most hosts with jobs there are left alone, which is soonest found out.
         return [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter {
-            permits.isOpen($0) && room(for: $0) > 0 && !first.contains($0)
+            permits.use(of: $0, at: now) > 0 && room(for: $0) > 0 && !first.contains($0)
         }
     }
 

@@ -67,7 +67,7 @@ extension Settings {
         ),
         SettingKey(
             "origins.breaker.failures", \.origins.breaker.failures, .whole(0...1000),
-            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. A job that fails again, though the host has answered others since its first failure, counts only where three quarters of those answers are failures: its URL may be at fault. 0: never."
+            "After so many failures in a row (5xx, a name without an address, no connection, a deadline), or when half of its last 20 answers were failures, a host is left alone for origins.breaker.pause; then one job asks it. Its other jobs wait in the retry topics meanwhile, without an attempt. A job that fails again, though the host has answered others since its first failure, counts only where three quarters of those answers are failures and none was good for a minute: its URL may be at fault. 0: never."
         ),
         SettingKey(
             "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),

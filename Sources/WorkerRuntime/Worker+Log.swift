@@ -97,7 +97,11 @@ extension Worker: LogListener {
     private func due(_ tier: DelayTier, _ owned: OwnedPartition, _ limit: Int) throws(LogFailure) -> [Record] {
         var head = owned.heads[tier.topic] ?? DelayHead(tier)
         if head.isEmpty { head.add(try drain(tier.topic, owned, DelayHead.limit), at: now) }
-        defer { owned.heads[tier.topic] = head }
+        let moves = head.moves.searched
+        defer {
+            owned.search.note(moved: moves - head.moves.searched)
+            owned.heads[tier.topic] = head
+        }
         let (isKnown, moment) = (knowsHosts, moment)
         return head.take(limit, at: moment.wall, search: owned.search.before) {
             awaited(by: $0, at: moment.wall)
@@ -129,7 +133,7 @@ extension Worker: LogListener {
         owned.heads[place.topic]?.moves = TierTurns.moves(isBusy: isBusy, isHurried: configuration.patience != nil)
     }
 
-    /// Open hosts whose jobs stand behind others in tiers; nil: not all heads were looked at.
+    /// Hosts that may be asked now and whose jobs stand behind others in tiers; nil: not all heads were looked at.
     private func hostsBehind(_ owned: OwnedPartition) -> [OriginHost]? {
         var heads: [DelayHead] = []
         for topic in DelayTier.allCases.lazy.map(\.topic) where owned.readable.contains(topic) {
@@ -137,7 +141,7 @@ extension Worker: LogListener {
             heads.append(head)
         }
         guard knowsHosts, !heads.isEmpty else { return [] }
-        return owned.state.hostsBehind(heads, in: scheduler) { awaited(by: $0, at: now) }
+        return owned.state.hostsBehind(heads, in: scheduler, at: moment) { awaited(by: $0, at: now) }
     }
 
     /// The host that a tier's record waits for, if for nothing else.

@@ -208,11 +208,12 @@ struct OriginStateTests {
         #expect(fail(&state, answer, since: 2_000, at: 2_000) == .blocked)
     }
 
-    @Test("Where little else is answered they close it, and for no longer each time", arguments: bare)
+    @Test("Where nothing else is answered for a minute they close it, and for no longer each time", arguments: bare)
     func mostlyKnown(answer: OriginAnswer) {
         var state = state()
         fetch(&state, good, at: 1_000)
-        var (now, asked, waits): (Int64, Int, [Int64]) = (2_000, 0, [])
+        for _ in 0..<100 { #expect(fail(&state, answer, since: 999, at: 60_000) == nil) }
+        var (now, asked, waits): (Int64, Int, [Int64]) = (61_000, 0, [])
         while waits.count < 4 {
             if state.mayBegin(isSlow: false, at: now) {
                 asked += 1
@@ -225,10 +226,9 @@ struct OriginStateTests {
                 now += 1
             }
         }
-        let wait: Int64 = answer == .refused(after: nil, mayBeOfURL: true) ? 59 : 29
-        #expect(waits == [wait, wait, wait, wait])
-        // Three quarters of twenty, with the good one; then a few probes, one after another.
-        #expect(asked == 19 + 3 * (OriginState.window + 1))
+        #expect(waits == [29, 29, 29, 29])
+        // The next one; then a few probes, one after another.
+        #expect(asked == 1 + 3 * (OriginState.window + 1))
     }
 
     @Test("A probe by a job that failed before makes the wait no longer; the first try of another does")
