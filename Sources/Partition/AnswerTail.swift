@@ -12,8 +12,8 @@ package struct AnswerTail: Sendable, Equatable {
 
     /// Answers before these offsets were read, or are this owner's.
     package private(set) var ends: [Topic: Int64] = [:]
-    /// Up to where an earlier owner's progress row tells of all.
-    private let told: [Topic: Int64]
+    /// Up to where the newest progress row tells of all.
+    private var told: [Topic: Int64]
     /// Records of a topic below these offsets are finished in any case.
     private let floors: [Topic: Int64]
     /// Answered records, by topic: offset, and when it was appended.
@@ -43,6 +43,9 @@ package struct AnswerTail: Sendable, Equatable {
     /// - Parameter isWhole: the row tells of all that was found answered, too. Otherwise that must be read again by the next
     ///   owner, as where records that are found answered are not received yet.
     package func ends(isWhole: Bool) -> [Topic: Int64] { isWhole ? told.merging(ends) { $1 } : told }
+
+    /// The log has a row that tells of all answers before these offsets.
+    package mutating func wrote(_ ends: [Topic: Int64]) { told = ends }
 
     /// An answer was read.
     package mutating func read(_ record: Record) {

@@ -50,7 +50,7 @@ package struct LogWatch: Sendable {
 
     /// Whether the record at the anchor is to be read, which costs the brokers more. A log without a new record shows by its
     /// end that it is another one, unless that has as many records: so it is read now and then all the same.
-    package var readsAnchor: Bool { isSuspected || candidate != verified || unread >= Self.unreadLimit }
+    package var readsAnchor: Bool { isSuspected || (candidate ?? verified) != verified || unread >= Self.unreadLimit }
 
     /// Whether records may be taken up.
     package var isOpen: Bool { !isSuspected }

@@ -194,7 +194,7 @@ package struct OriginState: Sendable {
         let isProbe = phase == .probing(flight)
         // Those that were under way when it was blocked tell nothing new, but for its own wish.
         let counts = phase == .open || isProbe
-        let try_ = Try(
+        let failed = Try(
             number: number, isProbe: isProbe, isFirst: failingSince == nil,
             isKnown: failingSince.map { hasAnswered(since: $0, now) } ?? false)
         switch answer {
@@ -213,12 +213,12 @@ package struct OriginState: Sendable {
             trouble = nil
             grow()
             return nil
-        case .failed: return counts ? fail(try_, code, now) : nil
+        case .failed: return counts ? fail(failed, code, now) : nil
         case .failing(let wait):
             pausedUntil = max(pausedUntil, now.monotonic + wait)
-            return counts ? fail(try_, code, now) : judge(until: pausedUntil, isWish: true)
+            return counts ? fail(failed, code, now) : judge(until: pausedUntil, isWish: true)
         case .refused(nil, let mayBeOfURL) where rules.backoff == 0 || mayBeOfURL:
-            return counts ? fail(try_, code, wish: rules.backoff == 0 ? nil : jitter, now) : nil
+            return counts ? fail(failed, code, wish: rules.backoff == 0 ? nil : jitter, now) : nil
         case .refused(let after, _):
             guard counts || after != nil else { return nil }
             halve(number, code, now)
@@ -244,7 +244,8 @@ package struct OriginState: Sendable {
     }
 
     /// What fails for its URL's sake closes a host only where most of it is of that kind and nothing was answered well for a
-    /// minute, and for one pause. And whatever is not a first try closes it for no longer than the last time.
+    /// minute; before that it takes it some of its limit. And whatever is not a first try closes it for no longer than the
+    /// last time.
     ///
     /// - Parameter wish: the jitter of its wish to be left alone; nil: it has none.
     private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
@@ -255,16 +256,22 @@ package struct OriginState: Sendable {
         }
         knownProbes = 0
         if !failed.isKnown { halve(failed.number, code, now) }
-        let isHosts = failed.isProbe ? !failed.isKnown : isFailing(hasWish: wish != nil)
-        let isSilent = now.monotonic - (answeredAt ?? .min / 2) >= Self.minute
-        guard isHosts || failed.isProbe || (isSilent && isFailing(hasWish: wish != nil, withKnown: true)) else {
+        if failed.isProbe ? !failed.isKnown : isFailing(hasWish: wish != nil) {
+            if failed.isKnown { note(code, now) }
+            forgive(now.monotonic)
+            let wait = wish.map { nextBackoff($0, isFirst: failed.isFirst) } ?? nextPause(isFirst: failed.isFirst)
+            return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
+        }
+        guard failed.isProbe || isFailing(hasWish: wish != nil, withKnown: true) else { return nil }
+        let good = answeredAt.map { Moment(wall: now.wall - now.monotonic + $0, monotonic: $0) } ?? now
+        guard failed.isProbe || now.monotonic - good.monotonic >= Self.minute else {
+            halve(failed.number, code, now)
             return nil
         }
-        if failed.isKnown { note(code, now) }
-        guard isHosts else { return judge(until: max(now.monotonic + rules.pause, pausedUntil), isWish: false) }
-        forgive(now.monotonic)
-        let wait = wish.map { nextBackoff($0, isFirst: failed.isFirst) } ?? nextPause(isFirst: failed.isFirst)
-        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
+        // Other workers pay no heed to it if they had a good answer since.
+        note(code, good)
+        let wait = min(rules.pauseCap, rules.pause * Int64(max(1, rounds.failed, rounds.refused)))
+        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: false)
     }
 
     /// By so many failures in a row, or half of the last twenty; or three quarters with those of URLs that are known to fail.

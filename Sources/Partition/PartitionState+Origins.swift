@@ -245,7 +245,7 @@ extension PartitionState {
         for var head in heads { first.insert(head.origin(of: awaited)) }
         // Most hosts with jobs there are left alone, which is soonest found out.
         return [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter {
-            permits.use(of: $0, at: now) > 0 && room(for: $0) > 0 && !first.contains($0)
+            room(for: $0, atMost: permits.use(of: $0, at: now)) > 0 && !first.contains($0)
         }
     }
 

@@ -24,6 +24,18 @@ package struct ToldProgress: Sendable {
         of topic: Topic, after inherited: TopicProgress?, tellsAnswers: Bool, _ current: TopicProgress?
     ) -> TopicProgress? {
         if let current { last[topic] = current }
-        return setBack.contains(topic) && !tellsAnswers ? inherited : last[topic] ?? inherited
+        guard setBack.contains(topic), !tellsAnswers else { return last[topic] ?? inherited }
+        return inherited.map { progress in
+            var progress = progress
+            (progress.finished, progress.waits) = ([], [])
+            return progress
+        }
+    }
+
+    /// The log has a row with these: what was set back is told of.
+    package mutating func wrote(_ topics: [Topic: TopicProgress]) {
+        for topic in Topic.worked where setBack.contains(topic) && topics[topic] == last[topic] {
+            setBack.remove(topic)
+        }
     }
 }

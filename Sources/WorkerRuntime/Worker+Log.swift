@@ -121,7 +121,9 @@ extension Worker: LogListener {
         let isTime = monotonic - searchedAt >= TierSearch.interval
         if isTime { searchedAt = monotonic }
         for owned in partitions.values {
-            if isTime, let hosts = hostsBehind(owned) { owned.search.look(for: hosts, at: now) }
+            if isTime, let hosts = hostsBehind(owned) {
+                owned.search.look(for: hosts, at: now, isOpen: scheduler.isOpen)
+            }
             for (topic, head) in owned.heads {
                 if head.isHeldUp { heldUp.append(TierTurns.Place(owned.id, topic)) }
                 if head.moves != DelayHead.Moves() { owned.heads[topic]?.moves = DelayHead.Moves() }

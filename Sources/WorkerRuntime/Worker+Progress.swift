@@ -141,9 +141,8 @@ extension Worker {
     }
 
     /// What is finished of every topic, with what only the log knows.
-    func progress(of owned: OwnedPartition) -> [Topic: TopicProgress] {
+    func progress(of owned: OwnedPartition, tellsAnswers: Bool) -> [Topic: TopicProgress] {
         var topics: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
-        let tellsAnswers = tellsAnswers(of: owned)
         for topic in Topic.worked {
             topics[topic] = owned.told.tell(
                 of: topic, after: owned.inherited(topic), tellsAnswers: tellsAnswers,
@@ -162,7 +161,7 @@ extension Worker {
     }
 
     /// Whether all answers can be told of. The next owner must find those that it cannot know of by what is told of topics.
-    private func tellsAnswers(of owned: OwnedPartition) -> Bool {
+    func tellsAnswers(of owned: OwnedPartition) -> Bool {
         guard let answers = owned.answers, !owned.state.hasUnprovedAnswers else { return false }
         return Topic.worked.allSatisfy { topic in
             tells(of: topic, owned) || (owned.state.committable(topic) == nil && !answers.hasFound(topic))
@@ -213,6 +212,8 @@ extension Worker {
             }
         } else {
             owned.ledger.wrote(row, at: monotonic)
+            owned.told.wrote(row.topics)
+            if let ends = row.answers { owned.answers?.wrote(ends) }
             named(by: row, owned)
         }
         settle()
@@ -247,9 +248,10 @@ extension Worker {
     /// nil: it cannot be told yet.
     func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
         guard owned.isRestored, let answers = owned.answers else { return nil }
+        let isWhole = tellsAnswers(of: owned)
         return ProgressRow(
-            partition: owned.id, topics: progress(of: owned), answers: answers.ends(isWhole: tellsAnswers(of: owned)),
-            away: owned.state.away, at: now)
+            partition: owned.id, topics: progress(of: owned, tellsAnswers: isWhole),
+            answers: answers.ends(isWhole: isWhole), away: owned.state.away, at: now)
     }
 
     /// The row, with what is known of its owner and of suspects now.

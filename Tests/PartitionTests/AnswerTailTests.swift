@@ -94,6 +94,8 @@ struct AnswerTailTests {
         tail.finish(.outcomes, at: 20)
         tail.note([(.outcomes, 24), (.outcomes, 22)], isAll: true)
         #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 10])
+        tail.wrote([.outcomes: 23])
+        #expect(tail.ends(isWhole: true) == [.outcomes: 25] && tail.ends(isWhole: false) == [.outcomes: 23])
         // A tier that could not be asked.
         var partial = AnswerTail(after: [.outcomes: 10, .retry1h: 3])
         partial.finish(.outcomes, at: 20)

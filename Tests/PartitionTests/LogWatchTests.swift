@@ -92,6 +92,18 @@ struct LogWatchTests {
         #expect(watch.readsAnchor)
     }
 
+    @Test("The anchor of a topic that is idle since it came is read at one look of four")
+    func idle() {
+        var watch = LogWatch()
+        watch.begin(anchor: LogAnchor(offset: 3, timestamp: 300), from: 4, at: 0)
+        let reads = (1...8).map { look in
+            let looks = watch.beginLook(at: Int64(look) * 20_000)
+            defer { watch.found(at: Int64(look) * 20_000) }
+            return looks && watch.readsAnchor
+        }
+        #expect(reads == [false, false, false, true, false, false, false, true])
+    }
+
     @Test("A failure to read shuts the topic until a look, at what was read before it")
     func suspicion() {
         var watch = open()

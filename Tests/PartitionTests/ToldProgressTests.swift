@@ -33,10 +33,16 @@ struct ToldProgressTests {
         var told = ToldProgress()
         told.begin(.jobsFast, .reset(from: 700))
         let now = Self.progress(510)
+        var ahead = Self.inherited
+        (ahead.finished, ahead.waits) = ([730], [.init(offset: 740, attempts: 1, notBefore: 0, heldSince: nil)])
+        #expect(told.tell(of: .jobsFast, after: ahead, tellsAnswers: false, now) == Self.inherited)
         #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
         #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: true, now) == now)
         #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
-        told.begin(.jobsFast, .none)
-        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == now)
+        told.wrote([.jobsFast: Self.inherited])
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
+        // Once that stands in the log, answers that are found again are told of before.
+        told.wrote([.jobsFast: now])
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, nil) == now)
     }
 }
