@@ -6,7 +6,7 @@ package struct OriginRules: Sendable, Equatable {
     package var concurrency: Int
     /// With so many a host begins, or with a quarter of its ceiling if that is more: one that was raised is known to bear it.
     package var start: Int
-    /// Failures in a row after which a host is left alone, or half of the last `OriginState.window` answers; 0: never.
+    /// Failures in a row after which a host is left alone, or half of the last `RecentAnswers.window` answers; 0: never.
     package var failures: Int
     /// For so long the first time, and for so much longer each time after it, up to the cap, milliseconds.
     package var pause: Int64 = 30_000

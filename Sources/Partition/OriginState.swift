@@ -4,19 +4,9 @@ package import Records
 /// One host, or one group of hosts: how many fetches it gets at once, and whether it is asked at all.
 ///
 /// Its limit grows by one after as many good answers as it has, and is halved by an answer that says "too much". A host that
-/// fails is left alone, longer each time that something new fails, until one flight has seen that it answers. Pure; times are monotonic milliseconds
-/// where nothing else is said.
+/// fails is left alone, longer each time that something new fails, until one flight has seen that it answers. Times are
+/// monotonic milliseconds where nothing else is said.
 package struct OriginState: Sendable {
-    package enum Phase: Sendable, Equatable {
-        case open
-        /// Nothing is asked until then; then one flight is.
-        case blocked(until: Int64)
-        case probing(FlightID)
-    }
-
-    /// What people hear of.
-    package enum Change: Sendable, Equatable { case blocked, opened }
-
     /// This worker's own reason to leave it alone.
     package struct Judgement: Sendable, Equatable {
         package var until: Int64
@@ -69,17 +59,11 @@ package struct OriginState: Sendable {
     /// Fetches that had begun before the limit was last halved: their answers do not halve it again.
     private var halvedAt = 0
     private var clean = 0
-    private var failuresInRow = 0
-    /// The last answers, a bit each: set for a failure, and for one of a URL that is known to fail.
-    private var recent: (failed: UInt32, known: UInt32, count: Int) = (0, 0, 0)
-    /// Probes in a row by jobs whose URL is known to fail: the next one follows at once, but
-    /// for as many as the window has.
+    private var recent = RecentAnswers()
+    /// Failed probes in a row by jobs whose URLs are known to fail: so many as the window has follow one another at once.
     private var knownProbes = 0
-    /// How often it was left alone since it was last quiet: by our judgement, and at its wish.
-    private var rounds = (failed: 0, refused: 0)
+    private var rounds = PauseRounds()
     private var openSince: Int64 = .min / 2
-    /// Good answers since then.
-    private var goodSince = 0
     /// When it last answered well, monotonic milliseconds.
     private var answeredAt: Int64?
     /// When the next fetch may begin.
@@ -87,7 +71,6 @@ package struct OriginState: Sendable {
     /// Until when it has asked to be left alone beside failures that count as such. Others are not told: it is over soon.
     private var pausedUntil: Int64 = .min
 
-    package static let window = 20
     private static let minute: Int64 = 60_000
     /// A host that is asked at a rate may be asked so much too early: ticks come in between, milliseconds.
     private static let slack: Double = 50
@@ -196,7 +179,7 @@ package struct OriginState: Sendable {
         let counts = phase == .open || isProbe
         let failed = Try(
             number: number, isProbe: isProbe, isFirst: failingSince == nil,
-            isKnown: failingSince.map { hasAnswered(since: $0, now) } ?? false)
+            isKnown: failingSince ?? .max < lastGood(now)?.wall ?? .min)
         switch answer {
         case .unasked: return nil
         case .answered(let bytes):
@@ -205,7 +188,8 @@ package struct OriginState: Sendable {
                 next = max(next, Double(now.monotonic)) + Double(bytes) * millisecondsForByte * part
             }
             guard counts else { return nil }
-            add(failure: false)
+            recent.add(isFailure: false)
+            knownProbes = 0
             if isProbe {
                 open(at: now.monotonic)
                 return .opened
@@ -223,7 +207,7 @@ package struct OriginState: Sendable {
             guard counts || after != nil else { return nil }
             halve(number, code, now)
             forgive(now.monotonic)
-            return judge(until: now.monotonic + (after ?? nextBackoff(jitter)), isWish: true)
+            return judge(until: now.monotonic + (after ?? rounds.backoff(rules, jitter: jitter)), isWish: true)
         }
     }
 
@@ -238,64 +222,44 @@ package struct OriginState: Sendable {
         let isKnown: Bool
     }
 
-    /// Whether it has answered others well since then, milliseconds since 1970.
-    private func hasAnswered(since time: Int64, _ now: Moment) -> Bool {
-        answeredAt.map { now.monotonic - $0 < now.wall - time } ?? false
+    /// When it last answered well.
+    private func lastGood(_ now: Moment) -> Moment? {
+        answeredAt.map { Moment(wall: now.wall - now.monotonic + $0, monotonic: $0) }
     }
 
-    /// What fails for its URL's sake closes a host only where most of it is of that kind and nothing was answered well for a
-    /// minute; before that it takes it some of its limit. And whatever is not a first try closes it for no longer than the
-    /// last time.
-    ///
     /// - Parameter wish: the jitter of its wish to be left alone; nil: it has none.
     private mutating func fail(_ failed: Try, _ code: String, wish: Double? = nil, _ now: Moment) -> Change? {
-        add(failure: true, isKnown: failed.isKnown)
-        if failed.isKnown, failed.isProbe, knownProbes < Self.window {
+        recent.add(isFailure: true, isKnown: failed.isKnown)
+        let most = rules.failures > 0 ? rules.failures : wish != nil ? OriginRules.usualFailures : nil
+        if failed.isKnown { return failKnown(failed, code, mayClose: most != nil, now) }
+        knownProbes = 0
+        halve(failed.number, code, now)
+        guard failed.isProbe || most.map(recent.isFailing) == true else { return nil }
+        forgive(now.monotonic)
+        let wait =
+            wish.map { rounds.backoff(rules, jitter: $0, isFirst: failed.isFirst) }
+            ?? rounds.pause(rules, isFirst: failed.isFirst)
+        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
+    }
+
+    /// The fault may be the URL's: it closes the host only where most answers are failures and none was good for a minute, and
+    /// for no longer than the last time. Within the minute it halves the limit.
+    private mutating func failKnown(_ failed: Try, _ code: String, mayClose: Bool, _ now: Moment) -> Change? {
+        if failed.isProbe, knownProbes < RecentAnswers.window {
             knownProbes += 1
             return nil
         }
         knownProbes = 0
-        if !failed.isKnown { halve(failed.number, code, now) }
-        if failed.isProbe ? !failed.isKnown : isFailing(hasWish: wish != nil) {
-            if failed.isKnown { note(code, now) }
-            forgive(now.monotonic)
-            let wait = wish.map { nextBackoff($0, isFirst: failed.isFirst) } ?? nextPause(isFirst: failed.isFirst)
-            return judge(until: max(now.monotonic + wait, pausedUntil), isWish: wish != nil)
-        }
-        guard failed.isProbe || isFailing(hasWish: wish != nil, withKnown: true) else { return nil }
-        let good = answeredAt.map { Moment(wall: now.wall - now.monotonic + $0, monotonic: $0) } ?? now
+        guard failed.isProbe || (mayClose && recent.isMostlyFailing) else { return nil }
+        let good = lastGood(now) ?? now
         guard failed.isProbe || now.monotonic - good.monotonic >= Self.minute else {
             halve(failed.number, code, now)
             return nil
         }
         // Other workers pay no heed to it if they had a good answer since.
         note(code, good)
-        let wait = min(rules.pauseCap, rules.pause * Int64(max(1, rounds.failed, rounds.refused)))
-        return judge(until: max(now.monotonic + wait, pausedUntil), isWish: false)
+        return judge(until: max(now.monotonic + rounds.sameAgain(rules), pausedUntil), isWish: false)
     }
-
-    /// By so many failures in a row, or half of the last twenty; or three quarters with those of URLs that are known to fail.
-    private func isFailing(hasWish: Bool, withKnown: Bool = false) -> Bool {
-        let most = rules.failures > 0 ? rules.failures : hasWish ? OriginRules.usualFailures : .max
-        if !withKnown, failuresInRow >= most { return true }
-        guard most < .max, recent.count == Self.window else { return false }
-        let failed = recent.failed.nonzeroBitCount
-        return withKnown
-            ? failed + recent.known.nonzeroBitCount >= Self.window * 3 / 4 : failed >= Self.window / 2
-    }
-
-    private mutating func nextPause(isFirst: Bool) -> Int64 {
-        rounds.failed = Self.next(rounds.failed, isFirst)
-        return min(rules.pauseCap, rules.pause * Int64(rounds.failed))
-    }
-
-    private mutating func nextBackoff(_ jitter: Double, isFirst: Bool = true) -> Int64 {
-        rounds.refused = Self.next(rounds.refused, isFirst)
-        let wait = min(rules.backoffCap, rules.backoff << Int64(min(rounds.refused - 1, 24)))
-        return wait + Int64(Double(wait) * 0.1 * jitter)
-    }
-
-    private static func next(_ round: Int, _ isFirst: Bool) -> Int { isFirst ? round + 1 : max(1, round) }
 
     private mutating func judge(until: Int64, isWish: Bool) -> Change? {
         let wish = isWish ? until : .min
@@ -373,7 +337,7 @@ package struct OriginState: Sendable {
     /// Forgets its failures. Its limit is the first one at most.
     package mutating func open(at now: Int64) {
         (phase, judged, heard, pausedUntil) = (.open, nil, [:], .min)
-        (failuresInRow, recent, trouble, openSince, goodSince) = (0, (0, 0, 0), nil, now, 0)
+        (recent, trouble, openSince) = (RecentAnswers(), nil, now)
         (limit, clean, slowed) = (min(limit, start), 0, nil)
     }
 
@@ -404,16 +368,9 @@ package struct OriginState: Sendable {
 
     /// It was open for long, or has answered much since.
     private mutating func forgive(_ now: Int64) {
-        if phase == .open, now - openSince >= rules.quiet || goodSince >= Self.window { rounds = (0, 0) }
-    }
-
-    private mutating func add(failure: Bool, isKnown: Bool = false) {
-        if !isKnown { failuresInRow = failure ? failuresInRow + 1 : 0 }
-        if !failure { (goodSince, knownProbes) = (goodSince + 1, 0) }
-        let mask: UInt32 = 1 << UInt32(Self.window) - 1
-        recent.failed = (recent.failed << 1 | (failure && !isKnown ? 1 : 0)) & mask
-        recent.known = (recent.known << 1 | (isKnown ? 1 : 0)) & mask
-        recent.count = min(recent.count + 1, Self.window)
+        if phase == .open, now - openSince >= rules.quiet || recent.good >= RecentAnswers.window {
+            rounds = PauseRounds()
+        }
     }
 
     private mutating func grow() {
@@ -433,6 +390,6 @@ package struct OriginState: Sendable {
 
     /// Nothing is known of it that a new one would not have.
     var isForgettable: Bool {
-        phase == .open && inUse.all == 0 && failuresInRow == 0 && limit >= start && rounds == (0, 0)
+        phase == .open && inUse.all == 0 && recent.failuresInRow == 0 && limit >= start && rounds == PauseRounds()
     }
 }

@@ -17,14 +17,14 @@ package struct ToldProgress: Sendable {
 
     /// - Parameters:
     ///   - inherited: what earlier owners left of the topic.
-    ///   - tellsAnswers: the row tells of all answers. Otherwise the next owner finds some again, which must not count for a
+    ///   - isWhole: the row tells of all answers, too. Otherwise the next owner finds some again, which must not count for a
     ///     topic that was set back: it is to see that, too.
     ///   - current: nil where it cannot be told now.
     package mutating func tell(
-        of topic: Topic, after inherited: TopicProgress?, tellsAnswers: Bool, _ current: TopicProgress?
+        of topic: Topic, after inherited: TopicProgress?, isWhole: Bool, _ current: TopicProgress?
     ) -> TopicProgress? {
         if let current { last[topic] = current }
-        guard setBack.contains(topic), !tellsAnswers else { return last[topic] ?? inherited }
+        guard setBack.contains(topic), !isWhole else { return last[topic] ?? inherited }
         return inherited.map { progress in
             var progress = progress
             (progress.finished, progress.waits) = ([], [])

@@ -43,6 +43,7 @@ final class OwnedPartition {
     var ledger: ProgressLedger
     /// What earlier owners answered beyond the progress row, and how far answers have come; nil until the log was asked.
     var answers: AnswerTail?
+    /// What rows of this owner told of each topic.
     var told = ToldProgress()
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?

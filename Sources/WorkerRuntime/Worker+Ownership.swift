@@ -124,7 +124,7 @@ extension Worker {
         scheduler.closeLog(of: partition)
         ownSlots()
         keptProgress[partition] = KeptProgress(
-            topics: progress(of: owned, tellsAnswers: tellsAnswers(of: owned)), row: owned.ledger.written ?? owned.left,
+            topics: progress(of: owned).topics, row: owned.ledger.written ?? owned.left,
             isOwn: owned.ledger.written != nil)
         keptIndexes[partition] = owned.index
         if !owned.isRestored {

@@ -140,32 +140,34 @@ extension Worker {
         look(at: owned)
     }
 
-    /// What is finished of every topic, with what only the log knows.
-    func progress(of owned: OwnedPartition, tellsAnswers: Bool) -> [Topic: TopicProgress] {
-        var topics: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
+    /// What is finished of every topic, with what only the log knows; and whether all answers can be told of, too. The next
+    /// owner must find those that it cannot know of by the topics.
+    func progress(of owned: OwnedPartition) -> (topics: [Topic: TopicProgress], isWhole: Bool) {
+        var current: [Topic: TopicProgress] = Dictionary(minimumCapacity: Topic.worked.count)
+        for topic in Topic.worked { current[topic] = tellable(topic, owned) }
+        let isWhole =
+            !owned.state.hasUnprovedAnswers
+            && Topic.worked.allSatisfy { topic in
+                current[topic] != nil
+                    || (owned.state.committable(topic) == nil && owned.answers?.hasFound(topic) == false)
+            }
+        var topics = current
         for topic in Topic.worked {
             topics[topic] = owned.told.tell(
-                of: topic, after: owned.inherited(topic), tellsAnswers: tellsAnswers,
-                tells(of: topic, owned) ? progress(topic, owned) : nil)
+                of: topic, after: owned.inherited(topic), isWhole: isWhole, current[topic])
         }
-        return topics
+        return (topics, isWhole)
     }
 
-    /// A topic that was begun, and is not known to have another log. Of one that is only suspected it is told what was done
+    /// Of a topic that was begun, and is not known to have another log. Of one that is only suspected it is told what was done
     /// and how often jobs were tried: the next owner looks at the anchor, and knows as well as this one whether that counts.
     ///
     /// It has a durable offset, too: beside an old log's, a row that knows the new log would let the old offset count.
-    private func tells(of topic: Topic, _ owned: OwnedPartition) -> Bool {
-        owned.state.committable(topic) != nil && owned.watches[topic].proof == nil
-            && ports.consumer.committed(topic, owned.id) != nil
-    }
-
-    /// Whether all answers can be told of. The next owner must find those that it cannot know of by what is told of topics.
-    func tellsAnswers(of owned: OwnedPartition) -> Bool {
-        guard let answers = owned.answers, !owned.state.hasUnprovedAnswers else { return false }
-        return Topic.worked.allSatisfy { topic in
-            tells(of: topic, owned) || (owned.state.committable(topic) == nil && !answers.hasFound(topic))
+    private func tellable(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
+        guard owned.watches[topic].proof == nil, let progress = progress(topic, owned), progress.committed != nil else {
+            return nil
         }
+        return progress
     }
 
     private func progress(_ topic: Topic, _ owned: OwnedPartition) -> TopicProgress? {
@@ -248,10 +250,10 @@ extension Worker {
     /// nil: it cannot be told yet.
     func newestProgress(of owned: OwnedPartition) -> ProgressRow? {
         guard owned.isRestored, let answers = owned.answers else { return nil }
-        let isWhole = tellsAnswers(of: owned)
+        let progress = progress(of: owned)
         return ProgressRow(
-            partition: owned.id, topics: progress(of: owned, tellsAnswers: isWhole),
-            answers: answers.ends(isWhole: isWhole), away: owned.state.away, at: now)
+            partition: owned.id, topics: progress.topics, answers: answers.ends(isWhole: progress.isWhole),
+            away: owned.state.away, at: now)
     }
 
     /// The row, with what is known of its owner and of suspects now.

@@ -59,11 +59,8 @@ struct KillTests {
         let place = try Workplace("fetch.concurrency=4")
         let urls = place.draw(60)
         var announced: [String: Int] = [:]
-        var round = 0
-        // On a busy machine the first ones may die before they announce anything, and those after them are careful: they get
-        // longer.
-        while round < max(3, Self.kills / 4) || (announced.isEmpty && round < 40) {
-            round += 1
+        let rounds = max(3, Self.kills / 4)
+        for round in 1...rounds {
             try place.publish(
                 (0..<80).map { _ in
                     (
@@ -73,12 +70,15 @@ struct KillTests {
                 }, id: "round\(round)")
             let worker = try place.worker()
             await worker.says("The worker runs")
-            usleep(UInt32.random(in: 0...(announced.isEmpty ? UInt32(round) * 300_000 : 300_000), using: &random))
+            // A moment, not a meeting, but for the last: on a busy machine all may die before they announce anything.
+            if round < rounds {
+                usleep(UInt32.random(in: 0...300_000, using: &random))
+            } else {
+                try await eventually { try await !Self.announced(place).isEmpty }
+            }
             worker.signal(SIGKILL)
             _ = try await worker.ended()
-            for record in try await place.records(.variants) {
-                guard case .change(.source(let row)) = try ChangelogEntry(record), let path = URL(string: row.url)?.path
-                else { continue }
+            for path in try await Self.announced(place) {
                 announced[path] = announced[path] ?? place.origin.requests(of: path)
             }
         }
@@ -88,6 +88,14 @@ struct KillTests {
         for (path, count) in announced { #expect(place.origin.requests(of: path) == count, "\(path)") }
         _ = try await place.rows()
         print("kill -9, originals kept: \(place.origin.requestCount) fetches of \(urls.count) sources")
+    }
+
+    /// Paths of sources whose rows are in the log.
+    private static func announced(_ place: Workplace) async throws -> [String] {
+        try await place.records(.variants).compactMap {
+            guard case .change(.source(let row)) = try ChangelogEntry($0) else { return nil }
+            return URL(string: row.url)?.path
+        }
     }
 
     @Test("Of a publisher: what it acknowledged is all there")

@@ -150,7 +150,7 @@ extension CachingTests {
             return
         }
         #expect(next.attempts == 0 && next.notBefore > 200_000 && next.failingSince == 200_000)
-        // Its host hears that it is no first try, though tries are not counted.
+        // The host's state is told of a second try, though the job has no attempts.
         let tried = again(attempts: 0, failingSince: 200_000)
         let flight = try #require(rules.flight(driver.feed(.arrived(tried), at: 300_000)))
         _ = driver.feed(.granted(.fetch, flight), at: 300_000)

@@ -228,7 +228,7 @@ struct OriginStateTests {
         }
         #expect(waits == [29, 29, 29, 29])
         // The next one; then a few probes, one after another.
-        #expect(asked == 1 + 3 * (OriginState.window + 1))
+        #expect(asked == 1 + 3 * (RecentAnswers.window + 1))
     }
 
     @Test("A probe by a job that failed before makes the wait no longer; the first try of another does")

@@ -17,15 +17,15 @@ struct ToldProgressTests {
     func keeps() {
         var told = ToldProgress()
         for inherited in [Self.inherited, nil] {
-            #expect(told.tell(of: .jobsFast, after: inherited, tellsAnswers: true, nil) == inherited)
+            #expect(told.tell(of: .jobsFast, after: inherited, isWhole: true, nil) == inherited)
         }
         told.begin(.jobsFast, .none)
-        #expect(told.tell(of: .jobsFast, after: nil, tellsAnswers: true, Self.progress(10)) == Self.progress(10))
+        #expect(told.tell(of: .jobsFast, after: nil, isWhole: true, Self.progress(10)) == Self.progress(10))
         // It was recreated: no offset in the new log is durable yet, and the next owner must see that it is another one.
         told.begin(.jobsFast, .anotherLog(.shorter(end: 3, read: 10)))
-        #expect(told.tell(of: .jobsFast, after: nil, tellsAnswers: false, nil) == Self.progress(10))
-        #expect(told.tell(of: .jobsSlow, after: Self.inherited, tellsAnswers: false, nil) == Self.inherited)
-        #expect(told.tell(of: .jobsFast, after: nil, tellsAnswers: false, Self.progress(2)) == Self.progress(2))
+        #expect(told.tell(of: .jobsFast, after: nil, isWhole: false, nil) == Self.progress(10))
+        #expect(told.tell(of: .jobsSlow, after: Self.inherited, isWhole: false, nil) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: nil, isWhole: false, Self.progress(2)) == Self.progress(2))
     }
 
     @Test("A topic that was set back is told of only where no answer can be found again: the next owner sees that, too")
@@ -35,14 +35,14 @@ struct ToldProgressTests {
         let now = Self.progress(510)
         var ahead = Self.inherited
         (ahead.finished, ahead.waits) = ([730], [.init(offset: 740, attempts: 1, notBefore: 0, heldSince: nil)])
-        #expect(told.tell(of: .jobsFast, after: ahead, tellsAnswers: false, now) == Self.inherited)
-        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
-        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: true, now) == now)
-        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: ahead, isWhole: false, now) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, isWhole: false, now) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, isWhole: true, now) == now)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, isWhole: false, now) == Self.inherited)
         told.wrote([.jobsFast: Self.inherited])
-        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, now) == Self.inherited)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, isWhole: false, now) == Self.inherited)
         // Once that stands in the log, answers that are found again are told of before.
         told.wrote([.jobsFast: now])
-        #expect(told.tell(of: .jobsFast, after: Self.inherited, tellsAnswers: false, nil) == now)
+        #expect(told.tell(of: .jobsFast, after: Self.inherited, isWhole: false, nil) == now)
     }
 }

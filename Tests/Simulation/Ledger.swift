@@ -227,8 +227,8 @@ final class Ledger {
         return Ownerships.Answer(record: answered, topic: new.topic, owner: owner, time: world.now)
     }
 
-    /// What was announced with an answer stands in the index, as long as its partition does not leave. What an answer found
-    /// there may have been taken away since, to be made anew.
+    /// Variants that a job announced stand in the index, as long as its partition does not leave. Those that a job only found
+    /// there may be gone by now: a damaged one is removed and made again.
     private func check(
         _ variant: OutcomeReport.Variant, _ source: SourceKey, _ partition: PartitionID, _ process: SimulatedProcess,
         _ id: String
