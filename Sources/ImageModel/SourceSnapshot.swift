@@ -36,11 +36,8 @@ package struct SourceSnapshot: Sendable, Hashable {
         if !isKnownUniquelyReferenced(&kept) { kept = Kept(kept.source, kept.variants) }
     }
 
-    /// Whether both are of one look: equal without a look inside.
-    package func isSame(as other: Self) -> Bool { kept === other.kept }
-
     package static func == (a: Self, b: Self) -> Bool {
-        a.isSame(as: b) || (a.source == b.source && a.variants == b.variants)
+        a.kept === b.kept || (a.source == b.source && a.variants == b.variants)
     }
     package func hash(into hasher: inout Hasher) {
         hasher.combine(source)

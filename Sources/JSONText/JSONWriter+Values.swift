@@ -54,13 +54,6 @@ extension JSONWriter {
         put(0x22)
     }
 
-    /// A value that was written before, by a writer like this one.
-    package mutating func written(_ value: [UInt8]) {
-        reserve(value.count + 1)
-        separate()
-        value.withUnsafeBufferPointer { put($0) }
-    }
-
     package mutating func integer(_ value: some BinaryInteger) { whole(Int64(clamping: value)) }
 
     private mutating func whole(_ value: Int64) {

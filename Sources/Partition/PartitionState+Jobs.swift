@@ -60,12 +60,6 @@ extension PartitionState {
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let job = pending.job
-        if job.freshness == .ifStale, !job.isOwn,
-            let variants = unchangedCache.unchanged(pending.job, snapshot, at: now.wall)
-        {
-            effects.answer(pending, .unchanged, variants: variants, at: now)
-            return
-        }
         let snapshot = usable(snapshot, job.url)
         // The owner that wrote it may be at work, and its rows on their way; so may another job that makes the rest.
         if job.isChange, let id = bySource[job.source] {
@@ -78,16 +72,10 @@ extension PartitionState {
             return end(
                 change: pending, left == nil ? .unchanged : .expired, snapshot, variants: variants, at: now, &effects)
         }
-        let asked = pending
-        let pending = choosing(asked, by: snapshot, at: now.wall)
+        let pending = choosing(pending, by: snapshot, at: now.wall)
         let plan = Plan(pending.job.variants, snapshot: snapshot, now: now.wall, rules: rules.reuse)
         if plan.isUnchanged, left == nil, job.freshness != .force {
-            // What `auto` became depends on more than rows.
-            let variants =
-                pending === asked
-                ? unchangedCache.note(
-                    unchanged: plan.unchangedPlaces, of: pending.job, snapshot, at: now.monotonic, rules.reuse)
-                : VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
+            let variants = VariantOutcomes(unchanged: snapshot, plan.unchangedPlaces)
             settle(job)
             effects.answer(pending, .unchanged, variants: variants, at: now)
             return
@@ -135,7 +123,6 @@ extension PartitionState {
 
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
-        unchangedCache.tick(now.monotonic)
         endWaits(now, &effects)
         for topic in Topic.lanes {
             guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {

@@ -16,7 +16,6 @@ package struct PartitionState: ~Copyable, Sendable {
     var bySource: [SourceKey: FlightID] = [:]
     /// nil of a topic that was not begun.
     var committable = ByTopic<CommittableOffset?>(repeating: nil)
-    var unchangedCache = UnchangedCache()
     var refusals = RecentRefusals()
     var origins = RecentOrigins()
     /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.

@@ -13,23 +13,17 @@ package struct Intake: Sendable {
     ///
     /// Its lane is the topic's, on a retry topic the header's; its id the header `ce_id`, or the body's, or its place in the
     /// log, which a redelivery repeats.
-    package func job(from record: Record) throws(JobFailure) -> Job { try job(reading(of: record), from: record) }
-
-    /// The dear part, which records with the same bytes have in common.
-    package func reading(of record: Record) throws(JobFailure) -> JobReading {
+    package func job(from record: Record) throws(JobFailure) -> Job {
         var recent = RecentParts()
-        return try reading(of: record, &recent)
+        return try job(from: record, &recent)
     }
 
     /// - Parameter recent: of this intake's records.
-    package func reading(of record: Record, _ recent: inout RecentParts) throws(JobFailure) -> JobReading {
+    package func job(from record: Record, _ recent: inout RecentParts) throws(JobFailure) -> Job {
         guard let value = record.value else { throw .empty }
-        return try reading(JobBody(value, rules: rules, &recent), &recent)
-    }
-
-    package func job(_ reading: JobReading, from record: Record) throws(JobFailure) -> Job {
-        let id = try id(of: record) ?? reading.id ?? record.placeText
-        return reading.job(id: id, lane: lane(of: record), traceparent: record.traceparent)
+        let body = try JobBody(value, rules: rules, &recent)
+        let id = try id(of: record) ?? body.id ?? record.placeText
+        return try job(body, id: id, lane: lane(of: record), traceparent: record.traceparent, &recent)
     }
 
     /// A job to publish, of a line of NDJSON: what its body leaves out is as given.
@@ -39,14 +33,14 @@ package struct Intake: Sendable {
         var body = try JobBody(line, rules: rules)
         if body.variants == nil, !variants.isEmpty { body.variants = variants }
         var recent = RecentParts()
-        return try reading(body, &recent).job(id: body.id ?? id(), lane: body.lane ?? lane)
+        return try job(body, id: body.id ?? id(), lane: body.lane ?? lane, &recent)
     }
 
     /// A job to publish, of a URL by itself; without `variants` the URL must be of a dialect that names one.
     package func job(url: String, variants: [VariantSpec], id: String, lane: Lane) throws(JobFailure) -> Job {
         let body = JobBody(url: url, variants: variants.isEmpty ? nil : variants, lane: nil, id: nil, expires: nil)
         var recent = RecentParts()
-        return try reading(body, &recent).job(id: id, lane: lane)
+        return try job(body, id: id, lane: lane, &recent)
     }
 
     /// For a record that is no job: the id that its outcome and its dead letter go by.
@@ -63,7 +57,9 @@ package struct Intake: Sendable {
         return (try? rules.source(of: url).fetchURL).map { SourceURL($0, hiding: rules.hidden) }
     }
 
-    private func reading(_ body: JobBody, _ recent: inout RecentParts) throws(JobFailure) -> JobReading {
+    private func job(
+        _ body: JobBody, id: String, lane: Lane, traceparent: String? = nil, _ recent: inout RecentParts
+    ) throws(JobFailure) -> Job {
         if let id = body.id { try Job.checkPublished(id) }
         let source: CanonicalSource
         do throws(CanonicalFailure) { source = try rules.source(of: body.url, &recent.servers) } catch {
@@ -73,9 +69,9 @@ package struct Intake: Sendable {
         let url = SourceURL(source.fetchURL, hiding: rules.hidden)
         guard !variants.isEmpty else { throw .noVariants(url: url) }
         guard variants.count <= JobFailure.variantLimit else { throw .tooManyVariants }
-        return JobReading(
-            url: url, source: source.key, variants: variants, expires: body.expires, giveUp: body.giveUp,
-            id: body.id, freshness: body.freshness, fallback: body.fallback)
+        return Job(
+            id: id, url: url, source: source.key, variants: variants, lane: lane, expires: body.expires,
+            giveUp: body.giveUp, freshness: body.freshness, fallback: body.fallback, traceparent: traceparent)
     }
 
     private func id(of record: Record) throws(JobFailure) -> String? {
@@ -89,23 +85,5 @@ package struct Intake: Sendable {
 
     private func lane(of record: Record) -> Lane {
         record.topic.lane ?? record.header(EventHeader.lane).flatMap { Lane(rawValue: $0) } ?? .background
-    }
-}
-
-/// What a job's bytes say, decoded and canonical: all but what its record alone knows.
-package struct JobReading: Sendable {
-    let url: SourceURL
-    package let source: SourceKey
-    let variants: [VariantSpec]
-    let expires: Int64?
-    let giveUp: Int64?
-    let id: String?
-    let freshness: JobFreshness
-    let fallback: JobFallback
-
-    func job(id: String, lane: Lane, traceparent: String? = nil) -> Job {
-        Job(
-            id: id, url: url, source: source, variants: variants, lane: lane, expires: expires, giveUp: giveUp,
-            freshness: freshness, fallback: fallback, traceparent: traceparent)
     }
 }

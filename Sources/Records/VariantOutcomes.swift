@@ -1,16 +1,11 @@
 internal import Failures
 package import ImageModel
 internal import JSONText
-internal import Synchronization
 internal import VariantSpec
 
 /// What became of each variant of a job, in the order asked.
-///
-/// Shared, since jobs of a burst that find the same stored are answered alike: their text, which is most of an outcome's,
-/// is kept once it was written a second time.
-package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
+package struct VariantOutcomes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
     private let content: Content
-    private let text = Mutex(Text.unwritten)
 
     private enum Content {
         case list([VariantOutcome])
@@ -18,13 +13,8 @@ package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection,
         case unchanged(SourceSnapshot, places: [Int])
     }
 
-    private enum Text {
-        case unwritten, written
-        case kept([UInt8])
-    }
-
     package init(_ list: [VariantOutcome]) { content = .list(list) }
-    package convenience init(arrayLiteral list: VariantOutcome...) { self.init(list) }
+    package init(arrayLiteral list: VariantOutcome...) { self.init(list) }
     package init(unchanged snapshot: SourceSnapshot, _ places: [Int]) {
         content = .unchanged(snapshot, places: places)
     }
@@ -47,23 +37,6 @@ package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection,
 
     /// As a JSON array.
     func write(to json: inout JSONWriter) {
-        let kept: [UInt8]? = text.withLock { text in
-            switch text {
-            case .unwritten:
-                text = .written
-                return nil
-            case .written:
-                var json = JSONWriter(reserving: 64 + 256 * count)
-                writeList(to: &json)
-                text = .kept(json.bytes)
-                return json.bytes
-            case .kept(let bytes): return bytes
-            }
-        }
-        if let kept { json.written(kept) } else { writeList(to: &json) }
-    }
-
-    private func writeList(to json: inout JSONWriter) {
         json.beginArray()
         switch content {
         case .list(let list):
@@ -82,7 +55,7 @@ package final class VariantOutcomes: Sendable, Hashable, RandomAccessCollection,
         json.endArray()
     }
 
-    package static func == (a: VariantOutcomes, b: VariantOutcomes) -> Bool { a === b || a.elementsEqual(b) }
+    package static func == (a: VariantOutcomes, b: VariantOutcomes) -> Bool { a.elementsEqual(b) }
     package func hash(into hasher: inout Hasher) { for variant in self { hasher.combine(variant) } }
 }
 

@@ -21,9 +21,10 @@ internal import VariantSpec
 /// | 7 answer and commit | `PartitionState.answer`, `CommittableOffset` | `send`, `Worker+Answers` |
 extension Worker {
     /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
-    func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
+    func takeUp(_ records: [Record], _ owned: OwnedPartition) {
         let moment = moment
-        for record in records { feed(takeUp(record, &owned.readings[topic.ordinal]), to: owned, at: moment) }
+        var recent = RecentParts()
+        for record in records { feed(takeUp(record, &recent), to: owned, at: moment) }
     }
 
     /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the

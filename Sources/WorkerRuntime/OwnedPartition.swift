@@ -48,15 +48,15 @@ final class OwnedPartition {
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
     /// From the fence on: what the index knew of earlier owners then, and the store that rows are bound to.
-    private var takenOver: (left: ProgressRow?, store: StoreIdentity)?
+    private var takenOver: (left: ProgressRow?, topics: [Topic: TopicProgress], store: StoreIdentity)?
     /// What earlier owners left, as far as the index knows until a row of this one takes its place.
     var left: ProgressRow? { takenOver.map(\.left) ?? index.progress }
+    /// Of each topic, with what this worker knew of it.
+    var inherited: [Topic: TopicProgress] { takenOver?.topics ?? topics(after: left) }
     var store: StoreIdentity? { takenOver?.store }
     var naming = Naming()
     /// Of sampled jobs, those that have ended.
     var steps: [RecordPlace: [Step]] = [:]
-    /// By topic: each has its own while a slice of it is being decoded.
-    var readings = [DecodeCache](repeating: DecodeCache(), count: Topic.allCases.count)
 
     init(
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState,
@@ -73,14 +73,18 @@ final class OwnedPartition {
     /// A row of this owner is to take the place of what earlier owners left.
     func takeOver(_ store: StoreIdentity) {
         if let known = takenOver {
-            takenOver = (known.left, store)
+            takenOver = (known.left, known.topics, store)
             return
         }
         let left = index.progress
-        takenOver = (left, store)
+        takenOver = (left, topics(after: left), store)
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
         state.suspects = Suspects(after: left, isOwn: isOwn)
         state.leave(left?.away ?? [])
+    }
+
+    private func topics(after left: ProgressRow?) -> [Topic: TopicProgress] {
+        kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics ?? [:]
     }
 
     var isRestored: Bool { lifecycle.isRestored }

@@ -7,11 +7,11 @@ internal import Records
 
 /// Records become jobs: decoded, canonicalised again, and refused with the reason if they are none.
 extension Worker {
-    nonisolated func takeUp(_ record: Record, _ readings: inout DecodeCache) -> PartitionEvent {
+    nonisolated func takeUp(_ record: Record, _ recent: inout RecentParts) -> PartitionEvent {
         let job: Job
         do throws(JobFailure) {
             try configuration.keys?.check(record)
-            job = try readings.job(of: record, by: intake)
+            job = try intake.job(from: record, &recent)
         } catch {
             // An outcome under a stranger's id could be taken for that of the job whose id it is.
             return refuse(record, FailureNote(error), id: error.isOfStranger ? record.placeText : nil)

@@ -13,7 +13,7 @@ extension Worker {
         guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
         for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
-            var progress = isFirst ? owned.inherited(topic) : progress(topic, owned)
+            var progress = isFirst ? owned.inherited[topic] : progress(topic, owned)
             if !isFirst, !owned.watches[topic].readsAnchor { progress?.anchor = nil }
             looks.append(
                 LogLook(
@@ -152,9 +152,9 @@ extension Worker {
                     || (owned.state.committable(topic) == nil && owned.answers?.hasFound(topic) == false)
             }
         var topics = current
+        let inherited = owned.inherited
         for topic in Topic.worked {
-            topics[topic] = owned.told.tell(
-                of: topic, after: owned.inherited(topic), isWhole: isWhole, current[topic])
+            topics[topic] = owned.told.tell(of: topic, after: inherited[topic], isWhole: isWhole, current[topic])
         }
         return (topics, isWhole)
     }
@@ -303,12 +303,6 @@ extension OwnedPartition {
 
     /// nil while the topic's log may be another one.
     func finished(_ topic: Topic) -> FinishedRecords? { isOpen(topic) ? state.finishedRecords(topic) : nil }
-
-    /// What earlier owners left of a topic.
-    func inherited(_ topic: Topic) -> TopicProgress? {
-        let topics = kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics
-        return topics?[topic]
-    }
 
     /// Records came: they belong to the log that is read now.
     func note(_ records: inout [Record], of topic: Topic, at now: Int64) {

@@ -165,11 +165,8 @@ struct RecordsJobTests {
             let accept = number % 3 == 0 ? #","accept":"image/avif""# : ""
             let body = #"{"url":"https://a.example/\#(number).jpg","variants":\#(list)\#(accept)}"#
             let record = Fixture.record(.jobsFast, value: Array(body.utf8))
-            func job(_ reading: () throws(JobFailure) -> JobReading) -> Result<Job, JobFailure> {
-                Result { () throws(JobFailure) in try intake.job(reading(), from: record) }
-            }
-            let alone = job { () throws(JobFailure) in try intake.reading(of: record) }
-            #expect(job { () throws(JobFailure) in try intake.reading(of: record, &recent) } == alone)
+            let alone = Result { () throws(JobFailure) in try intake.job(from: record) }
+            #expect(Result { () throws(JobFailure) in try intake.job(from: record, &recent) } == alone)
         }
     }
 

@@ -1,5 +1,6 @@
-import Partition
 import Testing
+
+@testable import WorkerRuntime
 
 @Suite("What comes a second time")
 struct SeenBeforeTests {

@@ -1,15 +1,13 @@
-/// Whether something came before, as far as two kilobytes tell: a memo takes up only what comes a second time, so that
+/// Whether something came before, as far as two kilobytes tell: `SnapshotCache` keeps only what comes a second time, so that
 /// what comes once costs it nothing.
-package struct SeenBefore: Sendable {
+struct SeenBefore: Sendable {
     /// In pairs, the newer first: a part of each word, by another part of it.
     private var marks: [UInt16] = []
     /// Few: a memo holds 256 values, and what comes again after a thousand others would not find itself there.
     private static let pairs: UInt64 = 512
 
-    package init() {}
-
     /// - Parameter word: of a good hash. It is noted, and the older of two others in its place forgotten.
-    package mutating func note(_ word: UInt64) -> Bool {
+    mutating func note(_ word: UInt64) -> Bool {
         if marks.isEmpty { marks = [UInt16](repeating: 0, count: 2 * Int(Self.pairs)) }
         let (newer, mark) = (2 * Int(word % Self.pairs), UInt16(truncatingIfNeeded: word >> 48))
         if marks[newer] == mark { return true }
