@@ -90,7 +90,7 @@ struct Extent {
     var start: Double
     var length: Double
 
-    init(_ span: RenderPlan.Span) { (start, length) = (span.exactStart, span.exactLength) }
+    init(_ extent: RenderPlan.Extent) { (start, length) = (extent.exactStart, extent.exactLength) }
 
     /// The same from the other end of a side of `bound` pixels.
     func mirrored(in bound: Int) -> Extent {

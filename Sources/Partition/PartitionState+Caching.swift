@@ -78,7 +78,7 @@ extension Flight {
 
     /// What is stored of other bytes and takes its place with the batch; and what was made of that, which stays if that
     /// does.
-    func replaced(by batch: Batch?) -> [VariantSpec: VariantRow] {
+    func replaced(by batch: RenderBatch?) -> [VariantSpec: VariantRow] {
         guard let batch, let version = fetched?.version, hasBody else { return [:] }
         let made = Set(batch.orders.map(\.spec))
         let old = snapshot.variants.filter {
@@ -111,7 +111,7 @@ extension Flight {
     private static let batchTime: Int64 = 10
 
     /// What is to be told with the batch: that its source has changed, if nothing is left of what was stored then.
-    func change(completedBy batch: Batch?) -> SourceChange? {
+    func change(completedBy batch: RenderBatch?) -> SourceChange? {
         let left = Set(outdated).subtracting(batch?.orders.map(\.spec) ?? [])
         return left.isEmpty ? course?.change : nil
     }
@@ -119,7 +119,7 @@ extension Flight {
     /// What another owner is to do if this one dies after the batch is announced.
     ///
     /// - Parameter life: for how long its origin may be away, milliseconds.
-    func debt(after batch: Batch?, at now: Int64, life: Int64) -> Debt? {
+    func debt(after batch: RenderBatch?, at now: Int64, life: Int64) -> Debt? {
         // The only job may have been moved aside: its next try finds what it asked for, and nothing of the change.
         guard let course, !course.isOwed, let change = course.change, let pending = pendingJobs.first ?? aside.first,
             let left = outdated.first(where: { spec in batch?.orders.contains { $0.spec == spec } != true })

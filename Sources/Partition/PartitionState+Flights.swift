@@ -165,7 +165,7 @@ extension PartitionState {
     private func renderTask(of flight: Flight, _ now: Moment) -> RenderTask? {
         if flight.mustAsk { return nil }
         var flight = flight
-        var (batch, renewed): (Batch?, [VariantRow]) = (nil, [])
+        var (batch, renewed): (RenderBatch?, [VariantRow]) = (nil, [])
         let fetched = flight.course?.fetched
         if let fetched {
             let plan = FetchedPlan(flight.next, snapshot: flight.snapshot, fetched: fetched.row)

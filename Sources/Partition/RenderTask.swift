@@ -8,7 +8,7 @@ package import VariantSpec
 /// What a flight does once it may render: one decode, and what is announced with it.
 package struct RenderTask: Sendable {
     /// nil: everything that was wanted stands already, the fetch only proved it.
-    package let batch: Batch?
+    package let batch: RenderBatch?
     /// The source as it was fetched, and its row, to announce before the variants; nil where nothing was asked for. No
     /// picture: its origin confirmed what is stored.
     package let fetched: (row: SourceRow, picture: FetchedPicture?)?

@@ -8,7 +8,7 @@ package struct FetchedPlan: Sendable, Hashable {
     /// Rows that the fetch proved good for another time, wanted or not: announce them again, their blobs stay as they are.
     package let renewed: [VariantRow]
     /// All the others, from one decode of what was fetched; nil if there are none, and nothing need be decoded.
-    package let batch: Batch?
+    package let batch: RenderBatch?
 
     /// - Parameters:
     ///   - wanted: all variants of all jobs that wait, also those that were counted unchanged before: where the source has
@@ -26,7 +26,7 @@ package struct FetchedPlan: Sendable, Hashable {
                     || max($0.expires, fetched.fetchedAt) != max(fetched.expires, fetched.fetchedAt))
         }.map { row in row.renewed(by: fetched) }
         let missing = wanted.filter { spec in !standing.contains { $0.spec == spec } }
-        batch = missing.isEmpty ? nil : Batch(RenderSource(fetched: fetched), missing)
+        batch = missing.isEmpty ? nil : RenderBatch(RenderSource(fetched: fetched), missing)
     }
 }
 

@@ -13,7 +13,7 @@ package struct Plan: Sendable, Hashable {
     package private(set) var unchangedPlaces: [Int] = []
     package var unchanged: [VariantRow] { unchangedPlaces.map { snapshot.variants[$0] } }
     /// One decode each. From the kept original there is one for everything missing.
-    package private(set) var reuses: [Batch] = []
+    package private(set) var reuses: [RenderBatch] = []
     /// Missing, and nothing stored may stand in for all of it.
     package private(set) var toFetch: [VariantSpec] = []
 
@@ -48,13 +48,13 @@ package struct Plan: Sendable, Hashable {
     private static func reuses(
         _ missing: [VariantSpec], _ snapshot: SourceSnapshot, _ version: SourceVersion, _ now: Int64,
         _ rules: ReuseRules
-    ) -> [Batch]? {
+    ) -> [RenderBatch]? {
         if let source = snapshot.source, let original = source.original, rules.isFresh(until: source.expires, at: now) {
-            return [Batch(RenderSource(original: source, at: original), missing)]
+            return [RenderBatch(RenderSource(original: source, at: original), missing)]
         }
         let question = DonorQuestion(
             version: version, sourceHasAlpha: snapshot.source?.hasAlpha, now: now, rules: rules)
-        var batches: [Batch] = []
+        var batches: [RenderBatch] = []
         for spec in missing {
             guard let donor = Donor.best(for: spec, in: snapshot, question) else { return nil }
             let order = RenderOrder(
@@ -62,7 +62,7 @@ package struct Plan: Sendable, Hashable {
             if let known = batches.firstIndex(where: { $0.renderSource.input == .donor(donor.row) }) {
                 batches[known].orders.append(order)
             } else {
-                batches.append(Batch(donor, first: order))
+                batches.append(RenderBatch(donor, first: order))
             }
         }
         return batches

@@ -19,19 +19,19 @@ extension VariantSpec {
         }
         if fit.isKept {
             let output = PixelSize(width: min(width, source.width), height: min(height, source.height))
-            let across = Span(output.width, over: 1, in: source.width, anchorX)
-            let down = Span(output.height, over: 1, in: source.height, anchorY)
+            let across = CropSide(output.width, over: 1, in: source.width, anchorX)
+            let down = CropSide(output.height, over: 1, in: source.height, anchorY)
             return Placement(output: output, region: Region(across, down))
         }
         // The side that decides the scale is shown whole; the other follows from the wanted shape.
         let across =
             fit.followsWidth
-            ? Span(source.width, over: 1, in: source.width, anchorX)
-            : Span(source.height * width, over: height, in: source.width, anchorX)
+            ? CropSide(source.width, over: 1, in: source.width, anchorX)
+            : CropSide(source.height * width, over: height, in: source.width, anchorX)
         let down =
             fit.followsWidth
-            ? Span(source.width * height, over: width, in: source.height, anchorY)
-            : Span(source.height, over: 1, in: source.height, anchorY)
+            ? CropSide(source.width * height, over: width, in: source.height, anchorY)
+            : CropSide(source.height, over: 1, in: source.height, anchorY)
         return Placement(output: PixelSize(width: width, height: height), region: Region(across, down))
     }
 }
@@ -55,7 +55,7 @@ private enum Anchor {
 }
 
 /// One side of a crop: the whole pixels nearest to where the axis puts it, at least one.
-private struct Span {
+private struct CropSide {
     let from: Int
     let length: Int
 
@@ -80,7 +80,7 @@ private struct Span {
 }
 
 extension Region {
-    fileprivate init(_ across: Span, _ down: Span) {
+    fileprivate init(_ across: CropSide, _ down: CropSide) {
         self.init(
             x: Double(across.from), y: Double(down.from), width: Double(across.length), height: Double(down.length))
     }

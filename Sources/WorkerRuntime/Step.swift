@@ -36,7 +36,7 @@ struct StepClock: Sendable {
     }
 }
 
-extension Batch {
+extension RenderBatch {
     /// What is written, each once.
     var formats: [ImageFormat] {
         orders.reduce(into: []) { formats, order in

@@ -20,7 +20,7 @@ extension Worker {
     }
 
     nonisolated func render(
-        _ batch: Batch, of task: RenderTask, on lane: Lane, _ flight: FlightID
+        _ batch: RenderBatch, of task: RenderTask, on lane: Lane, _ flight: FlightID
     ) async throws -> Rendered {
         let input = batch.renderSource.input
         let picture: Picture
@@ -72,7 +72,7 @@ extension Worker {
     /// Each lane writes with an effort of its own: what looks as it did before, and has other bytes, is written once more as
     /// on another lane, and comes out as it was if its source is the same picture.
     nonisolated func likeBefore(
-        _ made: Pictures, _ batch: Batch, of task: RenderTask, _ flight: FlightID
+        _ made: Pictures, _ batch: RenderBatch, of task: RenderTask, _ flight: FlightID
     ) async throws -> Pictures {
         func isBefore(_ variant: RenderedVariant) throws -> Bool {
             try SHA256.digest(of: variant.content.bytes()) == task.replaced[variant.spec]?.digest

@@ -63,7 +63,7 @@ extension Plan {
     }
 }
 
-extension Batch {
+extension RenderBatch {
     var summary: [String] {
         let from =
             switch renderSource.input {

@@ -2,7 +2,7 @@ package import ImageModel
 internal import VariantSpec
 
 /// One decode and all that is made from it.
-package struct Batch: Sendable, Hashable {
+package struct RenderBatch: Sendable, Hashable {
     package let renderSource: RenderSource
     package internal(set) var orders: [RenderOrder]
 
