@@ -20,10 +20,13 @@ package struct Intake: Sendable {
 
     /// - Parameter recent: of this intake's records.
     package func job(from record: Record, _ recent: inout RecentParts) throws(JobFailure) -> Job {
+        // Before the body: what is refused is answered under the header's id, which must not be a worker's own.
+        let id = try id(of: record)
         guard let value = record.value else { throw .empty }
         let body = try JobBody(value, rules: rules, &recent)
-        let id = try id(of: record) ?? body.id ?? record.placeText
-        return try job(body, id: id, lane: lane(of: record), traceparent: record.traceparent, &recent)
+        return try job(
+            body, id: id ?? body.id ?? record.placeText, lane: lane(of: record), traceparent: record.traceparent,
+            &recent)
     }
 
     /// A job to publish, of a line of NDJSON: what its body leaves out is as given.

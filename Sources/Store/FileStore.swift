@@ -21,7 +21,7 @@ package final class FileStore: BlobStore {
     let pool: BlockingPool
     /// Of its own: what is stored already must not wait for what is written.
     private let looks = BlockingPool("store look", threads: 1)
-    /// For looks, which are the largest part of a stored job's cost: the way to the root is a third of theirs.
+    /// For looks, which are a fifth of a stored job's cost: the way to the root is a third of theirs.
     private let directory = RecentDirectory()
     /// Whether the disk of a directory has room for blobs: others may need what is left of it.
     private let hasRoom: @Sendable (_ root: String) -> Bool

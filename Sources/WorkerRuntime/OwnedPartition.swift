@@ -47,12 +47,12 @@ final class OwnedPartition {
     var told = ToldProgress()
     /// What this worker knew when the partition went; better than the row as long as nobody wrote a later one.
     let kept: KeptProgress?
-    /// From the fence on: what the index knew of earlier owners then, and the store that rows are bound to.
+    /// From the fence on: what the index knew of earlier owners then, their topics, and the store that rows are bound to.
     private var takenOver: (left: ProgressRow?, topics: [Topic: TopicProgress], store: StoreIdentity)?
     /// What earlier owners left, as far as the index knows until a row of this one takes its place.
     var left: ProgressRow? { takenOver.map(\.left) ?? index.progress }
-    /// Of each topic, with what this worker knew of it.
-    var inherited: [Topic: TopicProgress] { takenOver?.topics ?? topics(after: left) }
+    /// The same of each topic, or what this worker knows itself where it wrote that row or read it last (`kept`).
+    var leftTopics: [Topic: TopicProgress] { takenOver?.topics ?? topics(of: left) }
     var store: StoreIdentity? { takenOver?.store }
     var naming = Naming()
     /// Of sampled jobs, those that have ended.
@@ -77,13 +77,13 @@ final class OwnedPartition {
             return
         }
         let left = index.progress
-        takenOver = (left, topics(after: left), store)
+        takenOver = (left, topics(of: left), store)
         let isOwn = kept.map { $0.isOwn && $0.row == left } ?? false
         state.suspects = Suspects(after: left, isOwn: isOwn)
         state.leave(left?.away ?? [])
     }
 
-    private func topics(after left: ProgressRow?) -> [Topic: TopicProgress] {
+    private func topics(of left: ProgressRow?) -> [Topic: TopicProgress] {
         kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics ?? [:]
     }
 

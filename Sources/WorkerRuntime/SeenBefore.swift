@@ -1,9 +1,9 @@
-/// Whether something came before, as far as two kilobytes tell: `SnapshotCache` keeps only what comes a second time, so that
-/// what comes once costs it nothing.
+/// Whether something came before, as far as two kilobytes tell: of looks that are made ahead, `SnapshotCache` keeps those of
+/// sources that come a second time, so that a source that comes once costs it nothing.
 struct SeenBefore: Sendable {
     /// In pairs, the newer first: a part of each word, by another part of it.
     private var marks: [UInt16] = []
-    /// Few: a memo holds 256 values, and what comes again after a thousand others would not find itself there.
+    /// Few: two generations of 256 looks are kept, and what comes again after a thousand others would not find its own.
     private static let pairs: UInt64 = 512
 
     /// - Parameter word: of a good hash. It is noted, and the older of two others in its place forgotten.

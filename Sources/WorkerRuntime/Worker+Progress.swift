@@ -13,7 +13,7 @@ extension Worker {
         guard owned.isRestored, !owned.isLeaving, owned.answers != nil else { return beginLooks() }
         for topic in Topic.worked where owned.watches[topic].beginLook(at: monotonic) {
             let isFirst = owned.state.progress(topic) == nil
-            var progress = isFirst ? owned.inherited[topic] : progress(topic, owned)
+            var progress = isFirst ? owned.leftTopics[topic] : progress(topic, owned)
             if !isFirst, !owned.watches[topic].readsAnchor { progress?.anchor = nil }
             looks.append(
                 LogLook(
@@ -152,9 +152,9 @@ extension Worker {
                     || (owned.state.committable(topic) == nil && owned.answers?.hasFound(topic) == false)
             }
         var topics = current
-        let inherited = owned.inherited
+        let left = owned.leftTopics
         for topic in Topic.worked {
-            topics[topic] = owned.told.tell(of: topic, after: inherited[topic], isWhole: isWhole, current[topic])
+            topics[topic] = owned.told.tell(of: topic, after: left[topic], isWhole: isWhole, current[topic])
         }
         return (topics, isWhole)
     }

@@ -112,6 +112,10 @@ struct RecordsJobTests {
         let header: RecordHeaders = [RecordHeader("ce_id", Job.owedPrefix + "1")]
         let refused = JobFailure.reservedID(Job.owedPrefix + "1")
         #expect(throws: refused) { try job(body, headers: header) }
+        // Whatever else is wrong: the outcome of what is refused goes under the header's id.
+        for wrong in ["", "{", #"{"url":"\#(Self.url)","variants":["0x0.webp"]}"#, #"{"url":"a","variants":["full.png"]}"#] {
+            #expect(throws: refused) { try job(wrong, headers: header) }
+        }
         #expect(refused.isOfStranger && refused.code == "job.reserved-id" && refused.description.contains("another id"))
         #expect(throws: JobFailure.reservedID("mezzotint.refresh/1")) {
             try intake.job(from: Fixture.record(.jobsSlow, value: own))

@@ -22,7 +22,7 @@ struct SeenBeforeTests {
         #expect(words.count { seen.note($0) } > 200)
     }
 
-    @Test("Thousands that come in turn are not: no memo would hold them until they come again")
+    @Test("Thousands that come in turn are not: their looks would be gone until they come again")
     func tooMany() {
         var (seen, generator) = (SeenBefore(), SystemRandomNumberGenerator())
         let words = (0..<3_000).map { _ in generator.next() }
