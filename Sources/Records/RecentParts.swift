@@ -2,8 +2,8 @@ internal import Canonical
 internal import JSONText
 internal import VariantSpec
 
-/// What the jobs of a slice of records have in common. Their lists of specs, by their text: jobs of many sources ask for the
-/// same few variants, and to read those is a third of what it costs to read a job. And the servers of their URLs.
+/// What jobs have in common that came last. Their lists of specs, by their text: jobs of many sources ask for the same few
+/// variants, and to read those is a third of what it costs to read a job. And the servers of their URLs.
 package struct RecentParts: Sendable {
     var servers = RecentServers()
     private var known: [(text: [UInt8], specs: [VariantSpec])] = []

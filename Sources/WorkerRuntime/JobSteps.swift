@@ -21,10 +21,9 @@ internal import VariantSpec
 /// | 7 answer and commit | `PartitionState.answer`, `CommittableOffset` | `send`, `Worker+Answers` |
 extension Worker {
     /// 1. A record becomes a job, canonicalised again, or is refused with the reason.
-    func takeUp(_ records: [Record], _ owned: OwnedPartition) {
+    func takeUp(_ records: [Record], of topic: Topic, _ owned: OwnedPartition) {
         let moment = moment
-        var recent = RecentParts()
-        for record in records { feed(takeUp(record, &recent), to: owned, at: moment) }
+        for record in records { feed(takeUp(record, &owned.recentParts[topic]), to: owned, at: moment) }
     }
 
     /// 2. What is stored for the job's source decides: answered at once, joined to a flight, or given one. nil while the

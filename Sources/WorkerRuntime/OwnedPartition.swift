@@ -57,6 +57,8 @@ final class OwnedPartition {
     var naming = Naming()
     /// Of sampled jobs, those that have ended.
     var steps: [RecordPlace: [Step]] = [:]
+    /// By topic: each has its own while a slice of it is being decoded.
+    var recentParts = ByTopic(repeating: RecentParts())
 
     init(
         _ id: PartitionID, epoch: Int64, index: any VariantIndex, state: consuming PartitionState,

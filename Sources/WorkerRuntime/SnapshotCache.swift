@@ -59,7 +59,7 @@ struct SnapshotCache {
         let new = wanted.filter { !look.asked.contains($0) }
         guard !new.isEmpty else { return look.snapshot }
         look.snapshot.variants.removeAll { new.contains($0.spec) && isGone($0.location, $0.bytes) }
-        // The very same array as other jobs of the slice have.
+        // The very same array as other jobs have (`RecentParts`).
         if look.asked.isEmpty, !isOpen { look.asked = wanted } else { look.asked += new }
         ahead[source] = nil
         keep(look, of: source)

@@ -69,18 +69,20 @@ extension Worker: LogListener {
             if topic.lane != nil { busyAt = monotonic }
         }
         guard records.count > Self.decodedAtOnce else {
-            return takeUp(records, owned)
+            return takeUp(records, of: topic, owned)
         }
         // A third of a stored job's cost is to read its record and to look at its files: other cores do it, one slice of a
         // topic at a time, so that offsets stay in order.
         owned.decoding.insert(topic)
         watch.begin(.look, of: .slice(of: topic, owned.id))
+        // Lent, or what it learns there would be written to a copy.
+        let lent = exchange(&owned.recentParts[topic], with: RecentParts())
         let (begun, rows) = (moment, rowsAhead(of: records, topic, owned))
         tasks.yield { [taken = records, owner = owned.ownership] in
-            var recent = RecentParts()
+            var recent = lent
             let events = taken.map { self.takeUp($0, &recent) }
             let looks = await self.lookAhead(events, rows, at: begun)
-            await self.arrive(events, looks, topic, owner)
+            await self.arrive(events, looks, recent, topic, owner)
         }
     }
 
@@ -154,11 +156,13 @@ extension Worker: LogListener {
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
     /// owner.
     private func arrive(
-        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ topic: Topic, _ owner: Ownership
+        _ events: [PartitionEvent], _ looks: [SourceKey: SnapshotCache.Look], _ recent: RecentParts,
+        _ topic: Topic, _ owner: Ownership
     ) {
         watch.end(.slice(of: topic, owner.partition))
         guard let owned = partitions[owner.partition], owned.ownership == owner else { return }
         owned.decoding.remove(topic)
+        owned.recentParts[topic] = recent
         owned.snapshots.useAhead(topic, looks)
         defer { owned.snapshots.endAhead() }
         guard phase.isRunning, !owned.isLeaving else { return }
