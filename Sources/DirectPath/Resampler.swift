@@ -90,7 +90,7 @@ struct Extent {
     var start: Double
     var length: Double
 
-    init(_ extent: RenderPlan.Extent) { (start, length) = (extent.exactStart, extent.exactLength) }
+    init(_ crop: RenderPlan.AxisCrop) { (start, length) = (crop.exactStart, crop.exactLength) }
 
     /// The same from the other end of a side of `bound` pixels.
     func mirrored(in bound: Int) -> Extent {

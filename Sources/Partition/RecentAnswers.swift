@@ -19,7 +19,7 @@ package struct RecentAnswers: Sendable {
         count = min(count + 1, Self.window)
     }
 
-    /// So many failures in a row, or half of the window, whatever known URLs did.
+    /// `most` failures in a row, or half of the window. Failures of known URLs are not counted.
     func isFailing(after most: Int) -> Bool {
         failuresInRow >= most || (count == Self.window && failed.nonzeroBitCount >= Self.window / 2)
     }

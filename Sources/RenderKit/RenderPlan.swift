@@ -15,7 +15,7 @@ package struct RenderPlan: Sendable, Hashable {
     }
 
     /// What of a base an output shows, along one axis.
-    package struct Extent: Sendable, Hashable {
+    package struct AxisCrop: Sendable, Hashable {
         /// The whole pixels to cut out.
         package var start: Int
         package var count: Int
@@ -28,8 +28,8 @@ package struct RenderPlan: Sendable, Hashable {
         /// Place in the request.
         package var index: Int
         package var base: Base
-        package var across: Extent
-        package var down: Extent
+        package var across: AxisCrop
+        package var down: AxisCrop
         /// As stored, before orientation.
         package var size: PixelSize
         /// Whether its pixels are needed after it: by a later step, or to be turned.
@@ -87,9 +87,9 @@ package struct RenderPlan: Sendable, Hashable {
             steps.append(
                 Step(
                     index: index, base: parent.map { .output($0.index) } ?? .decoded,
-                    across: Extent(
+                    across: AxisCrop(
                         own.crop.x - base.crop.x, own.crop.width, base.scaleX, of: base.size.width, to: own.size.width),
-                    down: Extent(
+                    down: AxisCrop(
                         own.crop.y - base.crop.y, own.crop.height, base.scaleY, of: base.size.height,
                         to: own.size.height),
                     size: own.size, isKept: orientation != .upright))
@@ -140,7 +140,7 @@ extension Wanted {
     }
 }
 
-extension RenderPlan.Extent {
+extension RenderPlan.AxisCrop {
     fileprivate func drift(to output: Int) -> Double {
         guard exactLength > Double(output) else { return 0 }
         let middles = (Double(start) + Double(count) / 2, exactStart + exactLength / 2)

@@ -71,7 +71,7 @@ extension Settings {
         ),
         SettingKey(
             "origins.breaker.pause", \.origins.breaker.pause, .duration(.milliseconds(1) ... .seconds(600)),
-            "The first pause of a failing host. Each later pause is longer by as much, up to ten minutes or twenty times this, whichever is less. Probes by jobs that failed before do not lengthen it. Half an hour without trouble, or twenty good answers, makes it the first one again."
+            "The first pause of a failing host. Each later pause is longer by the first one, up to ten minutes or twenty times this, whichever is less. Probes by jobs that failed before do not lengthen it. Half an hour without trouble, or twenty good answers, resets it."
         ),
         SettingKey(
             "origins.backoff", \.origins.backoff, .duration(.zero ... .seconds(86_400)),

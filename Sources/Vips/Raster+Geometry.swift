@@ -34,7 +34,7 @@ extension Raster {
 
     /// More pixels on the axes that want them, each of them at its exact place; libvips's own resize would shift them.
     private func enlarged(
-        _ across: RenderPlan.Extent, _ down: RenderPlan.Extent, to size: PixelSize
+        _ across: RenderPlan.AxisCrop, _ down: RenderPlan.AxisCrop, to size: PixelSize
     ) throws(RasterFailure) -> Raster {
         let (right, below) = (across.magnification(to: size.width), down.magnification(to: size.height))
         guard right.scale > 1 || below.scale > 1 else { return self }
@@ -78,7 +78,7 @@ extension Raster {
     }
 }
 
-extension RenderPlan.Extent {
+extension RenderPlan.AxisCrop {
     /// How much larger the pixels cut out become, and how far their grid lies beside what is wanted of them; 1 and 0
     /// where they were reduced already.
     fileprivate func magnification(to output: Int) -> (scale: Double, offset: Double) {

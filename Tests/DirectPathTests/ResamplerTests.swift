@@ -33,7 +33,7 @@ struct ResamplerTests {
         func resized(to size: PixelSize, crop: Double, _ orientation: Orientation, avx2: Bool) -> [UInt8] {
             func extent(_ length: Int) -> Extent {
                 Extent(
-                    RenderPlan.Extent(
+                    RenderPlan.AxisCrop(
                         start: 0, count: length, exactStart: crop, exactLength: Double(length) - 2 * crop))
             }
             let resampler = Resampler(

@@ -57,9 +57,9 @@ struct RenderPlanTests {
         request.outputs[2].crop = Region(x: 300, y: 300, width: 300, height: 300)
         let steps = RenderPlan(request).steps
         #expect(steps.map(\.base) == [.decoded, .output(0), .decoded])
-        #expect(steps[1].across == RenderPlan.Extent(start: 80, count: 240, exactStart: 80, exactLength: 240))
-        #expect(steps[1].down == RenderPlan.Extent(start: 160, count: 240, exactStart: 160, exactLength: 240))
-        #expect(steps[2].down == RenderPlan.Extent(start: 300, count: 300, exactStart: 300, exactLength: 300))
+        #expect(steps[1].across == RenderPlan.AxisCrop(start: 80, count: 240, exactStart: 80, exactLength: 240))
+        #expect(steps[1].down == RenderPlan.AxisCrop(start: 160, count: 240, exactStart: 160, exactLength: 240))
+        #expect(steps[2].down == RenderPlan.AxisCrop(start: 300, count: 300, exactStart: 300, exactLength: 300))
     }
 
     @Test(
@@ -72,8 +72,8 @@ struct RenderPlanTests {
     func middle(x: Double, width: Double, output: Int, start: Int, count: Int) {
         var request = request(PixelSize(width: 1_000, height: 10), [(output, 10)], format: .png)
         request.outputs[0].crop = Region(x: x, y: 0, width: width, height: 10)
-        let extent = RenderPlan(request).steps[0].across
-        #expect(extent == RenderPlan.Extent(start: start, count: count, exactStart: x, exactLength: width))
+        let crop = RenderPlan(request).steps[0].across
+        #expect(crop == RenderPlan.AxisCrop(start: start, count: count, exactStart: x, exactLength: width))
     }
 
     @Test("Nothing is made of an enlarged output")
