@@ -64,13 +64,13 @@ package struct StartingPoint: Sendable, Equatable {
         var position = max(committed ?? known.next, known.next)
         var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
-        if committed == nil, let durable = known.committed, let anchor = known.anchor, anchor.offset >= bounds.lowerBound {
-            finding = .forgotten(from: durable)
-        }
+        let isAnchored = known.anchor.map { $0.offset >= bounds.lowerBound } ?? false
+        let isUnread = known.anchor == nil && known.committed == known.next
+        if committed == nil, let durable = known.committed, isAnchored { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)
-        } else if let anchor = known.anchor, anchor.offset >= bounds.lowerBound, position > known.next {
+        } else if isAnchored || isUnread, position > known.next {
             let told = Set(finished).union(answered.keys).count { $0 >= known.next && $0 < position }
             let skipped = position - known.next - Int64(told)
             if skipped > 0 { finding = .skip(skipped) }
@@ -82,7 +82,7 @@ package struct StartingPoint: Sendable, Equatable {
             position = bounds.lowerBound
         }
         // Retention removed the anchor, or there was none.
-        if known.anchor.map({ $0.offset < bounds.lowerBound }) ?? true {
+        if !isAnchored {
             (position, finished, waits) = (max(committed ?? bounds.lowerBound, bounds.lowerBound), [], [])
         }
         self.init(

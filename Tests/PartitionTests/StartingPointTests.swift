@@ -38,6 +38,9 @@ struct StartingPointTests {
         Case("an operator set the offset back", row, committed: 4, position: 4, finding: .reset(from: 9)),
         Case("an operator set the offset to the latest", row, committed: 50, position: 50, finding: .skip(37)),
         Case(
+            "the same before anything was read", TopicProgress(next: 0, committed: 0), committed: 50, position: 50,
+            finding: .skip(50)),
+        Case(
             "nothing was set", TopicProgress(next: 10, committed: 10, anchor: anchor), committed: 10, position: 10),
         Case(
             "an operator set the offset below what is left", row, committed: 2, bounds: 6..<50, position: 6,
