@@ -16,23 +16,26 @@ package struct AnswerTail: Sendable, Equatable {
     private var told: [Topic: Int64]
     /// Records of a topic below these offsets are finished in any case.
     private let floors: [Topic: Int64]
+    /// From these offsets to the floors no row tells that, and answers alone show that nobody set the floors forward.
+    private let starts: [Topic: Int64]
+    private var passed: [Topic: OffsetSet] = [:]
     /// Answered records, by topic: offset, and when it was appended.
     private var answered: [Topic: [Int64: Int64]] = [:]
     private var letters: [Topic: [Int64: LoneLetter]] = [:]
     /// Of this owner's letters whose outcomes may not be there yet, the last one's offset.
     private var newestLetter: Int64?
 
-    package init(after told: [Topic: Int64], above floors: [Topic: Int64] = [:]) {
-        (self.told, self.floors) = (told, floors)
+    package init(after told: [Topic: Int64]) { (self.told, floors, starts) = (told, [:], [:]) }
+
+    /// - Parameter committed: the group's offset of each topic.
+    package init(after row: ProgressRow?, committed: [Topic: Int64]) {
+        (told, starts) = (row?.answers ?? [:], row?.topics.mapValues(\.next) ?? [:])
+        floors = starts.merging(committed, uniquingKeysWith: max)
     }
 
-    /// What is to be read of a topic: nothing where no row tells of it.
-    ///
-    /// - Parameters:
-    ///   - told: up to where the row tells of all answers; nil if there is none.
-    ///   - bounds: what the topic holds.
-    package static func unread(after told: Int64?, in bounds: Range<Int64>) -> Range<Int64> {
-        guard let told else { return bounds.upperBound..<bounds.upperBound }
+    /// What is to be read of a topic of answers with these bounds: nothing where no row tells of it.
+    package func unread(_ topic: Topic, in bounds: Range<Int64>) -> Range<Int64> {
+        guard let told = told[topic] else { return bounds.upperBound..<bounds.upperBound }
         // A topic that is shorter than it was is another one.
         let start = told > bounds.upperBound ? bounds.lowerBound : max(told, bounds.lowerBound)
         return start..<bounds.upperBound
@@ -49,9 +52,11 @@ package struct AnswerTail: Sendable, Equatable {
 
     /// An answer was read.
     package mutating func read(_ record: Record) {
-        guard let answer = AnsweredRecord(answeredBy: record), answer.partition == record.partition,
-            answer.offset >= floors[answer.topic] ?? 0
-        else { return }
+        guard let answer = AnsweredRecord(answeredBy: record), answer.partition == record.partition else { return }
+        guard answer.offset >= floors[answer.topic] ?? 0 else {
+            guard answer.offset >= starts[answer.topic] ?? .max else { return }
+            return passed[answer.topic, default: OffsetSet()].insert(answer.offset)
+        }
         guard record.topic == .dead else {
             answered[answer.topic, default: [:]][answer.offset] = answer.timestamp
             return
@@ -90,6 +95,9 @@ package struct AnswerTail: Sendable, Equatable {
     /// Answered records of a topic: offset, and when each was appended.
     package func answered(_ topic: Topic) -> [Int64: Int64] { answered[topic] ?? [:] }
 
+    /// Answered records of a topic between its progress row and the group's offset.
+    package func passed(_ topic: Topic) -> OffsetSet { passed[topic] ?? OffsetSet() }
+
     /// Records of a topic that have a dead letter and no outcome, by offset.
     package func letters(_ topic: Topic) -> [Int64: LoneLetter] { letters[topic] ?? [:] }
 
@@ -97,7 +105,7 @@ package struct AnswerTail: Sendable, Equatable {
     package func hasFound(_ topic: Topic) -> Bool { answered[topic] != nil || letters[topic] != nil }
 
     /// Reading of the topic began by what is known here.
-    package mutating func drop(_ topic: Topic) { (answered[topic], letters[topic]) = (nil, nil) }
+    package mutating func drop(_ topic: Topic) { (answered[topic], passed[topic], letters[topic]) = (nil, nil, nil) }
 
     /// Records that were found answered.
     package var count: Int { answered.values.reduce(0) { $0 + $1.count } }

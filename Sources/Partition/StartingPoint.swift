@@ -46,10 +46,11 @@ package struct StartingPoint: Sendable, Equatable {
     ///   - bounds: the first offset still there, and the next one.
     ///   - anchored: when the record at the anchor's offset was appended; nil if there is none.
     ///   - answered: found answered in the log.
+    ///   - passed: the same, between the progress and the group's offset.
     ///   - proof: why the log is another one, where that is known already.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: Int64?,
-        answered: [Int64: Int64] = [:], proof: LogBreak? = nil
+        answered: [Int64: Int64] = [:], passed: OffsetSet = OffsetSet(), proof: LogBreak? = nil
     ) {
         let trusted = committed == nil && progress?.anchor == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
@@ -71,8 +72,8 @@ package struct StartingPoint: Sendable, Equatable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)
         } else if isAnchored || isUnread, position > known.next {
-            let told = Set(finished).union(answered.keys).count { $0 >= known.next && $0 < position }
-            let skipped = position - known.next - Int64(told)
+            let told = finished.count { $0 >= known.next && $0 < position && !passed.contains($0) }
+            let skipped = position - known.next - Int64(told + passed.count)
             if skipped > 0 { finding = .skip(skipped) }
         }
         if position < bounds.lowerBound {

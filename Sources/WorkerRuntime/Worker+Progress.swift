@@ -73,7 +73,8 @@ extension Worker {
         let committed = ports.consumer.committed(topic, owned.id)
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
-            answered: owned.answers?.answered(topic) ?? [:], proof: proof)
+            answered: owned.answers?.answered(topic) ?? [:], passed: owned.answers?.passed(topic) ?? OffsetSet(),
+            proof: proof)
         tell(start.finding, topic, owned, first: start.position)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -116,7 +117,7 @@ extension Worker {
             error(.expired(topic: topic, partition: owned.id, count: count, first: position))
         case .skip(let count):
             logger.warning(
-                "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(position), over \(count) records that were not finished: they are not read. To do those jobs, set it back.",
+                "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(position), over \(count) records without an answer in the log: they are not read. To do those jobs, set it back.",
                 ["partition": .string("\(owned.id)")])
         case .forgotten(let from):
             logger.warning(

@@ -10,13 +10,10 @@ extension Worker {
     func recoverAnswers(_ owner: Ownership) async {
         while let owned = recovering(owner) {
             do throws(LogFailure) {
-                let row = owned.index.progress
-                var floors = row?.topics.mapValues(\.next) ?? [:]
-                for topic in Topic.worked {
-                    guard let committed = ports.consumer.committed(topic, owner.partition) else { continue }
-                    floors[topic] = max(floors[topic] ?? 0, committed)
-                }
-                let tail = try await answers(of: owner.partition, after: row?.answers ?? [:], above: floors)
+                var committed: [Topic: Int64] = [:]
+                for topic in Topic.worked { committed[topic] = ports.consumer.committed(topic, owner.partition) }
+                let tail = try await answers(
+                    of: owner.partition, into: AnswerTail(after: owned.index.progress, committed: committed))
                 guard let owned = recovering(owner) else { return }
                 owned.answers = tail
                 if tail.count > 0 {
@@ -45,9 +42,9 @@ extension Worker {
     /// A dead letter's or a tier's partition that cannot be asked is left out: what it answers may be done again. Without
     /// its outcomes nothing of a partition can be answered, so those are waited for.
     nonisolated func answers(
-        of partition: PartitionID, after told: [Topic: Int64], above floors: [Topic: Int64] = [:]
+        of partition: PartitionID, into tail: AnswerTail
     ) async throws(LogFailure) -> AnswerTail {
-        var tail = AnswerTail(after: told, above: floors)
+        var tail = tail
         let sights = await ports.log.sights(at: AnswerTail.topics.map { LogPoint($0, partition, nil) })
         for (topic, sight) in zip(AnswerTail.topics, sights) {
             let bounds: Range<Int64>
@@ -58,7 +55,7 @@ extension Worker {
                 await note(failure, ["code": .string(failure.code), "partition": .string("\(partition)")])
                 continue
             }
-            let unread = AnswerTail.unread(after: told[topic], in: bounds)
+            let unread = tail.unread(topic, in: bounds)
             var next = unread.lowerBound
             while next < unread.upperBound {
                 let records = try await ports.log.read(topic, partition, from: next, limit: 4_096)

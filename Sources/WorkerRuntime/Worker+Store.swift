@@ -35,7 +35,7 @@ extension Worker {
                     ["partition": .string("\(owned.id)"), "was": .string("\(rows)"), "is": .string("\(store)")])
             }
             var row = owned.index.progress ?? ProgressRow(partition: owned.id, topics: [:], at: now)
-            if row.answers == nil { row.answers = try await answers(of: owned.id, after: [:]).ends }
+            if row.answers == nil { row.answers = try await answers(of: owned.id, into: AnswerTail(after: [:])).ends }
             return (row, store)
         } catch let failure as StoreFailure {
             note(failure, ["code": .string(failure.code), "partition": .string("\(owned.id)")])

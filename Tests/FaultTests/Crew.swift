@@ -62,13 +62,19 @@ actor Crew {
 
     func kill(_ index: Int) async throws {
         workers[index].signal(SIGKILL)
-        _ = try await workers[index].ended()
+        checkOffsets(try await workers[index].ended().errors)
     }
 
     func stop(_ index: Int) async throws {
         workers[index].signal(SIGTERM)
         let ended = try await workers[index].ended()
         #expect(ended.status == 0, "\(ended.errors)")
+        checkOffsets(ended.errors)
+    }
+
+    /// What a worker left must not look as if a person had set the group's offsets.
+    private func checkOffsets(_ errors: String) {
+        for words in ["was set forward to", "was set back from"] { #expect(!errors.contains(words), "\(errors)") }
     }
 
     /// Waits until every job is finished, and sends everybody home.

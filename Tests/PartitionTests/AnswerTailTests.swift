@@ -61,12 +61,13 @@ struct AnswerTailTests {
             (told: 51, bounds: 0..<50, unread: 0..<50),
         ] as [(told: Int64?, bounds: Range<Int64>, unread: Range<Int64>)])
     func unread(row: (told: Int64?, bounds: Range<Int64>, unread: Range<Int64>)) {
-        #expect(AnswerTail.unread(after: row.told, in: row.bounds) == row.unread)
+        let tail = AnswerTail(after: row.told.map { [.outcomes: $0] } ?? [:])
+        #expect(tail.unread(.outcomes, in: row.bounds) == row.unread)
     }
 
     @Test("A dead letter without its outcome is kept with its cause; what another partition's record answers is not")
     func letters() {
-        var tail = AnswerTail(after: [:], above: [.jobsFast: 1, .jobsSlow: 7])
+        var tail = AnswerTail(after: nil, committed: [.jobsFast: 1, .jobsSlow: 7])
         for offset in [0, 1] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsFast, offset))) }
         tail.read(answer(.retry1m, to: record(.jobsSlow, 7, at: 5)))
         for offset in [0, 1, 2] as [Int64] {
@@ -82,10 +83,30 @@ struct AnswerTailTests {
         tail.read(answer(.outcomes, to: other))
         #expect(tail.count == 2)
         #expect(tail.answered(.jobsFast) == [1: 1_000] && tail.answered(.jobsSlow) == [7: 5])
+        #expect(tail.passed(.jobsSlow) == OffsetSet())
         tail.drop(.jobsSlow)
         #expect(tail.count == 1)
         tail.drop(.jobsFast)
         #expect(tail.count == 0 && tail.letters(.jobsFast).isEmpty)
+    }
+
+    @Test("What was answered between the row and the group's offset is counted, each record once, and not done again")
+    func passed() {
+        let row = ProgressRow(
+            partition: Self.partition,
+            topics: [.jobsFast: TopicProgress(next: 3), .jobsSlow: TopicProgress(next: 200)],
+            answers: [.outcomes: 0], at: 0)
+        var tail = AnswerTail(after: row, committed: [.jobsFast: 130, .jobsSlow: 7, .retry1m: 5])
+        for offset in [2, 3, 64, 64, 129, 130] as [Int64] {
+            tail.read(answer(.outcomes, to: record(.jobsFast, offset)))
+        }
+        for offset in [199, 200] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsSlow, offset))) }
+        tail.read(answer(.outcomes, to: record(.retry1m, 4)))
+        #expect(tail.count == 2 && tail.answered(.jobsFast).keys.sorted() == [130])
+        #expect([3, 64, 129].allSatisfy(tail.passed(.jobsFast).contains) && tail.passed(.jobsFast).count == 3)
+        #expect(tail.passed(.jobsSlow) == OffsetSet() && tail.passed(.retry1m) == OffsetSet())
+        tail.drop(.jobsFast)
+        #expect(tail.passed(.jobsFast) == OffsetSet())
     }
 
     @Test("A row tells of an owner's own answers; of those that it found only once their records have come")

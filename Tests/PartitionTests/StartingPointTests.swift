@@ -13,6 +13,8 @@ struct StartingPointTests {
         var bounds: Range<Int64> = 0..<50
         /// Of the record that the log has at the anchor's offset.
         var anchored: Int64? = 800
+        /// Answered between the row and the group's offset.
+        var passed: [Int64] = []
         var proof: LogBreak?
         let position: Int64
         var finished: [Int64] = []
@@ -35,6 +37,12 @@ struct StartingPointTests {
         Case(
             "the group is further: what is finished above it stays so", row, committed: 13, position: 13,
             finished: [13, 20], finding: .skip(2)),
+        Case(
+            "its owner was killed after it had answered them: nobody set the offset forward", row, committed: 14,
+            passed: [10, 11, 12], position: 14, finished: [20]),
+        Case(
+            "the same where its row tells of nothing yet", TopicProgress(next: 0, committed: 0), committed: 3,
+            passed: [0, 1, 2], position: 3),
         Case("an operator set the offset back", row, committed: 4, position: 4, finding: .reset(from: 9)),
         Case("an operator set the offset to the latest", row, committed: 50, position: 50, finding: .skip(37)),
         Case(
@@ -88,7 +96,7 @@ struct StartingPointTests {
     func rule(example: Case) {
         let start = StartingPoint(
             after: example.progress, committed: example.committed, bounds: example.bounds, anchored: example.anchored,
-            proof: example.proof)
+            passed: example.passed.reduce(into: OffsetSet()) { $0.insert($1) }, proof: example.proof)
         #expect(start.position == example.position)
         #expect(start.finished == example.finished)
         #expect(start.finding == example.finding)
@@ -104,11 +112,11 @@ struct StartingPointTests {
 extension StartingPointTests.Case {
     init(
         _ description: String, _ progress: TopicProgress? = nil, committed: Int64? = nil, bounds: Range<Int64> = 0..<50,
-        anchored: Int64? = 800, proof: LogBreak? = nil, position: Int64, finished: [Int64] = [],
+        anchored: Int64? = 800, passed: [Int64] = [], proof: LogBreak? = nil, position: Int64, finished: [Int64] = [],
         finding: StartingPoint.Finding = .none
     ) {
         self.init(
             testDescription: description, progress: progress, committed: committed, bounds: bounds, anchored: anchored,
-            proof: proof, position: position, finished: finished, finding: finding)
+            passed: passed, proof: proof, position: position, finished: finished, finding: finding)
     }
 }
