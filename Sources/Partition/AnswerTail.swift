@@ -16,9 +16,9 @@ package struct AnswerTail: Sendable, Equatable {
     private var told: [Topic: Int64]
     /// Records of a topic below these offsets are finished in any case.
     private let floors: [Topic: Int64]
-    /// From these offsets to the floors no row tells that, and answers alone show that nobody set the floors forward.
+    /// Below these offsets the row itself tells that. From them to the floors only the group's offset does, and answers.
     private let starts: [Topic: Int64]
-    private var passed: [Topic: OffsetSet] = [:]
+    private var answeredBelow: [Topic: OffsetSet] = [:]
     /// Answered records, by topic: offset, and when it was appended.
     private var answered: [Topic: [Int64: Int64]] = [:]
     private var letters: [Topic: [Int64: LoneLetter]] = [:]
@@ -54,8 +54,9 @@ package struct AnswerTail: Sendable, Equatable {
     package mutating func read(_ record: Record) {
         guard let answer = AnsweredRecord(answeredBy: record), answer.partition == record.partition else { return }
         guard answer.offset >= floors[answer.topic] ?? 0 else {
-            guard answer.offset >= starts[answer.topic] ?? .max else { return }
-            return passed[answer.topic, default: OffsetSet()].insert(answer.offset)
+            // What a letter alone answers is not finished.
+            guard record.topic != .dead, answer.offset >= starts[answer.topic] ?? .max else { return }
+            return answeredBelow[answer.topic, default: OffsetSet()].insert(answer.offset)
         }
         guard record.topic == .dead else {
             answered[answer.topic, default: [:]][answer.offset] = answer.timestamp
@@ -95,17 +96,21 @@ package struct AnswerTail: Sendable, Equatable {
     /// Answered records of a topic: offset, and when each was appended.
     package func answered(_ topic: Topic) -> [Int64: Int64] { answered[topic] ?? [:] }
 
-    /// Answered records of a topic between its progress row and the group's offset.
-    package func passed(_ topic: Topic) -> OffsetSet { passed[topic] ?? OffsetSet() }
+    /// Answered records of a topic between its progress row and the group's offset, of whichever log: to tell people by.
+    package func answeredBelow(_ topic: Topic) -> OffsetSet { answeredBelow[topic] ?? OffsetSet() }
 
     /// Records of a topic that have a dead letter and no outcome, by offset.
     package func letters(_ topic: Topic) -> [Int64: LoneLetter] { letters[topic] ?? [:] }
 
     /// Whether anything of the topic was found that no reading has begun by.
-    package func hasFound(_ topic: Topic) -> Bool { answered[topic] != nil || letters[topic] != nil }
+    package func hasFound(_ topic: Topic) -> Bool {
+        answered[topic] != nil || answeredBelow[topic] != nil || letters[topic] != nil
+    }
 
     /// Reading of the topic began by what is known here.
-    package mutating func drop(_ topic: Topic) { (answered[topic], passed[topic], letters[topic]) = (nil, nil, nil) }
+    package mutating func drop(_ topic: Topic) {
+        (answered[topic], answeredBelow[topic], letters[topic]) = (nil, nil, nil)
+    }
 
     /// Records that were found answered.
     package var count: Int { answered.values.reduce(0) { $0 + $1.count } }

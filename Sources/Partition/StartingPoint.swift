@@ -5,7 +5,7 @@ package import Records
 /// The group's offset is for Kafka's own tools; the progress row knows more. The higher of the two counts, with one
 /// exception: an offset below the one that was known to be durable was set by an operator, and wins. A log that is not
 /// the one of the progress is read from its beginning (`LogBreak`). Where no anchor shows that the log is
-/// the one of the progress, that does not count: another cluster's would pass over jobs of this one.
+/// the one of the progress, that counts for no position: another cluster's would pass over jobs of this one.
 package struct StartingPoint: Sendable, Equatable {
     package let position: Int64
     /// Finished above `position`, ascending.
@@ -26,6 +26,9 @@ package struct StartingPoint: Sendable, Equatable {
         case reset(from: Int64)
         /// The group's offset was set forward over so many records that nobody finished.
         case skip(Int64)
+        /// An owner died, and so many records below the group's offset have no answer: that was set forward, or they are
+        /// finished without one (jobs that were appended again under their own key, marks of transactions).
+        case unanswered(Int64)
         /// Retention removed so many offsets that were not finished.
         case expired(Int64)
         /// The group has an offset no more, from the one that the progress row recorded as committed.
@@ -46,11 +49,13 @@ package struct StartingPoint: Sendable, Equatable {
     ///   - bounds: the first offset still there, and the next one.
     ///   - anchored: when the record at the anchor's offset was appended; nil if there is none.
     ///   - answered: found answered in the log.
-    ///   - passed: the same, between the progress and the group's offset.
+    ///   - answeredBelow: the same, between the progress and the group's offset.
+    ///   - isProgressLast: it tells of all that earlier owners finished.
     ///   - proof: why the log is another one, where that is known already.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: Int64?,
-        answered: [Int64: Int64] = [:], passed: OffsetSet = OffsetSet(), proof: LogBreak? = nil
+        answered: [Int64: Int64] = [:], answeredBelow: OffsetSet = OffsetSet(), isProgressLast: Bool = true,
+        proof: LogBreak? = nil
     ) {
         let trusted = committed == nil && progress?.anchor == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
@@ -66,15 +71,17 @@ package struct StartingPoint: Sendable, Equatable {
         var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
         let isAnchored = known.anchor.map { $0.offset >= bounds.lowerBound } ?? false
-        let isUnread = known.anchor == nil && known.committed == known.next
+        // Nothing is left of what was read, and that was all there was.
+        let isCaughtUp = !isAnchored && known.committed == known.next
         if committed == nil, let durable = known.committed, isAnchored { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)
-        } else if isAnchored || isUnread, position > known.next {
-            let told = finished.count { $0 >= known.next && $0 < position && !passed.contains($0) }
-            let skipped = position - known.next - Int64(told + passed.count)
-            if skipped > 0 { finding = .skip(skipped) }
+        } else if isAnchored || isCaughtUp, position > known.next {
+            let start = max(known.next, bounds.lowerBound)
+            let told = finished.count { $0 >= start && $0 < position && !answeredBelow.contains($0) }
+            let others = position - start - Int64(told + answeredBelow.count(from: start))
+            if others > 0 { finding = isProgressLast ? .skip(others) : .unanswered(others) }
         }
         if position < bounds.lowerBound {
             let done = Set(finished).union(answered.keys).count { $0 >= position && $0 < bounds.lowerBound }

@@ -53,6 +53,8 @@ final class OwnedPartition {
     var left: ProgressRow? { takenOver.map(\.left) ?? index.progress }
     /// The same of each topic, or what this worker knows itself where it wrote that row or read it last (`kept`).
     var leftTopics: [Topic: TopicProgress] { takenOver?.topics ?? topics(of: left) }
+    /// Whether those tell of all that is finished: their owner left in good order, or lives.
+    var leftAll: Bool { left?.isClean == true || kept.map { $0.row == left } ?? false }
     var store: StoreIdentity? { takenOver?.store }
     var naming = Naming()
     /// Of sampled jobs, those that have ended.

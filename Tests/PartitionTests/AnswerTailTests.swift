@@ -83,7 +83,7 @@ struct AnswerTailTests {
         tail.read(answer(.outcomes, to: other))
         #expect(tail.count == 2)
         #expect(tail.answered(.jobsFast) == [1: 1_000] && tail.answered(.jobsSlow) == [7: 5])
-        #expect(tail.passed(.jobsSlow) == OffsetSet())
+        #expect(tail.answeredBelow(.jobsSlow) == OffsetSet())
         tail.drop(.jobsSlow)
         #expect(tail.count == 1)
         tail.drop(.jobsFast)
@@ -91,7 +91,7 @@ struct AnswerTailTests {
     }
 
     @Test("What was answered between the row and the group's offset is counted, each record once, and not done again")
-    func passed() {
+    func answeredBelow() {
         let row = ProgressRow(
             partition: Self.partition,
             topics: [.jobsFast: TopicProgress(next: 3), .jobsSlow: TopicProgress(next: 200)],
@@ -102,11 +102,14 @@ struct AnswerTailTests {
         }
         for offset in [199, 200] as [Int64] { tail.read(answer(.outcomes, to: record(.jobsSlow, offset))) }
         tail.read(answer(.outcomes, to: record(.retry1m, 4)))
+        tail.read(answer(.dead, to: record(.jobsFast, 5)))
         #expect(tail.count == 2 && tail.answered(.jobsFast).keys.sorted() == [130])
-        #expect([3, 64, 129].allSatisfy(tail.passed(.jobsFast).contains) && tail.passed(.jobsFast).count == 3)
-        #expect(tail.passed(.jobsSlow) == OffsetSet() && tail.passed(.retry1m) == OffsetSet())
+        let below = tail.answeredBelow(.jobsFast)
+        #expect([3, 64, 129].allSatisfy(below.contains) && below.count(from: 0) == 3)
+        #expect(tail.hasFound(.jobsFast) && !tail.hasFound(.retry1m))
+        #expect(tail.answeredBelow(.jobsSlow) == OffsetSet() && tail.answeredBelow(.retry1m) == OffsetSet())
         tail.drop(.jobsFast)
-        #expect(tail.passed(.jobsFast) == OffsetSet())
+        #expect(tail.answeredBelow(.jobsFast) == OffsetSet())
     }
 
     @Test("A row tells of an owner's own answers; of those that it found only once their records have come")
