@@ -75,7 +75,7 @@ extension Worker {
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
             answered: owned.answers?.answered(topic) ?? [:],
             answeredBelow: owned.answers?.answeredBelow(topic) ?? OffsetSet(),
-            isProgressLast: owned.leftAll, proof: proof)
+            isProgressLast: owned.wasLeftClean, proof: proof)
         tell(start.finding, topic, owned, first: start.position)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)

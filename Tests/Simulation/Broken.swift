@@ -32,5 +32,6 @@ package enum Rule: String, Sendable, CaseIterable {
     case order = "an answer came before its rows were folded"
     case promises = "a stale answer is owed nothing, a debt is paid in silence, or a change is told again and again"
     case poison = "a job kills more owners than three, or another is set aside for it"
+    case said = "a worker tells of what nobody did"
     case ended = "a worker did not end, or ended by itself"
 }

@@ -42,7 +42,7 @@ final class SimulatedProcess: @unchecked Sendable {
             log: SimulatedLog(self), consumer: consumer, fetcher: SimulatedFetcher(self),
             renderer: SimulatedRenderer(self), store: SimulatedStore(self), indexes: SimulatedIndexes(self),
             time: SimulatedClock(self), tasks: executor)
-        worker = Worker(ports, world.rules(of: machine), logger: Logger(level: .critical))
+        worker = Worker(ports, world.rules(of: machine), logger: Logger(level: .warning, to: world.sayings.output))
     }
 
     func start() {

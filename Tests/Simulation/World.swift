@@ -58,6 +58,7 @@ final class World: @unchecked Sendable {
     let sharesOrigins: Bool
     private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
+    let sayings = Sayings()
     let origins: Origins
     let machines: [Machine]
     var readFailsUntil: Int64 = 0
