@@ -16,7 +16,7 @@ package struct AnswerTail: Sendable, Equatable {
     private var told: [Topic: Int64]
     /// Records of a topic below these offsets are finished in any case.
     private let floors: [Topic: Int64]
-    /// Below these offsets the row itself tells that. From them to the floors only the group's offset does, and answers.
+    /// The row tells that records below these are finished; from them to the floors the group's offset alone tells it.
     private let starts: [Topic: Int64]
     private var answeredBelow: [Topic: OffsetSet] = [:]
     /// Answered records, by topic: offset, and when it was appended.

@@ -24,11 +24,9 @@ package struct StartingPoint: Sendable, Equatable {
         case anotherLog(LogBreak)
         /// The group's offset was set back, from the one that the progress row recorded as committed.
         case reset(from: Int64)
-        /// The group's offset was set forward over so many records that nobody finished.
+        /// So many records below the group's offset have no answer: that was set forward, or an owner that died finished
+        /// them without one (jobs that were appended again under their own key, what transactions leave).
         case skip(Int64)
-        /// An owner died, and so many records below the group's offset have no answer: that was set forward, or they are
-        /// finished without one (jobs that were appended again under their own key, marks of transactions).
-        case unanswered(Int64)
         /// Retention removed so many offsets that were not finished.
         case expired(Int64)
         /// The group has an offset no more, from the one that the progress row recorded as committed.
@@ -50,12 +48,10 @@ package struct StartingPoint: Sendable, Equatable {
     ///   - anchored: when the record at the anchor's offset was appended; nil if there is none.
     ///   - answered: found answered in the log.
     ///   - answeredBelow: the same, between the progress and the group's offset.
-    ///   - isProgressLast: it tells of all that earlier owners finished.
     ///   - proof: why the log is another one, where that is known already.
     package init(
         after progress: TopicProgress?, committed: Int64?, bounds: Range<Int64>, anchored: Int64?,
-        answered: [Int64: Int64] = [:], answeredBelow: OffsetSet = OffsetSet(), isProgressLast: Bool = true,
-        proof: LogBreak? = nil
+        answered: [Int64: Int64] = [:], answeredBelow: OffsetSet = OffsetSet(), proof: LogBreak? = nil
     ) {
         let trusted = committed == nil && progress?.anchor == nil ? nil : progress
         let known = trusted ?? TopicProgress(next: committed ?? bounds.lowerBound)
@@ -71,17 +67,17 @@ package struct StartingPoint: Sendable, Equatable {
         var (finished, answered, waits) = (known.finished, answered, known.waits)
         var finding = Finding.none
         let isAnchored = known.anchor.map { $0.offset >= bounds.lowerBound } ?? false
-        // Nothing is left of what was read, and that was all there was.
-        let isCaughtUp = !isAnchored && known.committed == known.next
+        // Nothing is left of what was read, and all of that was finished and committed.
+        let isAllCommitted = !isAnchored && known.committed == known.next
         if committed == nil, let durable = known.committed, isAnchored { finding = .forgotten(from: durable) }
         if let committed, let durable = known.committed, committed < durable {
             (position, finished, answered, waits) = (committed, [], [:], [])
             finding = .reset(from: durable)
-        } else if isAnchored || isCaughtUp, position > known.next {
+        } else if isAnchored || isAllCommitted, position > known.next {
             let start = max(known.next, bounds.lowerBound)
             let told = finished.count { $0 >= start && $0 < position && !answeredBelow.contains($0) }
             let others = position - start - Int64(told + answeredBelow.count(from: start))
-            if others > 0 { finding = isProgressLast ? .skip(others) : .unanswered(others) }
+            if others > 0 { finding = .skip(others) }
         }
         if position < bounds.lowerBound {
             let done = Set(finished).union(answered.keys).count { $0 >= position && $0 < bounds.lowerBound }

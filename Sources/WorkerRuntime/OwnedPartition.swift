@@ -53,8 +53,6 @@ final class OwnedPartition {
     var left: ProgressRow? { takenOver.map(\.left) ?? index.progress }
     /// The same of each topic, or what this worker knows itself where it wrote that row or read it last (`kept`).
     var leftTopics: [Topic: TopicProgress] { takenOver?.topics ?? topics(of: left) }
-    /// The last owner left nothing under way: what it left tells of all that is finished.
-    var wasLeftClean = false
     var store: StoreIdentity? { takenOver?.store }
     var naming = Naming()
     /// Of sampled jobs, those that have ended.
@@ -91,8 +89,6 @@ final class OwnedPartition {
         kept.flatMap { $0.row == left ? $0.topics : nil } ?? left?.topics ?? [:]
     }
 
-    /// Whether its progress rows tell of all that is finished, and not what earlier owners told.
-    var hasBegunAll: Bool { Topic.worked.allSatisfy { state.progress($0) != nil } }
     var isRestored: Bool { lifecycle.isRestored }
     var isLeaving: Bool { lifecycle.isLeaving }
 

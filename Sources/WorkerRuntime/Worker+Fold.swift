@@ -96,7 +96,6 @@ extension Worker {
             return nil
         }
         if case .progress(let row) = entry { progress = row }
-        if case .epoch(let row) = entry, row.epoch != owned.epoch { owned.wasLeftClean = row.isClean }
         return if case .change(let change) = entry { change } else { nil }
     }
 

@@ -74,8 +74,7 @@ extension Worker {
         let start = StartingPoint(
             after: found.progress, committed: committed, bounds: sight.bounds, anchored: sight.timestamp,
             answered: owned.answers?.answered(topic) ?? [:],
-            answeredBelow: owned.answers?.answeredBelow(topic) ?? OffsetSet(),
-            isProgressLast: owned.wasLeftClean, proof: proof)
+            answeredBelow: owned.answers?.answeredBelow(topic) ?? OffsetSet(), proof: proof)
         tell(start.finding, topic, owned, first: start.position)
         if case .anotherLog = start.finding {
             try ports.consumer.restart(topic, owned.id, at: start.position)
@@ -118,11 +117,7 @@ extension Worker {
             error(.expired(topic: topic, partition: owned.id, count: count, first: position))
         case .skip(let count):
             logger.warning(
-                "The committed offset of \(topic.rawValue), partition \(owned.id), was set forward to \(position), over \(count) records that were not finished: they are not read. To do those jobs, set it back.",
-                ["partition": .string("\(owned.id)")])
-        case .unanswered(let count):
-            logger.notice(
-                "The committed offset of \(topic.rawValue), partition \(owned.id), is \(position), and \(count) records below it have no answer that this worker can find. They are not read. After a worker died these may be jobs that came under a foreign key, which are done elsewhere, or the marks of transactions. If somebody set the offset forward, set it back to do those jobs.",
+                "The committed offset of \(topic.rawValue), partition \(owned.id), is \(position), and \(count) records below it have no answer in the log: they are not read. If somebody set it forward, set it back to do those jobs. If nobody did, they came under a foreign key, and are done in another partition, or are what transactions leave.",
                 ["partition": .string("\(owned.id)")])
         case .forgotten(let from):
             logger.warning(

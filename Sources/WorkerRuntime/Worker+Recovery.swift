@@ -12,8 +12,10 @@ extension Worker {
             do throws(LogFailure) {
                 var committed: [Topic: Int64] = [:]
                 for topic in Topic.worked { committed[topic] = ports.consumer.committed(topic, owner.partition) }
-                let tail = try await answers(
-                    of: owner.partition, into: AnswerTail(after: owned.index.progress, committed: committed))
+                // The topics begin by what was left, and so must the answers. This owner's own row may tell of later ones: a
+                // zombie's row came between two tries to append it.
+                let row = owned.left?.answers == nil ? owned.index.progress : owned.left
+                let tail = try await answers(of: owner.partition, into: AnswerTail(after: row, committed: committed))
                 guard let owned = recovering(owner) else { return }
                 owned.answers = tail
                 if tail.count > 0 {

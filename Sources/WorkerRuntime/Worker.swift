@@ -243,7 +243,7 @@ package actor Worker {
         phase = .ended(nil)
         // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
         let last = partitions.values.filter { !$0.isLeaving }.map { owned in
-            let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean && owned.hasBegunAll
+            let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean
             let rows = [lastProgressRow(of: owned), isClean ? epochRow(of: owned, isClean: true) : nil]
             return (owner: owned.ownership, rows: rows.compactMap { $0 })
         }

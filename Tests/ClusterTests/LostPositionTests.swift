@@ -204,7 +204,7 @@ struct LostPositionTests {
         }
         let ended = try await place.worker().ended()
         #expect(try Summary(ended)["jobs"] == 0, "\(ended.errors)")
-        #expect(ended.errors.contains("was set forward to 10, over 6 records"), "\(ended.errors)")
+        #expect(ended.errors.contains("is 10, and 6 records below it have no answer"), "\(ended.errors)")
         #expect(try await !place.worker().ended().errors.contains("set it back"))
     }
 

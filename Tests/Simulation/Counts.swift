@@ -23,7 +23,7 @@ package enum Happening: Int, Sendable, CaseIterable {
     // Of the log.
     case appendLost, appendUnknown, appendFull, appendTimedOut, appendTooLarge, appendOfOldOwnerRefused
     case progressRefused, lostWithKill, landedAfterKill, zombieLanded, questionFailed, readFailed, logSlow, topicAway
-    case changelogRecreated
+    case changelogRecreated, gap
     case compacted, truncated, recreated, retained, offsetsExpired, resetEarliest, resetLatest, wentBack
     // Of the store and the index.
     case storeFull, storeFailing, storeForeign, storeSlow, blobGone, blobTorn, donorGone, indexDamaged, indexAway,
@@ -49,6 +49,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case awaitedElsewhere
     // What they tell one another.
     case slotPassed, slowSlotPassed, hostSlowed, hostBlocked, hostProbed, hostOpened
+    // What they say to people.
+    case saidUnanswered, saidForgotten, saidExpired, saidRecreated
     // Jobs that kill workers.
     case publishedKiller, killedByJob, poison
     // Jobs whose origins never answer well.

@@ -41,7 +41,8 @@ final class Ledger {
     func land(_ new: NewRecord, in log: TopicLog, epoch: Int64?, by process: SimulatedProcess?) -> Int64 {
         var attempt = 0
         let id = new.headers.withFirst(EventHeader.id) { String(decoding: $0, as: UTF8.self) } ?? ""
-        let gap: Int64 = world.chance.isOne(in: 12) ? 1 : 0
+        let gap: Int64 = world.chance.isOne(in: 12) && world.hasGaps ? 1 : 0
+        if gap > 0 { world.count(.gap) }
         let written = new.headers.withFirst(EventHeader.epoch) { Int64(String(decoding: $0, as: UTF8.self)) } ?? nil
         let owner = epoch.flatMap {
             world.ownerships.rank(

@@ -24,8 +24,8 @@ package enum Plant: String, Sendable, CaseIterable {
     case forgetAttempts = "forget-attempts"
     /// An owner does not read what the last one had begun.
     case trustNoMarker = "trust-no-marker"
-    /// An owner finds that the last one left nothing under way, however it ended.
-    case hideDeath = "hide-death"
+    /// An owner finds no outcome that earlier ones left.
+    case hideOutcomes = "hide-outcomes"
     /// A host that asks to be left alone does not say for how long.
     case forgetWait = "forget-wait"
     /// Redirects to other hosts are followed without their leave.
@@ -67,7 +67,7 @@ package enum Plant: String, Sendable, CaseIterable {
         case .stalePosition: .repeated
         case .forgetAttempts: .attempts
         case .trustNoMarker: .poison
-        case .hideDeath: .said
+        case .hideOutcomes: .said
         case .forgetWait: .politeness
         case .followUnasked: .ceiling
         case .claimSlow: .third

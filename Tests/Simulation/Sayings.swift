@@ -8,12 +8,23 @@ final class Sayings {
     private let file: OpenFile
     let output: LogOutput
 
-    /// What is said, and of which of these it may be.
-    private static let causes: [(words: String, causes: [Happening])] = [
-        ("was set forward to", [.resetLatest]), ("was set back from", [.resetEarliest]),
+    /// A sentence, by some of its words, and what it may be said of.
+    private struct Claim {
+        let words: String
+        let causes: [Happening]
+        /// Counted where it was said: other words would be looked for in vain.
+        var said: Happening?
+    }
+
+    private static let claims = [
+        Claim(words: "was set back from", causes: [.resetEarliest]),
+        Claim(words: "have no answer in the log", causes: [.resetLatest, .rekeyed, .gap], said: .saidUnanswered),
         // Brokers forget the offsets of a topic that is deleted.
-        ("and is there no more", [.offsetsExpired, .recreated]), ("Retention removed", [.retained]),
-        ("is not the log that was read", [.recreated, .truncated, .changelogRecreated]),
+        Claim(words: "and is there no more", causes: [.offsetsExpired, .recreated], said: .saidForgotten),
+        Claim(words: "Retention removed", causes: [.retained], said: .saidExpired),
+        Claim(
+            words: "is not the log that was read", causes: [.recreated, .truncated, .changelogRecreated],
+            said: .saidRecreated),
     ]
 
     init() {
@@ -21,13 +32,13 @@ final class Sayings {
         output = LogOutput(file.descriptor, isTerminal: false, now: { World.begin })
     }
 
-    /// The first thing that was said and has no cause in what happened.
-    func untrue(in counts: Counts) throws(SystemFailure) -> String? {
+    func check(_ world: World) throws(SystemFailure) {
         try file.remeasure()
         let text = String(decoding: try file.allBytes(), as: UTF8.self)
-        for (words, causes) in Self.causes where causes.allSatisfy({ counts[$0] == 0 }) && text.contains(words) {
-            return text.split(separator: "\n").first { $0.contains(words) }.map(String.init)
+        for claim in Self.claims where text.contains(claim.words) {
+            if let said = claim.said { world.count(said) }
+            guard claim.causes.allSatisfy({ world.counts[$0] == 0 }) else { continue }
+            world.fail(.said, text.split(separator: "\n").first { $0.contains(claim.words) }.map(String.init) ?? text)
         }
-        return nil
     }
 }

@@ -307,7 +307,7 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
             world.note("drained", Int64(process.number), Int64(log.place), last.offset, Int64(records.count))
             if Topic.worked.contains(topic) { world.lookAtMemory(of: log, process) }
         }
-        return world.plants(.hideDeath) ? records.map(\.leftClean) : records
+        return records
     }
 
     func position(_ topic: Topic, _ partition: PartitionID) -> Int64? {
@@ -364,16 +364,5 @@ final class SimulatedConsumer: LogConsumer, @unchecked Sendable {
         decision += 1
         listener?.failed(.closed)
         missed = []
-    }
-}
-
-extension Record {
-    /// A mark of an owner as if it had left nothing under way.
-    fileprivate var leftClean: Record {
-        guard topic == .variants, case .epoch(var row)? = try? ChangelogEntry(self) else { return self }
-        var record = self
-        row.isClean = true
-        record.value = row.newRecord().value
-        return record
     }
 }

@@ -78,6 +78,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
     ) async throws(LogFailure) -> [Record] {
         let log = cluster.log(topic, partition)
         let records = try await question([log]) { log.records(from: offset, below: .max, limit: limit) }
+        if topic == .outcomes, process.world.plants(.hideOutcomes) { return [] }
         guard topic == .origins, process.world.plants(.claimSlow), let own = process.consumer.owned.min() else {
             return records
         }

@@ -160,7 +160,7 @@ extension World {
             fail(.waits, "partition \(partition) has \(owners(of: partition).count) owners")
         }
         checkChangelogs()
-        do { if let saying = try sayings.untrue(in: counts) { fail(.said, saying) } } catch { fail(.said, "\(error)") }
+        do { try sayings.check(self) } catch { fail(.said, "\(error)") }
     }
 
     /// Those whom the group knows: a zombie may not have heard yet.

@@ -56,6 +56,8 @@ final class World: @unchecked Sendable {
     let seed: UInt64
     /// Workers hear of each other's hosts, and share their ceilings.
     let sharesOrigins: Bool
+    /// Transactions leave offsets without a record.
+    let hasGaps: Bool
     private(set) lazy var ownerships = Ownerships(self)
     let shelf = Shelf()
     let sayings = Sayings()
@@ -81,6 +83,7 @@ final class World: @unchecked Sendable {
         sharesOrigins = other.isOne(in: 3)
         // What other faults do to a partition hides what one that is away does to it.
         faults = other.isOne(in: 10) ? [.away] : some
+        hasGaps = other.isOne(in: 2)
     }
 
     // MARK: Time
