@@ -19,9 +19,10 @@ final class Sayings {
     private static let claims = [
         // An owner that ends before it has told of a log's new beginning leaves the old one's row.
         Claim(words: "was set back from", causes: [.resetEarliest, .recreated, .truncated]),
+        // What is put off is answered by its copy, and that goes with its topic's log.
         Claim(
-            words: "have no answer in the log", causes: [.resetLatest, .rekeyed, .gap, .recreated, .truncated],
-            said: .saidUnanswered),
+            words: "have no answer in the log",
+            causes: [.resetLatest, .rekeyed, .gap, .recreated, .truncated, .retained], said: .saidUnanswered),
         // Brokers forget the offsets of a topic that is deleted.
         Claim(words: "and is there no more", causes: [.offsetsExpired, .recreated], said: .saidForgotten),
         Claim(words: "Retention removed", causes: [.retained], said: .saidExpired),
