@@ -96,7 +96,8 @@ package struct AnswerTail: Sendable, Equatable {
     /// Answered records of a topic: offset, and when each was appended.
     package func answered(_ topic: Topic) -> [Int64: Int64] { answered[topic] ?? [:] }
 
-    /// Answered records of a topic between its progress row and the group's offset, of whichever log: to tell people by.
+    /// Answers to a topic's records between its progress row and the group's offset. Their log is not proved: they decide only
+    /// what people are told.
     package func answeredBelow(_ topic: Topic) -> OffsetSet { answeredBelow[topic] ?? OffsetSet() }
 
     /// Records of a topic that have a dead letter and no outcome, by offset.

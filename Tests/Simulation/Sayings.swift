@@ -32,7 +32,9 @@ final class Sayings {
     ]
 
     init() {
-        do { file = try OpenFile(anonymous: "sayings") } catch { fatalError("\(error)") }
+        do { file = try OpenFile(anonymous: "sayings") } catch {
+            fatalError("What workers say cannot be kept: \(error)")
+        }
         output = LogOutput(file.descriptor, isTerminal: false, now: { World.begin })
     }
 
