@@ -1,28 +1,54 @@
 /// What holds the work up, in a sentence, with the one thing to do about it.
 package struct Diagnosis: Sendable, Hashable {
     package let cause: Cause
-    package let sentence: String
+    /// The cause, with its figures and names.
+    package let headline: String
+    /// The state of each lane, a sentence each; none while nothing was seen.
+    package internal(set) var lanes: [String] = []
     /// Since when, milliseconds since 1970; nil where that is not known.
     package let since: Int64?
-    package var action: String { cause.action }
+    /// The next step, which may depend on a code or name a host; the cause's own by default.
+    package let action: String
 
-    init(_ cause: Cause, _ sentence: String, since: Int64?) {
-        (self.cause, self.sentence, self.since) = (cause, sentence, since)
+    package var sentence: String { ([headline] + lanes).joined(separator: " ") }
+
+    init(_ cause: Cause, _ headline: String, since: Int64?, action: String? = nil) {
+        // Text of others may stop anywhere.
+        let stop = headline.last.map { ".…!?".contains($0) } ?? true ? "" : "."
+        (self.cause, self.headline, self.since) = (cause, headline + stop, since)
+        self.action = action ?? cause.action
     }
 }
 
 extension Diagnosis {
-    /// The first of the causes that is so. What the lanes are like follows it.
+    /// The first cause that applies, in `Findings.order`.
     init(of report: WatchReport, _ state: WatchState, at now: Int64) {
         let view = Findings(report: report, state: state, now: now)
-        let found =
-            view.log ?? view.noWorker ?? view.noOwner ?? view.unreadable ?? view.silentWorker ?? view.haltedRestore
-            ?? view.restoring
-            ?? view.paused ?? view.halted ?? view.blockedHost ?? view.waitingHost ?? view.slowHost ?? view.standstill
-            ?? view.killer ?? view.pinned ?? view.saturated ?? view.killed ?? view.deadLetters ?? view.fine
-        // What a stranger says at its end may stop anywhere.
-        let stop = found.sentence.last.map { ".…!?".contains($0) } ?? true ? "" : "."
-        let lanes = found.cause == .starting ? "" : " " + view.lanes
-        self.init(found.cause, found.sentence + stop + lanes, since: found.since)
+        self = Findings.order.lazy.compactMap { $0(view) }.first ?? view.fine
+        if cause != .starting { lanes = view.lanes }
     }
+}
+
+extension Findings {
+    /// In the order in which causes are looked for.
+    static let order: [@Sendable (Findings) -> Diagnosis?] = [
+        { $0.log },
+        { $0.noWorker },
+        { $0.noOwner },
+        { $0.unreadable },
+        { $0.silentWorker },
+        { $0.haltedRestore },
+        { $0.restoring },
+        { $0.paused },
+        { $0.halted },
+        { $0.blockedHost },
+        { $0.waitingHost },
+        { $0.slowHost },
+        { $0.standstill },
+        { $0.killer },
+        { $0.pinned },
+        { $0.saturated },
+        { $0.killed },
+        { $0.deadLetters },
+    ]
 }

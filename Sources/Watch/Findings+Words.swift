@@ -2,7 +2,7 @@ internal import ImageModel
 
 extension Findings {
     /// `Fast is late: the oldest waits 4 min 12 s (target 5 s), growing by 31/s.`
-    var lanes: String {
+    var lanes: [String] {
         report.lanes.map { lane in
             let name = lane.lane.title
             let unknown = lane.lag.unknown > 0 ? " (\(Words.counted(lane.lag.unknown, "partition")) left out)" : ""
@@ -22,7 +22,7 @@ extension Findings {
                 text += ", drained in \(Words.span(drain)) at this rate"
             }
             return text + unknown + retried + "."
-        }.joined(separator: " ")
+        }
     }
 
     var isLate: Bool { report.lanes.contains { $0.isLate(at: now) } }
