@@ -2,8 +2,10 @@
 
 import json
 import re
+import tempfile
 
-from base import MONITORING, SHARED, Skipped, check, need, none_of, series
+import yaml
+from base import MONITORING, SHARED, Skipped, check, need, none_of, run, series, tool
 from monitoring import names
 
 BOARDS = {path.name: json.loads(path.read_text()) for path in sorted(MONITORING.glob("dashboards/*.json"))}
@@ -19,7 +21,10 @@ def targets():
 
 def expanded(expression):
     """As Prometheus gets it."""
-    return expression.replace("$__rate_interval", "5m").replace("$__interval", "1m").replace("$instance", "a:9464")
+    for variable, value in {
+        "$__rate_interval": "5m", "$__interval": "1m", "$instance": "a:9464", "$cluster": "c", "$namespace": "n"}.items():
+        expression = expression.replace(variable, value)
+    return expression
 
 
 def schema(name):
@@ -102,3 +107,45 @@ def parsed():
         except ValueError as error:
             wrong.append(f"{where}: {expression}: {error}")
     none_of(wrong)
+
+
+CHOICES = ("mezzotint:deployment", 'mezzotint:deployment{cluster="$cluster"}')
+
+
+@check("dashboards: every series is of the chosen deployment")
+def chosen():
+    wrong = []
+    for where, expression in expressions():
+        bare = re.sub(r"\[[^]]*\]", "", expression)
+        for found in re.finditer(r"\b(?:(?:mezzotint[_:]|process_)[\w:]+|ALERTS)(\{[^}]*\})?", bare):
+            # The choice itself is made among all of them.
+            if found[0] not in CHOICES and 'cluster="$cluster",namespace="$namespace"' not in (found[1] or ""):
+                wrong.append(f"{where}: {found[0]}")
+    none_of(wrong)
+
+
+# A worker that is new to Prometheus, as every pod is: its counters begin with what they have by then.
+FIRST_START = {
+    "process_start_time_seconds": "_x9 520x40", "mezzotint_build_info": "_x9 1x40",
+    "mezzotint_partitions_assigned_total": "_x9 6x40"}
+
+
+@check("dashboards: annotations mark a first start and a first assignment, once and with the value 1")
+def marked():
+    notes = [(name, note) for name, board in BOARDS.items() for note in board["annotations"]["list"]]
+    need(len(notes) == 2 * len(BOARDS), f"there are {len(notes)} annotations")
+    labels = 'cluster="c",namespace="n",job="mezzotint",instance="a"'
+    tests = {
+        "evaluation_interval": "1m",
+        "tests": [{
+            "interval": "1m",
+            "input_series": [{"series": f"{name}{{{labels}}}", "values": values} for name, values in FIRST_START.items()],
+            # Grafana asks every 60 s, and marks what is 1.
+            "promql_expr_test": [
+                {"expr": f"sum(sum_over_time(({expanded(note['expr'])})[30m:1m]))", "eval_time": "30m",
+                 "exp_samples": [{"labels": "{}", "value": 1}]}
+                for _, note in notes]}]}
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        yaml.safe_dump(tests, file)
+        file.flush()
+        run(tool("promtool"), "test", "rules", file.name)

@@ -60,6 +60,30 @@ def known():
     )
 
 
+def mixes(expression):
+    """Where an expression would let one deployment stand in for another: aggregations and matches without their labels."""
+    kept = "(cluster, namespace"
+    for found in re.finditer(r"\b(sum|min|max|avg|count|group|topk|bottomk|quantile|stddev)\b *(\w*) *(\([^()]*)", expression):
+        if found[2] != "by" or not found[3].startswith(kept):
+            yield found[0]
+    for found in re.finditer(r"\b(on|ignoring|without) *(\([^()]*\))", expression):
+        if found[1] != "on" or not found[2].startswith(kept):
+            yield found[0]
+    # What is missing everywhere is missing in no deployment: that is for a Prometheus that has none.
+    yield from (found[0] for found in re.finditer(r"\babsent(_over_time)?\((?!mezzotint:deployment\))[^)]*\)", expression))
+
+
+@check("monitoring: every rule keeps deployments apart")
+def apart():
+    none_of(
+        f"{rule.get('alert') or rule['record']}: {mix}: it must go by (cluster, namespace, …)"
+        for path in [*RULES, *MONITORING.glob("exporters/*.yml")]
+        for group in yaml.safe_load(path.read_text())["groups"]
+        for rule in group["rules"]
+        for mix in mixes(rule["expr"])
+    )
+
+
 @check("monitoring: every alert has its part of the runbook, and each part an alert")
 def runbook():
     page = (MONITORING / "runbook.md").read_text()

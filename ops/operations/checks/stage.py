@@ -51,7 +51,7 @@ def scaled(divisor):
                 # A range of less than two samples has no increase.
                 rule["expr"] = re.sub(
                     r"\[(\d+[smhd])\]", lambda span: f"[{max(4, seconds(divided(span[1])))}s]", rule["expr"])
-                rule |= {"for": divided(rule["for"])} if "for" in rule else {}
+                rule |= {key: divided(rule[key]) for key in ("for", "keep_firing_for") if key in rule}
             groups.append(group)
     return {"groups": groups}
 
