@@ -55,16 +55,21 @@ package actor EmbeddedLogView: LogView {
     package func read(
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) throws(LogFailure) -> [Record] {
-        try opened().records(TablePlace(topic: topic, partition: partition), from: offset, limit: limit)
+        let (reader, place) = (try opened(), TablePlace(topic: topic, partition: partition))
+        return try reader.has(place) ? reader.records(place, from: offset, limit: limit) : []
     }
 
     package func latest(
         _ topic: Topic, _ partition: PartitionID, keyPrefix: [UInt8]
     ) throws(LogFailure) -> [Record] {
-        try opened().latest(TablePlace(topic: topic, partition: partition), keyPrefix: keyPrefix)
+        let (reader, place) = (try opened(), TablePlace(topic: topic, partition: partition))
+        return try reader.has(place) ? reader.latest(place, keyPrefix: keyPrefix) : []
     }
 
     package func close() { reader = nil }
+
+    /// Writes one consistent copy to a new file, while a worker may run.
+    func copy(to path: String) throws(LogFailure) { try logged(folder.copy(to: path)) }
 
     private func result<Value>(_ ask: (LogReader) throws(LogFailure) -> Value) -> Result<Value, LogFailure> {
         do throws(LogFailure) { return .success(try ask(opened())) } catch { return .failure(error) }

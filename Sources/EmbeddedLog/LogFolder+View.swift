@@ -7,7 +7,8 @@ extension LogFolder {
     struct View: Sendable {
         let partitionCount: Int
         private let path: String
-        private let asking: FileLock
+        /// nil where there is no lock file, as in a copy of `log.sqlite`: nobody owns that.
+        private let asking: FileLock?
         private let identity: FileSystem.Identity?
 
         init(_ path: String) throws(LogFailure) {
@@ -15,7 +16,8 @@ extension LogFolder {
             // First: what takes the file's place from here on is another one.
             identity = FileSystem.identity(of: Self.file(path))
             do throws(SystemFailure) { asking = try FileLock(path + "/lock", .asking) } catch {
-                throw LogFailure(error, path: path)
+                guard error.isMissing else { throw LogFailure(error, path: path) }
+                asking = nil
             }
             partitionCount = try logged(LogSchema.partitionCount(Self.connection(path)))
         }
@@ -24,14 +26,23 @@ extension LogFolder {
             try logged(LogReader(Self.connection(path), partitions: partitionCount))
         }
 
-        var owner: String? { LogFolder.owner(asking) }
+        /// One consistent copy in a new file.
+        func copy(to path: String) throws(SQLiteFailure) { try Self.connection(self.path).copy(to: path) }
+
+        var owner: String? { asking.flatMap(LogFolder.owner) }
         var isInPlace: Bool { FileSystem.identity(of: Self.file(path)) == identity }
 
         private static func file(_ path: String) -> String { path + "/log.sqlite" }
 
         private static func connection(_ path: String) throws(SQLiteFailure) -> Connection {
-            let connection = try Connection(file(path), .readOnly)
+            let file = file(path)
+            let connection = try Connection(file, .readOnly)
             connection.checkpointOnlyWhenTold()
+            do throws(SQLiteFailure) { _ = try connection.number("PRAGMA user_version") } catch {
+                // Where a program has the log open, there is a -shm; where none can be made, none has.
+                guard error.isUnopened, FileSystem.identity(of: file + "-shm") == nil else { throw error }
+                return try Connection(file, .readOnlyMedia)
+            }
             return connection
         }
     }

@@ -100,7 +100,10 @@ final class LogReader {
         guard try logged(table.bounds.step()),
             let last = try logged(table.bounds.optionalInteger(1, in: LogSchema.offsets))
         else { return 0..<0 }
-        return try logged(table.bounds.integer(0, in: LogSchema.offsets))..<last + 1
+        let first = try logged(table.bounds.integer(0, in: LogSchema.offsets))
+        // So in a copy whose pages are of different times.
+        guard first <= last else { throw damage("\(place.table) begins at offset \(first) and ends at \(last)") }
+        return first..<last + 1
     }
 
     func committed(_ place: TablePlace) throws(LogFailure) -> Int64? {
@@ -119,6 +122,9 @@ final class LogReader {
         var bytes = 0
         while bytes < EmbeddedLogConfiguration.readBytes, try logged(table.scan.step()) {
             let record = try record(place, table.scan, hasShortKey: table.hasShortKeys)
+            guard record.offset > records.last?.offset ?? -1, record.offset >= offset else {
+                throw damage("\(place.table) has offset \(record.offset) out of order")
+            }
             bytes += record.key.count + (record.value?.count ?? 0)
             records.append(record)
         }
@@ -173,14 +179,14 @@ final class LogReader {
                 row.withBytes(4, ShortHeaders.headers).map { ($0, row.optionalBytes(3)) }
             }
         guard let body else {
-            throw .unreadable(
-                path: connection.path, reason: "the headers of \(place.table) at \(offset) are damaged", isDamaged: true
-            )
+            throw damage("the headers of \(place.table) at \(offset) are damaged")
         }
         return Record(
             topic: place.topic, partition: place.partition, offset: offset, timestamp: row.integer(1), key: key,
             value: body.value, headers: body.headers)
     }
+
+    private func damage(_ reason: String) -> LogFailure { LogFailure(.damaged(connection.path, reason)) }
 
     /// The least bytes above everything that begins with `prefix`; nil if there are none.
     private static func firstPast(_ prefix: [UInt8]) -> [UInt8]? {

@@ -26,6 +26,8 @@ enum LogSchema {
             }
         } else {
             try check(found, path)
+            // A restored backup has none: readers and the writer would wait for each other.
+            try connection.execute("PRAGMA journal_mode = WAL")
             try addMissing(connection)
         }
         return try countedPartitions(connection)

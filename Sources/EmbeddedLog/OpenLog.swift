@@ -96,6 +96,9 @@ final class OpenLog {
             while try bump.step() { epochs.append(try bump.integer(0, in: RecordLimits.epochs)) }
             bump.reset()
         }
+        guard epochs.count == partitionCount else {
+            throw .damaged(connection.path, "\(epochs.count) of \(partitionCount) partitions took a new epoch")
+        }
         return epochs
     }
 
@@ -104,7 +107,8 @@ final class OpenLog {
         let committed = try committedOffsets()
         var records = 0
         for place in TablePlace.all(Topic.consumed, of: partitionCount) {
-            let next = (try connection.number("SELECT max(offset) FROM \(place.table)") ?? -1) + 1
+            var last = try connection.prepare("SELECT max(offset) FROM \(place.table)")
+            let next = try last.step() ? (last.optionalInteger(0, in: LogSchema.offsets) ?? -1) + 1 : 0
             records += Int(clamping: max(0, next - (committed[place] ?? 0)))
         }
         return records

@@ -31,9 +31,13 @@ package struct IndexCheckpoint: Sendable, Hashable {
             return .foreign(
                 "it is of one that reached offset \(position), and this one ends at \(changelog.upperBound)")
         }
-        guard let tombstonesKept, position < changelog.upperBound, .milliseconds(now - at) > tombstonesKept else {
-            return nil
+        if let tombstonesKept, position < changelog.upperBound, .milliseconds(now - at) > tombstonesKept {
+            return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
         }
-        return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
+        // Nothing would prove it later either, when all rows are folded.
+        if let anchors, anchors.isEmpty {
+            return .outdated("it names no row by which this changelog could be recognised")
+        }
+        return nil
     }
 }

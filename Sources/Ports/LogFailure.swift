@@ -69,7 +69,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .unreadable(let path, let reason, let isDamaged):
             "The log at \(path) cannot be read: \(reason). "
                 + (isDamaged
-                    ? "Restore the file from a backup, or move its folder away and publish again what was not answered: what is stored is found in the store once store.adopt=true says so."
+                    ? "Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is no backup). Without one, move the log's folder away, set store.adopt=true so that the worker finds what is stored, and publish again each job that has no outcome."
                     : "Check that the data directory is the right one (data), and that this user may read and write it.")
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."

@@ -10,6 +10,9 @@ package final class Connection: @unchecked Sendable {
         /// Reads and writes; makes the file where it is missing, for this user alone.
         case create
         case readOnly
+        /// Reads a file on which no lock and beside which no `-shm` can be made, such as one on read-only media. The WAL is
+        /// read into memory. No other process may write the file meanwhile.
+        case readOnlyMedia
     }
 
     package let path: String
@@ -19,7 +22,9 @@ package final class Connection: @unchecked Sendable {
 
     /// A lock of another process is waited for this long before `isBusy`.
     package init(_ path: String, _ mode: Mode, busyMilliseconds: Int32 = 10_000) throws(SQLiteFailure) {
-        let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let access = mode == .create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+        // In exclusive mode the WAL's index is in memory; "unix-none" takes the locks of that mode for granted.
+        let system = mode == .readOnlyMedia ? "unix-none" : nil
         if mode == .create {
             // SQLite would let all read it, and gives a WAL the rights of its file. Never one that is there: to close it
             // would give up the locks that this process has on it.
@@ -27,7 +32,7 @@ package final class Connection: @unchecked Sendable {
             if made >= 0 { close(made) }
         }
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
+        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, system)
         guard code == SQLITE_OK, let opened else {
             let message = String(cString: opened.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
             let extended = opened.map { sqlite3_extended_errcode($0) } ?? code
@@ -37,6 +42,7 @@ package final class Connection: @unchecked Sendable {
         (self.path, database) = (path, opened)
         sqlite3_extended_result_codes(opened, 1)
         sqlite3_busy_timeout(opened, busyMilliseconds)
+        if mode == .readOnlyMedia { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     }
 
     deinit { sqlite3_close_v2(database) }
@@ -50,7 +56,9 @@ package final class Connection: @unchecked Sendable {
         sqlite3_wal_hook(
             database,
             { connection, _, _, pages in
-                if let connection { Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().walPages = Int(pages) }
+                if let connection {
+                    Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().walPages = Int(pages)
+                }
                 return SQLITE_OK
             }, ourselves)
     }
@@ -97,6 +105,14 @@ package final class Connection: @unchecked Sendable {
         case passive
         /// All of it, and the WAL emptied; waits for readers.
         case truncate
+    }
+
+    /// Writes all that the last commit left to another file, which must be empty or not there. Others may read and write
+    /// meanwhile.
+    package func copy(to path: String) throws(SQLiteFailure) {
+        var copy = try prepare("VACUUM INTO ?1")
+        copy.bind(1, path)
+        try copy.run()
     }
 
     /// Moves the WAL into the file. Returns the WAL's pages, and how many of them are moved.

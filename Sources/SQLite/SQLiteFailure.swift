@@ -11,6 +11,11 @@ package struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible
         (self.path, self.extendedCode, self.message) = (path, extendedCode, message)
     }
 
+    /// The file's content contradicts itself, which SQLite does not notice.
+    package static func damaged(_ path: String, _ message: String) -> SQLiteFailure {
+        SQLiteFailure(path: path, extendedCode: SQLITE_CORRUPT, message: message)
+    }
+
     package var code: Int32 { extendedCode & 0xff }
     package var description: String { "\(message) (SQLite \(extendedCode))" }
 

@@ -79,9 +79,7 @@ package struct Statement: ~Copyable {
         guard let value = optionalInteger(column) else { return nil }
         guard !range.contains(value) else { return value }
         let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "\(column)"
-        throw SQLiteFailure(
-            path: connection.path, extendedCode: SQLITE_CORRUPT,
-            message: "\(name) is \(value), not from \(range.lowerBound) to \(range.upperBound)")
+        throw .damaged(connection.path, "\(name) is \(value), not from \(range.lowerBound) to \(range.upperBound)")
     }
 
     package func integer(_ column: Int32, in range: ClosedRange<Int64>) throws(SQLiteFailure) -> Int64 {
@@ -99,7 +97,10 @@ package struct Statement: ~Copyable {
 
     /// A blob's or a text's bytes where they lie, valid inside `body` only.
     package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        let start = sqlite3_column_blob(handle, column)
+        // nil also where there is no memory for it.
+        guard let start = sqlite3_column_blob(handle, column) else {
+            return body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
         return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 

@@ -18,7 +18,7 @@ extension Worker {
             switch index.checkpoint?.flaw(in: changelog, tombstonesKept: ports.log.tombstonesKept, at: now) {
             case nil: return index
             case .foreign(let why): tellForeign(partition, why)
-            case .outdated(let why): tellOutdated(partition, why)
+            case .outdated(let why): tellOutdated(index, partition, why)
             }
             return try emptied(index, partition)
         }
@@ -61,7 +61,9 @@ extension Worker {
         logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(partition)")])
     }
 
-    private func tellOutdated(_ partition: PartitionID, _ why: String) {
+    /// Nothing is to be said of an index that holds no row, as those of quiet partitions do.
+    private func tellOutdated(_ index: any VariantIndex, _ partition: PartitionID, _ why: String) {
+        guard (try? index.isEmpty()) != true else { return }
         logger.warning("The index is rebuilt from the changelog: \(why).", ["partition": .string("\(partition)")])
     }
 
@@ -96,8 +98,7 @@ extension Worker {
         case .foreign(let why):
             isOfAnother = true
             tellForeign(owned.id, why)
-        // Nothing is to be said of one that holds no row, as those of quiet partitions do.
-        case .outdated(let why): if (try? owned.index.isEmpty()) != true { tellOutdated(owned.id, why) }
+        case .outdated(let why): tellOutdated(owned.index, owned.id, why)
         }
         restart(owned, isOfAnother: isOfAnother) { () throws(IndexFailure) in try emptied(owned.index, owned.id) }
     }

@@ -1,6 +1,7 @@
 import EmbeddedLog
 import Foundation
 import ImageModel
+import Index
 import Ports
 import Records
 import Synchronization
@@ -73,6 +74,25 @@ struct ForeignIndexTests {
         let renewed = try await Self.work(bench, paths)
         #expect(renewed.unchanged == 12 && renewed.requests == 0 && renewed.failures["index.foreign"] == nil)
         #expect(renewed.restoredRows == 24)
+    }
+
+    /// So an index is left by a worker that ends before it has published its rows in a changelog that was recreated.
+    @Test("Whose checkpoint names no row of the changelog: every row is restored once")
+    func withoutAnchors() async throws {
+        let (bench, paths) = try Self.bench(serving: 6)
+        #expect(try await Self.work(bench, paths).stored == 6)
+        let log = try bench.log
+        for partition in log.partitions {
+            let (index, _) = try SQLiteVariantIndexes(bench.folder.file("index")).open(partition)
+            let start = try await log.bounds(.variants, partition).lowerBound
+            let epoch = try #require(index.checkpoint).epoch
+            try index.apply([], progress: nil, upTo: start, epoch: epoch, anchors: ChangelogAnchors())
+            index.close()
+        }
+        await log.close()
+        let counters = try await Self.work(bench, paths)
+        #expect(counters.unchanged == 6 && counters.requests == 0 && counters.failures["index.foreign"] == nil)
+        #expect(counters.restoredRows == 12, "two rows a source")
     }
 
     private func renew(_ bench: Bench, _ paths: [String]) async throws {

@@ -48,6 +48,24 @@ package struct ChosenLog: Sendable {
         return try EmbeddedLogView(settings.logDirectory)
     }
 
+    /// The same log for a command that changes nothing: an embedded one may be on read-only media.
+    package static func reading(_ settings: Settings) async throws -> any Log {
+        if let configuration = settings.kafkaConfiguration {
+            return try await KafkaLog.open(configuration, notice: { _ in }, detail: { _ in })
+        }
+        return try EmbeddedLogView(settings.logDirectory)
+    }
+
+    /// Writes an embedded log to one new file, while a worker may run. Returns the file's length in bytes; nil: the log is not
+    /// embedded.
+    package static func backUp(_ settings: Settings, to file: String) async throws -> Int? {
+        guard settings.embeddedLogFile != nil else { return nil }
+        let view = try EmbeddedLogView(settings.logDirectory)
+        let bytes = try await view.backUp(to: file)
+        await view.close()
+        return bytes
+    }
+
     private static func embedded(_ settings: Settings, _ notice: (String) -> Void) throws -> ChosenLog {
         settings.makeData()
         let log = try EmbeddedLog(

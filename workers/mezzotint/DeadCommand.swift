@@ -129,7 +129,7 @@ enum DeadCommand {
         guard arguments.flag("all") != !arguments.positionals.isEmpty else {
             throw UsageError("Name the dead letters to discard, or give --all.")
         }
-        return try await LogAccess.reading(arguments) { log in
+        return try await LogAccess.changing(arguments) { log in
             let standing = try await standing(in: log)
             let wanted = arguments.flag("all") ? standing.map(\.letter.id) : arguments.positionals
             let found = standing.filter { wanted.contains($0.letter.id) }

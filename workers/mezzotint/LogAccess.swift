@@ -6,26 +6,42 @@ import Settings
 
 /// Opens the log that the settings name, for one command.
 enum LogAccess {
-    /// For commands that only look: a log that is not there is an error, since the wrong directory is the usual reason.
+    /// For commands that only look: they also read a log on read-only media.
     static func reading(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
         -> ExitCode
     {
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
-        if let file = settings.embeddedLogFile, access(file, R_OK | W_OK) != 0 {
-            guard errno == ENOENT else {
-                let reason = String(cString: strerror(errno))
-                throw LogFailure.unreadable(path: settings.logDirectory, reason: reason, isDamaged: false)
-            }
-            throw CommandFailure(
-                "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE."
-            )
-        }
+        try require(settings, R_OK)
+        return try await using(try await ChosenLog.reading(settings), body)
+    }
+
+    /// For commands that append to a log that is there.
+    static func changing(_ arguments: ParsedArguments, _ body: (any Log) async throws -> ExitCode) async throws
+        -> ExitCode
+    {
+        let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
+        try require(settings, R_OK | W_OK)
         return try await writing(settings, body)
+    }
+
+    /// A log that is not there is an error, since the wrong directory is the usual reason.
+    static func require(_ settings: Settings, _ rights: Int32) throws {
+        guard let file = settings.embeddedLogFile, access(file, rights) != 0 else { return }
+        guard errno == ENOENT else {
+            let reason = String(cString: strerror(errno))
+            throw LogFailure.unreadable(path: settings.logDirectory, reason: reason, isDamaged: false)
+        }
+        throw CommandFailure(
+            "There is no log at \(settings.logDirectory). Publish a job or start mezzotint-worker first, or name another directory by --set data=DIR or --config FILE."
+        )
     }
 
     /// Makes an embedded log if it is not there.
     static func writing(_ settings: Settings, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
-        let log = try await ChosenLog.open(settings).log
+        try await using(try await ChosenLog.open(settings).log, body)
+    }
+
+    private static func using(_ log: any Log, _ body: (any Log) async throws -> ExitCode) async throws -> ExitCode {
         do {
             let code = try await body(log)
             await log.close()

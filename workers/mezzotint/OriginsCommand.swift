@@ -51,7 +51,7 @@ enum OriginsCommand {
         let isGroup = settings.origins.groups.contains { $0.name == text }
         // A wrong name is refused before there is a log, too.
         let servers = isGroup ? [] : try servers(named: text)
-        return try await LogAccess.reading(arguments) { log in
+        return try await LogAccess.changing(arguments) { log in
             let known = Set(try await rows(of: log).map(\.host))
             let hosts = isGroup || known.contains(text) ? [text] : hosts(servers, known: known, settings)
             guard hosts.count <= Self.namedTogether else {

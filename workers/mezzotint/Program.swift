@@ -4,12 +4,12 @@ import CommandLine
 enum Program {
     static let command = Command(
         "mezzotint", abstract: "Publish image jobs, and see what became of them.",
-        examples: ["mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg", "mezzotint lag --watch"],
+        examples: ["mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg"],
         options: Option.configuration,
         subcommands: [
             PublishCommand.command, VariantsCommand.command, NormaliseCommand.command, LagCommand.command,
             OriginsCommand.command,
-            DeadCommand.command, TopicsCommand.command, DoctorCommand.command, ConfigurationCommand.command,
-            ReferenceCommand.command,
+            DeadCommand.command, LogCommand.command, TopicsCommand.command, DoctorCommand.command,
+            ConfigurationCommand.command, ReferenceCommand.command,
         ])
 }

@@ -11,7 +11,7 @@ internal import VariantSpec
 /// `mezzotint variants`: what is stored for a source, and from what it was made, read from the changelog.
 enum VariantsCommand {
     static let command = Command(
-        "variants", abstract: "List what is stored for a source, and from what it was made.",
+        "variants", abstract: "List the stored variants of a source.",
         examples: ["mezzotint variants https://a.example/b.jpg", "mezzotint variants --json https://a.example/b.jpg"],
         arguments: [Argument("url", help: "The source; a URL that transforms means the source behind it.")],
         options: [.json], run: run)

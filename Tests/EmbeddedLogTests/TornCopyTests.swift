@@ -1,0 +1,77 @@
+import EmbeddedLog
+import Failures
+import Foundation
+import Glibc
+import Ports
+import Records
+import SQLite
+import TestSupport
+import Testing
+
+/// A copy of the file alone, made while a checkpoint ran: some of its pages are older than others.
+@Suite("Embedded log: a torn copy of its file", .timeLimit(.minutes(1)))
+struct TornCopyTests {
+    @Test("A table whose last rows stand before its first is damage that is named, at every door")
+    func swapped() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        let log = try EmbeddedLog(path)
+        _ = await log.append((0..<2_000).map { Bench.job("job \($0)") })
+        await log.close()
+        try Self.swapEnds(of: "jobs.fast.0", in: path + "/log.sqlite")
+        let view = try EmbeddedLogView(path)
+        let torn = try EmbeddedLog(path)
+        var failures: [LogFailure?] = []
+        func failure(_ body: () async throws -> Void) async throws {
+            do {
+                try await body()
+                failures.append(nil)
+            } catch let failure as LogFailure { failures.append(failure) }
+        }
+        try await failure { _ = try await torn.bounds(.jobsFast, Bench.p0) }
+        try await failure { _ = try await torn.partitionOffsets(Topic.worked, torn.partitions) }
+        try await failure { _ = try await torn.read(.jobsFast, Bench.p0, from: 0, limit: 5_000) }
+        try await failure { _ = try await view.offsets(of: [LogPoint(.jobsFast, Bench.p0, nil)])[0].get() }
+        let owner = Owner(EmbeddedLogConsumer(torn))
+        try await owner.start()
+        try await failure { _ = try await owner.drain(.jobsFast, Bench.p0, limit: 5_000) }
+        await owner.stop()
+        await view.close()
+        await torn.close()
+        #expect(failures.count == 5)
+        for failure in failures {
+            let text = try #require(failure).description
+            #expect(failure?.code == "log.unreadable" && text.contains(path + "/log.sqlite"), "\(text)")
+            #expect(text.contains("Restore the file from a backup made by 'mezzotint log backup FILE'"), "\(text)")
+        }
+    }
+
+    @Test("With a reserve, an offset past the last number is damage, not a trap of the count of waiting jobs")
+    func counted() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("log")
+        let first = try EmbeddedLog(path)
+        _ = await first.append([Bench.job("a")])
+        await first.close()
+        try Connection(path + "/log.sqlite", .create).execute(
+            "UPDATE \"jobs.slow.0\" SET offset = 1; INSERT INTO \"jobs.slow.0\" VALUES (9223372036854775807, 0, x'', x'', x'')"
+        )
+        let log = try EmbeddedLog(path, EmbeddedLogConfiguration(reserve: 64 << 10))
+        #expect(await log.append([Bench.job("b")])[0].failure?.code == "log.unreadable")
+        await log.close()
+    }
+
+    /// Exchanges the first and the last page of a table whose root is an interior page.
+    static func swapEnds(of table: String, in file: String) throws {
+        let connection = try Connection(file, .create)
+        let root = try connection.number("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")
+        let size = try connection.number("PRAGMA page_size")
+        try connection.checkpoint(.truncate)
+        let page = (Int(try #require(root)) - 1) * Int(try #require(size))
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
+        #expect(bytes[page] == 5, "an interior page of a table")
+        let first = page + Int(bytes[page + 12]) << 8 + Int(bytes[page + 13])
+        for place in 0..<4 { bytes.swapAt(first + place, page + 8 + place) }
+        try Data(bytes).write(to: URL(filePath: file))
+    }
+}
