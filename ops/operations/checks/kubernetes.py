@@ -7,7 +7,7 @@ import yaml
 from base import DEPLOY, ROOT, SHARED, Skipped, check, need, none_of, run, tool
 
 BASE = DEPLOY / "kubernetes/base"
-PLAIN = [BASE / name for name in ("namespace.yaml", "store.yaml", "worker.yaml", "lagwatch.yaml")]
+PLAIN = [BASE / name for name in ("namespace.yaml", "store.yaml", "topics.yaml", "worker.yaml", "lagwatch.yaml")]
 SCALED = DEPLOY / "kubernetes/keda/scaledobject.yaml"
 # Of KEDA's kafka scaler (2.20): its metadata is free-form, so a misspelt key would pass and do nothing.
 KAFKA_KEYS = {
@@ -18,6 +18,8 @@ KAFKA_KEYS = {
 }
 # Jobs a second of one worker, as the ScaledObject says.
 RATES = {"fast": 20, "slow": 10}
+# Topics of jobs that nobody has begun: after how many seconds they are due, and their lane.
+RETRIES = {"mezzotint.retry.10s": (10, "fast"), "mezzotint.retry.1m": (60, "slow")}
 NEEDED_KEYS = {"bootstrapServers", "consumerGroup", "topic", "lagThreshold"}
 
 
@@ -25,7 +27,7 @@ def thresholds():
     """By topic: what a worker does of a lane within its target, by the reference's default where config.yaml says none."""
     page = (ROOT / "config/reference.md").read_text()
     lanes = documents(BASE / "config.yaml")[0].get("lanes", {})
-    found = {}
+    found = {topic: str(wait * RATES[lane]) for topic, (wait, lane) in RETRIES.items()}
     for lane, rate in RATES.items():
         listed = re.search(rf"^\| `lanes\.{lane}\.target` \| `(\w+)` \|", page, re.M)[1]
         number, unit = re.fullmatch(r"(\d+)(s|m|h)", lanes.get(lane, {}).get("target", listed)).groups()
@@ -62,7 +64,7 @@ def pods():
     wrong = []
     for path in PLAIN:
         for document in documents(path):
-            if document["kind"] != "Deployment":
+            if document["kind"] not in ("Deployment", "Job"):
                 continue
             name, spec = document["metadata"]["name"], document["spec"]["template"]["spec"]
             own = spec["securityContext"]
@@ -75,11 +77,26 @@ def pods():
                 if security != {
                     "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}:
                     wrong.append(f"{name}: {security}")
-                if "livenessProbe" not in container or "memory" not in container["resources"]["limits"]:
-                    wrong.append(f"{name}: no liveness, or memory without a limit")
+                if "memory" not in container["resources"]["limits"]:
+                    wrong.append(f"{name}: memory without a limit")
+                if document["kind"] == "Deployment" and "livenessProbe" not in container:
+                    wrong.append(f"{name}: no liveness")
             if name == "mezzotint-worker" and spec["terminationGracePeriodSeconds"] <= 35:
                 wrong.append(f"{name}: is killed before worker.drain is over")
     none_of(wrong)
+
+
+@check("kubernetes: a Job creates the topics with the workers' image and configuration")
+def topics():
+    job, worker = documents(BASE / "topics.yaml")[0], documents(BASE / "worker.yaml")[0]
+    need(job["kind"] == "Job" and worker["kind"] == "Deployment", "topics.yaml has no Job, or worker.yaml no Deployment")
+    made, ran = (each["spec"]["template"]["spec"] for each in (job, worker))
+    container, other = made["containers"][0], ran["containers"][0]
+    need(container["command"][:3] == ["mezzotint", "topics", "create"], container["command"])
+    need(container["command"][3:] == other["args"], f"it reads {container['command'][3:]}, workers {other['args']}")
+    need(container["image"] == other["image"], f"its image is {container['image']}, the workers' {other['image']}")
+    config = lambda spec: [volume for volume in spec["volumes"] if "configMap" in volume]
+    need(config(made) == config(ran), "it has another configuration than the workers")
 
 
 @check("kubernetes: the ScaledObject fits KEDA's schema, and its triggers are KEDA's and the lanes'")

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-import shutil
+import re
 import subprocess
 import tempfile
 
@@ -59,9 +59,14 @@ asked() { # PORT PATH: until it answers with status 200
 }
 asked 9464 /readyz
 asked 9465 /healthz
+for _ in {1..100}; do # until lagwatch has the worker's metrics
+    exec 3<>/dev/tcp/127.0.0.1/9465 && printf 'GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n' >&3
+    grep -qx 'mezzotint_watch_workers_live 1' <&3 && echo "lagwatch has the worker's metrics" && break
+    sleep 0.1
+done
 units="mezzotint-worker mezzotint-lagwatch"
 systemctl stop $units
-systemctl show -p Id -p Result -p ExecMainStatus $units
+systemctl show -p Id -p Result -p ExecMainStatus -p NRestarts $units
 journalctl --no-pager -o cat -n 40 $(printf -- '-u %s ' $units)
 """
 # This machine's own system, with what is given laid over it in memory: nothing of it is written.
@@ -83,23 +88,21 @@ def booted():
         given = pathlib.Path(folder, "given")
         os.chmod(folder, 0o755)
         pathlib.Path(folder, "over").mkdir()
-        files = {
-            "etc/systemd/system/look.service": LOOK, "look.sh": SCRIPT,
-            "usr/lib/sysusers.d/mezzotint.conf": (DEPLOY / "systemd/mezzotint.sysusers").read_text(),
-            "etc/mezzotint/config.yaml": "data: /var/lib/mezzotint\nmetrics:\n  listen: 127.0.0.1:9464\n",
-            **{f"etc/systemd/system/{unit.name}": unit.read_text() for unit in UNITS}}
-        for name, text in files.items():
-            (given / name).parent.mkdir(parents=True, exist_ok=True)
+        # As an operator does it: what is shipped, and nothing of this check's.
+        run(DEPLOY / "systemd/install", program("mezzotint-worker").parent, given)
+        run(given / "usr/local/bin/mezzotint", "config", "check", "--config", given / "etc/mezzotint/config.yaml")
+        for unit in UNITS:
+            for page in re.findall(r"^Documentation=(.*)", unit.read_text(), re.M):
+                need((given / page.removeprefix("file:///")).is_file(), f"{unit.name}: {page} is not installed")
+        for name, text in {"etc/systemd/system/look.service": LOOK, "look.sh": SCRIPT}.items():
             (given / name).write_text(text)
-        (given / "usr/local/bin").mkdir(parents=True)
-        for name in ("worker", "lagwatch", "renderer", "inspector"):
-            shutil.copy(program(f"mezzotint-{name}"), given / "usr/local/bin")
         done = subprocess.run(
             ["unshare", "-m", "bash", "-c", BOOT, "boot", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, timeout=120)
     if done.returncode == 77:
         raise Skipped(f"no systemd boots here: {done.stdout[-500:]}")
-    for words in ("/readyz answers", "/healthz answers"):
+    for words in ("/readyz answers", "/healthz answers", "lagwatch has the worker's metrics"):
         need(words in done.stdout, f"'{words}' is not said:", done.stdout)
     need(done.stdout.count("Result=success") == 2 and done.stdout.count("ExecMainStatus=0") == 2, done.stdout)
+    need(done.stdout.count("NRestarts=0") == 2, "a unit was started again:", done.stdout)
     need("thread priority" not in done.stdout, "libdispatch writes beside the programs' lines:", done.stdout)
