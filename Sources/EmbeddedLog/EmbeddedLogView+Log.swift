@@ -11,7 +11,15 @@ extension EmbeddedLogView: Log {
         try offsets(of: [LogPoint(topic, partition, nil)])[0].get().committed
     }
 
-    package func owner(of partition: PartitionID) throws(LogFailure) -> String? { owners()[partition] }
+    package func owner(of partition: PartitionID) throws(LogFailure) -> String? { members().owners[partition] }
+
+    /// The number of its partitions is fixed.
+    package func grownTopics() -> [GrownTopic] { [] }
+
+    /// It has no transactions.
+    package func hiddenTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+        points.map { _ in .success(nil) }
+    }
 
     package func append(_ records: [NewRecord]) -> [AppendResult] {
         records.map { _ in .refused(.unavailable(reason: "it was opened for reading alone")) }

@@ -38,9 +38,10 @@ package actor EmbeddedLogView: LogView {
         }
     }
 
-    package func owners() -> [PartitionID: String] {
-        guard let owner = folder.owner else { return [:] }
-        return Dictionary(uniqueKeysWithValues: (0..<Int32(partitionCount)).map { (PartitionID($0), owner) })
+    package func members() -> [LogMember] {
+        guard let owner = folder.owner else { return [] }
+        let partitions = (0..<Int32(partitionCount)).map { PartitionID($0) }
+        return [LogMember(id: owner, client: owner, host: "", partitions: partitions)]
     }
 
     package func appendTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {

@@ -48,12 +48,11 @@ extension KafkaQuestions {
         // More workers than partitions: nothing is asked.
         if partitions.isEmpty { return [:] }
         guard let leaders = leaders(within: Self.tryMilliseconds) else {
-            let reason = client.lastError()?.text ?? "no broker answers"
-            let failure = LogFailure.unavailable(reason: "Kafka at \(configuration.bootstrap): \(reason)")
+            let failure = silence
             return partitions.reduce(into: [:]) { $0[$1] = .failure(failure) }
         }
         let places = partitions.flatMap { partition in Topic.owned.map { KafkaPlace($0, partition) } }
-        let answers = offsetsOnce(places, leaders: leaders, within: Self.tryMilliseconds)
+        let answers = offsetsOnce(places, leaders: leaders, within: Self.tryMilliseconds, isReading: true)
         var found: [PartitionID: Result<PartitionBounds, LogFailure>] = [:]
         for (index, partition) in partitions.enumerated() {
             let own = answers[index * Topic.owned.count..<(index + 1) * Topic.owned.count]

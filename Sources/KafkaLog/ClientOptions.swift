@@ -11,6 +11,10 @@ enum ClientKind: Sendable {
     case patient
     /// Asks questions and never fetches: behind a fetch that waits, the broker would let every question wait too.
     case questions
+    /// The same, of what transactions that are open hide, too.
+    case hiddenQuestions
+    /// Reads a little that a transaction hides.
+    case hiddenSampler
     /// Reads from outside, without joining the group.
     case reader
     /// Reads a little of many partitions, where nobody waits.
@@ -31,6 +35,8 @@ extension KafkaConfiguration {
         case .member: all += consumer + member + [("log.queue", "true")]
         case .patient: all += consumer + fetching(waiting: 500) + [("log.queue", "true")]
         case .questions: all += consumer
+        case .hiddenQuestions: all += consumer + uncommitted
+        case .hiddenSampler: all += consumer + sampler + uncommitted
         case .reader: all += consumer + reader
         case .sampler: all += consumer + sampler
         }
@@ -64,6 +70,9 @@ extension KafkaConfiguration {
             ("auto.offset.reset", "earliest"), ("enable.partition.eof", "true"),
         ]
     }
+
+    /// By default librdkafka reads up to the last stable offset, and takes that for a partition's end.
+    private var uncommitted: [(name: String, value: String)] { [("isolation.level", "read_uncommitted")] }
 
     private var member: [(name: String, value: String)] {
         [

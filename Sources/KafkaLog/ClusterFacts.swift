@@ -17,6 +17,8 @@ struct TopicFacts: Sendable, Equatable {
     /// The fewest replicas that a partition of it has.
     var replicas: Int
     var error: String?
+    /// Partitions that no broker leads.
+    var leaderless: [Int32] = []
 }
 
 extension KafkaClient {
@@ -65,7 +67,8 @@ extension KafkaClient {
             let partitions = (0..<Int(topic.partition_cnt)).map { topic.partitions[$0] }
             facts.topics[String(cString: topic.topic)] = TopicFacts(
                 partitions: partitions.count, replicas: partitions.map { Int($0.replica_cnt) }.min() ?? 0,
-                error: topic.err.isNone ? nil : String(cString: rd_kafka_err2str(topic.err)))
+                error: topic.err.isNone ? nil : String(cString: rd_kafka_err2str(topic.err)),
+                leaderless: partitions.filter { $0.leader < 0 }.map(\.id).sorted())
         }
         return facts
     }

@@ -111,6 +111,7 @@ extension KafkaConfiguration {
             "enable.auto.commit": offsets, "auto.commit.enable": offsets, "enable.auto.offset.store": offsets,
             "auto.offset.reset": reset, "enable.partition.eof": "a restore ends where the partition ends",
             "partition.assignment.strategy": assignor,
+            "isolation.level": "jobs of an aborted transaction must not be done, and lag counts what open ones hide",
             "group.instance.id": "a static member's partitions idle until its session ends",
             "partitioner": partitioner, "enable.idempotence": durable, "acks": durable,
             "request.required.acks": durable,

@@ -1,4 +1,3 @@
-internal import Glibc
 package import KafkaSetup
 package import Ports
 internal import Posix
@@ -22,8 +21,6 @@ package final class KafkaLog: Log {
     let fence = WriteFence()
     private let producer: KafkaProducer
     private let outside: Outside
-    /// A topic that some broker does not know for longer is missing.
-    private static let spreadNanoseconds: Int64 = 1_000_000_000
 
     /// Connects, and checks that the topics are there; blocks for up to some seconds.
     ///
@@ -38,22 +35,7 @@ package final class KafkaLog: Log {
         guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
         (self.configuration, self.notice, self.detail) = (configuration, notice, detail)
         questions = try KafkaQuestions(configuration)
-        // Brokers learn of new topics one after another, and any may be the one that is asked.
-        let deadline = SystemTime.monotonicNanoseconds + Self.spreadNanoseconds
-        var topics = try questions.topics()
-        while KafkaTopics.isAnyMissing(topics, configuration), SystemTime.monotonicNanoseconds < deadline {
-            usleep(50_000)
-            topics = try questions.topics()
-        }
-        let problems = KafkaTopics.shapeProblems(topics, configuration)
-        guard problems.isEmpty, let anchor = topics[configuration.name(.anchor)] else {
-            throw .topics(
-                problems: problems,
-                remedy: KafkaTopics.isAnyMissing(topics, configuration)
-                    ? "Run mezzotint topics create, or ask who keeps the cluster."
-                    : "No worker starts before they are alike.")
-        }
-        partitionCount = anchor.partitions
+        partitionCount = try questions.shape().used
         clusterID = try questions.clusterID()
         producer = try KafkaProducer(configuration, notice: notice)
         outside = Outside(questions)
@@ -108,6 +90,14 @@ package final class KafkaLog: Log {
         return try await outside.partitionOffsets(places)
     }
 
+    package func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>] {
+        await outside.offsets(of: places)
+    }
+
+    package func grownTopics() async throws(LogFailure) -> [GrownTopic] {
+        try await outside.grownTopics(used: partitionCount)
+    }
+
     package func sights(at points: [LogPoint]) async -> [Result<LogSight, LogFailure>] {
         await outside.sights(at: points)
     }
@@ -116,6 +106,10 @@ package final class KafkaLog: Log {
         _ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int
     ) async throws(LogFailure) -> [Record] {
         try await outside.records(place(topic, partition), from: offset, limit: limit)
+    }
+
+    package func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>] {
+        await outside.hiddenTimes(at: points)
     }
 
     package func latest(
@@ -155,7 +149,7 @@ private actor Outside {
     private let questions: KafkaQuestions
     private var reader: KafkaReader?
     /// Asked of the coordinator for all partitions at once, and for one partition after another by people's tools.
-    private var owners: (at: Int64, byPartition: [Int32: String])?
+    private var owners: (at: Int64, byPartition: [PartitionID: String])?
     private var isClosed = false
 
     private static let ownersNanoseconds: Int64 = 1_000_000_000
@@ -179,12 +173,31 @@ private actor Outside {
         // Committed offsets first: asked the other way round, a record that was appended and finished between the two questions
         // would leave a committed offset above the end.
         let committedOffsets = try questions.committedOffsets(places)
+        // Before the bounds, so that what is appended between the two is not taken for hidden.
+        let high = try questions.highWatermarks(places)
         let bounds = try questions.bounds(places)
         return places.indices.map {
             PartitionOffsets(
                 topic: places[$0].topic, partition: places[$0].partition, bounds: bounds[$0],
-                committed: committedOffsets[$0])
+                committed: committedOffsets[$0], hidden: max(0, high[$0] - bounds[$0].upperBound))
         }
+    }
+
+    func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
+        guard !isClosed else { return points.map { _ in .failure(.closed) } }
+        let places = points.map { KafkaPlace($0.topic, $0.partition) }
+        guard let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) else {
+            let silence = questions.silence
+            return places.map { _ in .failure(silence) }
+        }
+        return questions.offsetsOnce(places, leaders: leaders, within: KafkaQuestions.tryMilliseconds)
+    }
+
+    func grownTopics(used: Int) throws(LogFailure) -> [GrownTopic] {
+        if isClosed { throw .closed }
+        var shape = try questions.shape()
+        shape.use(used)
+        return questions.grownTopics(shape)
     }
 
     func records(_ place: KafkaPlace, from offset: Int64, limit: Int) throws(LogFailure) -> [Record] {
@@ -215,6 +228,10 @@ private actor Outside {
         }
     }
 
+    func hiddenTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+        questions.hiddenTimes(at: points, within: questions.configuration.timing.answer)
+    }
+
     func latest(_ place: KafkaPlace, keyPrefix: [UInt8]) throws(LogFailure) -> [Record] {
         let bounds = try bounds(place)
         return try opened().latest(place, bounds, keyPrefix: keyPrefix)
@@ -223,10 +240,10 @@ private actor Outside {
     func owner(of partition: PartitionID) throws(LogFailure) -> String? {
         if isClosed { throw .closed }
         let now = SystemTime.monotonicNanoseconds
-        if let owners, now - owners.at < Self.ownersNanoseconds { return owners.byPartition[partition.number] }
-        let found = try questions.owners()
+        if let owners, now - owners.at < Self.ownersNanoseconds { return owners.byPartition[partition] }
+        let found = try questions.members().owners
         owners = (now, found)
-        return found[partition.number]
+        return found[partition]
     }
 
     func close() { (reader, isClosed) = (nil, true) }

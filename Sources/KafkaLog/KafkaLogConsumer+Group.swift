@@ -51,25 +51,13 @@ extension KafkaLogConsumer {
             noteMember(member)
             if case .stopping = phase { return member.unassign() }
             let partitions = PartitionList.partitions(list, of: log.configuration.name(.anchor)).sorted()
-            guard partitions.allSatisfy({ $0 < log.partitionCount }) else { return outgrow() }
             phase = .preparing
-            prepare(number, partitions.map { PartitionID($0) }, member)
+            // Those that a topic was given since belong to nobody until all workers use the new number (`PartitionsInUse`).
+            prepare(number, partitions.filter { $0 < log.partitionCount }.map { PartitionID($0) }, member)
         } else {
             member.isListAwaited = false
             revoke(member)
         }
-    }
-
-    /// The number of partitions decides where a source belongs, and was read at the start: with another one, jobs would be
-    /// sent to and fro between workers.
-    private func outgrow() {
-        listener?.failed(
-            .topics(
-                problems: [
-                    "\(log.configuration.name(.anchor)) has more than the \(log.partitionCount) partitions that this worker began with."
-                ],
-                remedy:
-                    "Stop all workers, let mezzotint topics check see that all topics are alike, and start them anew."))
     }
 
     /// Asks for bounds and committed offsets on a thread of its own; the group waits until they were asked for once, polling
@@ -86,7 +74,8 @@ extension KafkaLogConsumer {
         OwnThread.start("kafka assign") { [weak self] in
             for client in clients { client.learnLeaders(of: Topic.owned) }
             var left = partitions
-            var told: Set<PartitionID> = []
+            let begun = SystemTime.monotonicNanoseconds
+            var isTold = false
             var isAnswered = false
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == number {
                 let answers = log.questions.partitionBounds(left)
@@ -100,12 +89,20 @@ extension KafkaLogConsumer {
                     isAnswered = true
                 }
                 if left.isEmpty { return }
+                var reason: LogFailure?
                 for partition in left {
                     guard case .failure(let failure) = answers[partition] else { continue }
                     // Who may not ask will not be allowed to a moment later.
                     if case .denied = failure { return consumer.hand(.failure(failure)) }
-                    guard told.insert(partition).inserted else { continue }
-                    log.notice("Partition \(partition) waits for its bounds: \(failure)")
+                    reason = reason ?? failure
+                }
+                // Leaders of topics that were just made, or whose broker went, are elected within seconds.
+                if let reason, !isTold, SystemTime.monotonicNanoseconds - begun >= Self.electionNanoseconds {
+                    let list = left.sorted().map { "\($0)" }.joined(separator: ", ")
+                    log.notice(
+                        "Partition\(left.count > 1 ? "s" : "") \(list) wait\(left.count > 1 ? "" : "s") for leaders: \(reason)"
+                    )
+                    isTold = true
                 }
                 // Most failures waited for an answer already; some are known at once.
                 usleep(Self.pauseMicroseconds)
@@ -113,12 +110,13 @@ extension KafkaLogConsumer {
         }
     }
 
-    private nonisolated func hand(_ result: Result<Assignment, LogFailure>) {
+    nonisolated func hand(_ result: Result<Assignment, LogFailure>) {
         prepared.withLock { $0.append(result) }
         thread.wake()
     }
 
     private static let pauseMicroseconds: UInt32 = 500_000
+    private static let electionNanoseconds: Int64 = 5_000_000_000
 
     /// Takes partitions up, each once it is known: siblings and changelog are added to what the group gave.
     func adopt(_ assignment: Assignment) {

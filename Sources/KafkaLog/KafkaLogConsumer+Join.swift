@@ -21,7 +21,7 @@ extension KafkaLogConsumer {
             while let consumer = self, consumer.decision.load(ordering: .relaxed) == 0,
                 SystemTime.monotonicNanoseconds < limit,
                 // Where it cannot be asked, it is as it was when it last answered.
-                (try? log.questions.members()).map(former.holdsUp) ?? isTold
+                (try? log.questions.members()).map({ former.holdsUp($0.map(\.id)) }) ?? isTold
             {
                 if !isTold {
                     log.notice(

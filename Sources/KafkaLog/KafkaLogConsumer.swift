@@ -76,6 +76,7 @@ package actor KafkaLogConsumer: LogConsumer {
     package init(_ log: KafkaLog, at place: FileLock? = nil) { (self.log, self.place) = (log, place) }
 
     package func start(_ listener: any LogListener) async throws(LogFailure) {
+        try await OwnThread.result("kafka topics") { [log] () throws(LogFailure) in try log.checkStart() }
         let member = try GroupMember(log.configuration)
         try join(member)
         queues = Array(repeating: nil, count: Topic.owned.count * log.partitionCount)
@@ -83,14 +84,7 @@ package actor KafkaLogConsumer: LogConsumer {
         let timing = log.configuration.timing
         log.fence.begin(session: timing.session.nanoseconds, at: SystemTime.monotonicNanoseconds)
         pulse = PulseThread(log.fence, stall: timing.stall.nanoseconds)
-        // What does not fit and can be worked on all the same, a person should know.
-        OwnThread.start("kafka topics") { [log] in
-            do throws(LogFailure) {
-                for problem in try KafkaTopics.problems(log.questions, log.configuration) { log.notice(problem) }
-            } catch {
-                log.notice("The topics could not be checked: \(error)")
-            }
-        }
+        watchTopics()
         thread.poll([member.wake.readable]) { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 

@@ -2,6 +2,7 @@ package import KafkaSetup
 package import Ports
 internal import Posix
 package import Records
+internal import Synchronization
 
 /// The log of a cluster, seen by a plain client: it joins no group, commits nothing, appends nothing.
 ///
@@ -11,8 +12,9 @@ package import Records
 package actor KafkaLogView: LogView {
     package nonisolated let partitionCount: Int
     package nonisolated let isIndexed = false
-    /// Clients find the cluster's topics by name.
-    package nonisolated let isInPlace = true
+    /// Clients find the cluster's topics by name; once all workers use more partitions of them, it is opened anew.
+    package nonisolated var isInPlace: Bool { !isOutdated.load(ordering: .relaxed) }
+    private nonisolated let isOutdated = Atomic(false)
     private nonisolated let thread = PollThread("kafka view")
     private let questions: KafkaQuestions
     private var reader: KafkaReader?
@@ -35,12 +37,7 @@ package actor KafkaLogView: LogView {
             let wrong = configuration.problems
             guard wrong.isEmpty else { throw .misconfigured(problems: wrong.map(\.description)) }
             let questions = try KafkaQuestions(configuration)
-            let topics = try questions.topics()
-            let problems = KafkaTopics.shapeProblems(topics, configuration)
-            guard let anchor = topics[configuration.name(.anchor)], anchor.partitions > 0 else {
-                throw .topics(problems: problems, remedy: "Run mezzotint topics create, or ask who keeps the cluster.")
-            }
-            return KafkaLogView(questions, partitions: anchor.partitions)
+            return KafkaLogView(questions, partitions: try questions.shapeInUse().used)
         }
     }
 
@@ -55,17 +52,26 @@ package actor KafkaLogView: LogView {
 
     private func offsets(_ places: [KafkaPlace]) -> [Result<PartitionOffsets, LogFailure>] {
         guard let leaders = leaders ?? questions.leaders(within: Self.patience) else {
-            let reason = questions.client.lastError()?.text ?? "no broker answers"
-            return places.map { _ in
-                .failure(.unavailable(reason: "Kafka at \(questions.configuration.bootstrap): \(reason)"))
-            }
+            let silence = questions.silence
+            return places.map { _ in .failure(silence) }
         }
         self.leaders = leaders
         return questions.offsetsOnce(places, leaders: leaders, within: Self.patience)
     }
 
-    package func owners() throws(LogFailure) -> [PartitionID: String] {
-        Dictionary(uniqueKeysWithValues: try questions.owners().map { (PartitionID($0.key), $0.value) })
+    package func members() throws(LogFailure) -> [LogMember] { try questions.members() }
+
+    package func grownTopics() throws(LogFailure) -> [GrownTopic] {
+        let shape = try questions.shapeInUse()
+        if shape.used != partitionCount { isOutdated.store(true, ordering: .relaxed) }
+        // So that the next look goes to where a leader has moved.
+        leaders = nil
+        return questions.grownTopics(shape)
+    }
+
+    /// A short-lived client: transactions that stay open are rare.
+    package func hiddenTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {
+        questions.hiddenTimes(at: points, within: .milliseconds(Int(Self.patience)))
     }
 
     package func appendTimes(at points: [LogPoint]) -> [Result<Int64?, LogFailure>] {

@@ -3,29 +3,25 @@ internal import Glibc
 internal import KafkaSetup
 internal import Ports
 internal import Posix
+internal import Records
 
 extension KafkaQuestions {
-    /// Who of the group holds which partition of the anchor, for people: `client@host`.
-    func owners() throws(LogFailure) -> [Int32: String] {
+    /// All members of the group, those that died lately too.
+    func members() throws(LogFailure) -> [LogMember] {
         let anchor = configuration.name(.anchor)
-        var owners: [Int32: String] = [:]
+        var members: [LogMember] = []
         try describeMembers { member in
-            guard let assignment = rd_kafka_MemberDescription_assignment(member),
-                let partitions = rd_kafka_MemberAssignment_partitions(assignment)
-            else { return }
-            let name =
-                String(cString: rd_kafka_MemberDescription_client_id(member))
-                + "@" + String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }
-            for partition in PartitionList.partitions(partitions, of: anchor) { owners[partition] = name }
+            let assignment = rd_kafka_MemberDescription_assignment(member)
+            let list = assignment.flatMap { rd_kafka_MemberAssignment_partitions($0) }
+            let held = list.map { PartitionList.partitions($0, of: anchor) } ?? []
+            members.append(
+                LogMember(
+                    id: String(cString: rd_kafka_MemberDescription_consumer_id(member)),
+                    client: String(cString: rd_kafka_MemberDescription_client_id(member)),
+                    host: String(String(cString: rd_kafka_MemberDescription_host(member)).drop { $0 == "/" }),
+                    partitions: held.map { PartitionID($0) }))
         }
-        return owners
-    }
-
-    /// The ids of all whom the group counts on, those that died lately too.
-    func members() throws(LogFailure) -> [String] {
-        var ids: [String] = []
-        try describeMembers { ids.append(String(cString: rd_kafka_MemberDescription_consumer_id($0))) }
-        return ids
+        return members
     }
 
     private func describeMembers(_ body: (OpaquePointer) -> Void) throws(LogFailure) {

@@ -4,18 +4,20 @@ internal import Ports
 internal import Records
 
 extension KafkaQuestions {
-    /// Bounds and committed offsets of many places, each with its own result: three questions to each broker, and none is
+    /// Bounds and committed offsets of many places, each with its own result: four questions to each broker, and none is
     /// asked again.
     ///
-    /// - Parameter leaders: who leads each place. librdkafka 2.0.2 answers a list as a whole or not at all, so each leader is
-    ///   asked by itself: one that is away takes only its own places along.
+    /// - Parameters:
+    ///   - leaders: who leads each place. librdkafka 2.0.2 answers a list as a whole or not at all, so each leader is
+    ///     asked by itself: one that is away takes only its own places along.
+    ///   - isReading: whoever takes up partitions reads up to the last stable offset, and need not know what is hidden.
     func offsetsOnce(
-        _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within milliseconds: Int32
+        _ places: [KafkaPlace], leaders: [KafkaPlace: Int32], within milliseconds: Int32, isReading: Bool = false
     ) -> [Result<PartitionOffsets, LogFailure>] {
         // Committed offsets first, as in `Outside.partitionOffsets`.
         let finished = places.filter { Topic.consumed.contains($0.topic) }
         let committed = ask(finished, "committed offset") { rd_kafka_committed(client.handle, $0, milliseconds) }
-        var bounds: [KafkaPlace: Result<Range<Int64>, LogFailure>] = [:]
+        var bounds: [KafkaPlace: Result<Bounds, LogFailure>] = [:]
         for (leader, led) in Dictionary(grouping: places, by: { leaders[$0] ?? Self.nobody }) {
             guard leader >= 0 else {
                 for place in led {
@@ -24,7 +26,7 @@ extension KafkaQuestions {
                 }
                 continue
             }
-            bounds.merge(self.bounds(led, within: milliseconds)) { $1 }
+            bounds.merge(self.bounds(led, within: milliseconds, isReading: isReading)) { $1 }
         }
         return places.map { place in
             let unsaid = LogFailure.unavailable(reason: "the cluster says nothing of it")
@@ -32,31 +34,52 @@ extension KafkaQuestions {
             let done: Result<Int64?, LogFailure> =
                 Topic.consumed.contains(place.topic) ? committed[place] ?? .failure(unsaid) : .success(nil)
             return LogFailure.both(bounds, done).map {
-                PartitionOffsets(topic: place.topic, partition: place.partition, bounds: $0, committed: $1)
+                PartitionOffsets(
+                    topic: place.topic, partition: place.partition, bounds: $0.readable, committed: $1,
+                    hidden: $0.hidden)
             }
         }
     }
 
     private static let nobody: Int32 = -1
 
-    /// Of places that one broker leads.
+    /// Of places that one broker leads. High watermarks come first: records that are appended between the two questions are
+    /// not taken for hidden ones.
     private func bounds(
-        _ places: [KafkaPlace], within milliseconds: Int32
-    ) -> [KafkaPlace: Result<Range<Int64>, LogFailure>] {
-        func offsets(_ which: Int32) -> [KafkaPlace: Result<Int64?, LogFailure>] {
+        _ places: [KafkaPlace], within milliseconds: Int32, isReading: Bool
+    ) -> [KafkaPlace: Result<Bounds, LogFailure>] {
+        func offsets(_ which: Int32, by client: KafkaClient) -> [KafkaPlace: Result<Int64?, LogFailure>] {
             ask(places, "bounds", Int64(which)) { rd_kafka_offsets_for_times(client.handle, $0, milliseconds) }
         }
-        let next = offsets(RD_KAFKA_OFFSET_END)
-        // One that does not answer is not waited for twice.
-        let isAway = next.values.allSatisfy { if case .failure = $0 { true } else { false } }
-        let first = isAway ? next : offsets(RD_KAFKA_OFFSET_BEGINNING)
-        var bounds: [KafkaPlace: Result<Range<Int64>, LogFailure>] = [:]
+        let high: [KafkaPlace: Result<Int64?, LogFailure>]
+        if isReading {
+            high = [:]
+        } else {
+            do throws(LogFailure) { high = offsets(RD_KAFKA_OFFSET_END, by: try highClient()) } catch {
+                return places.reduce(into: [:]) { $0[$1] = .failure(error) }
+            }
+        }
+        // One that does not answer is not waited for again.
+        func isAway(_ answers: [KafkaPlace: Result<Int64?, LogFailure>]) -> Bool {
+            !answers.isEmpty && answers.values.allSatisfy { if case .failure = $0 { true } else { false } }
+        }
+        let next = isAway(high) ? high : offsets(RD_KAFKA_OFFSET_END, by: client)
+        let first = isAway(next) ? next : offsets(RD_KAFKA_OFFSET_BEGINNING, by: client)
+        var bounds: [KafkaPlace: Result<Bounds, LogFailure>] = [:]
         for (place, answer) in next {
-            bounds[place] = answer.flatMap { end in
-                (first[place] ?? answer).map { ($0 ?? 0)..<max($0 ?? 0, end ?? 0) }
+            bounds[place] = LogFailure.both(answer, LogFailure.both(first[place] ?? answer, high[place] ?? answer)).map
+            {
+                end, others in
+                let (first, end, high) = (others.0 ?? 0, end ?? 0, others.1 ?? 0)
+                return Bounds(readable: first..<max(first, end), hidden: max(0, high - end))
             }
         }
         return bounds
+    }
+
+    private struct Bounds {
+        let readable: Range<Int64>
+        let hidden: Int64
     }
 
     /// nil in place of an offset that there is not.
@@ -87,6 +110,8 @@ extension KafkaQuestions {
             return nil
         }
         defer { rd_kafka_metadata_destroy(metadata) }
+        // It, too, keeps the old leaders where it is not asked.
+        learnHighLeaders(within: milliseconds)
         let names = Dictionary(uniqueKeysWithValues: Topic.allCases.map { (configuration.name($0), $0) })
         var leaders: [KafkaPlace: Int32] = [:]
         for index in 0..<Int(metadata.pointee.topic_cnt) {

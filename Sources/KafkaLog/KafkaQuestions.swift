@@ -4,6 +4,7 @@ internal import KafkaSetup
 internal import Ports
 internal import Posix
 internal import Records
+internal import Synchronization
 
 /// Asks the cluster: bounds, committed offsets, topics, owners. All calls block.
 ///
@@ -14,6 +15,8 @@ internal import Records
 final class KafkaQuestions: Sendable {
     let client: KafkaClient
     let configuration: KafkaConfiguration
+    /// Asks for high watermarks; made for the first question.
+    private let hiddenClient = Mutex<KafkaClient?>(nil)
 
     init(_ configuration: KafkaConfiguration) throws(LogFailure) {
         self.configuration = configuration
@@ -22,6 +25,12 @@ final class KafkaQuestions: Sendable {
 
     func cluster() throws(LogFailure) -> ClusterFacts { try client.learnCluster(configuration) }
     func topics() throws(LogFailure) -> [String: TopicFacts] { try cluster().topics }
+
+    /// Why no broker answers.
+    var silence: LogFailure {
+        let reason = client.lastError()?.text ?? "no broker answers"
+        return .unavailable(reason: "Kafka at \(configuration.bootstrap): \(reason)")
+    }
 
     func clusterID() throws(LogFailure) -> String {
         guard let name = rd_kafka_clusterid(client.handle, timeout) else {
@@ -39,6 +48,28 @@ final class KafkaQuestions: Sendable {
         }
         let next = try patiently { (wait) throws(LogFailure) in try offsets(places, Int64(RD_KAFKA_OFFSET_END), wait) }
         return zip(first, next).map { $0..<max($0, $1) }
+    }
+
+    /// The high watermark of each place: where the partition ends for the broker.
+    func highWatermarks(_ places: [KafkaPlace]) throws(LogFailure) -> [Int64] {
+        if places.isEmpty { return [] }
+        let asker = try highClient()
+        return try patiently(asker) { (wait) throws(LogFailure) in
+            try offsets(places, Int64(RD_KAFKA_OFFSET_END), wait, by: asker)
+        }
+    }
+
+    func highClient() throws(LogFailure) -> KafkaClient {
+        if let client = hiddenClient.withLock({ $0 }) { return client }
+        let made = try KafkaClient(configuration, .hiddenQuestions)
+        return hiddenClient.withLock { client in
+            client = client ?? made
+            return client ?? made
+        }
+    }
+
+    func learnHighLeaders(within milliseconds: Int32) {
+        hiddenClient.withLock { $0 }?.learnLeaders(within: milliseconds)
     }
 
     /// The group's committed offsets; nil where nothing was committed.
@@ -63,7 +94,10 @@ final class KafkaQuestions: Sendable {
 
     /// ListOffsets takes these two in place of a time, and librdkafka passes them on; asked one by one through
     /// `query_watermark_offsets`, each partition would cost a round trip.
-    private func offsets(_ places: [KafkaPlace], _ which: Int64, _ wait: Int32) throws(LogFailure) -> [Int64] {
+    private func offsets(
+        _ places: [KafkaPlace], _ which: Int64, _ wait: Int32, by asker: KafkaClient? = nil
+    ) throws(LogFailure) -> [Int64] {
+        let client = asker ?? client
         let list = PartitionList(capacity: places.count)
         for place in places { list.add(configuration.name(place.topic), place.partition.number, offset: which) }
         try rd_kafka_offsets_for_times(client.handle, list.pointer, wait).check("the bounds of partitions")
@@ -93,7 +127,9 @@ final class KafkaQuestions: Sendable {
     ///
     /// Where to is learnt each time. Of topics that a client does not read, librdkafka keeps for 15 minutes what it knows,
     /// and would ask the old leader, or wait for one that is gone.
-    private func patiently<R>(_ ask: (_ milliseconds: Int32) throws(LogFailure) -> R) throws(LogFailure) -> R {
+    private func patiently<R>(
+        _ asker: KafkaClient? = nil, _ ask: (_ milliseconds: Int32) throws(LogFailure) -> R
+    ) throws(LogFailure) -> R {
         let deadline = SystemTime.monotonicNanoseconds + configuration.timing.answer.nanoseconds
         while true {
             let left = (deadline - SystemTime.monotonicNanoseconds) / 1_000_000
@@ -102,7 +138,7 @@ final class KafkaQuestions: Sendable {
             } catch {
                 guard case .unavailable = error, SystemTime.monotonicNanoseconds < deadline else { throw error }
                 usleep(50_000)
-                client.learnLeaders(within: Self.tryMilliseconds)
+                (asker ?? client).learnLeaders(within: Self.tryMilliseconds)
             }
         }
     }

@@ -23,7 +23,8 @@ package enum KafkaTopics {
     /// - Failure: the cluster could not be reached, or does not let us ask.
     package static func check(_ configuration: KafkaConfiguration) async throws(LogFailure) -> [String] {
         try await OwnThread.result("kafka topics") { () throws(LogFailure) in
-            try problems(KafkaQuestions(configuration), configuration)
+            let questions = try KafkaQuestions(configuration)
+            return try problems(questions, configuration).map(\.text) + agingBacklogs(questions, configuration)
         }
     }
 
@@ -76,7 +77,7 @@ package enum KafkaTopics {
         return TopicsMade(
             topics: missing, isFewer: replication == nil && cluster.brokers < TopicsMade.copies,
             problems: wrongCounts(there, plans, wanted) + tooFewCopies(there, plans, replication)
-                + (try problems(questions, configuration)))
+                + (try problems(questions, configuration).map(\.text)))
     }
 
     /// Topics that were there before, with another number of partitions than is wanted now.
@@ -99,66 +100,7 @@ package enum KafkaTopics {
         }
     }
 
-    static func problems(
-        _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
-    ) throws(LogFailure) -> [String] {
-        let facts = try questions.topics()
-        var problems = shapeProblems(facts, configuration)
-        let names = Topic.allCases.map(configuration.name)
-        let present = names.filter { facts[$0].map { $0.partitions > 0 } ?? false }
-        if present.isEmpty { return problems }
-        let settings = try questions.settings(of: present)
-        for name in present {
-            guard let topic = Topic.allCases.first(where: { configuration.name($0) == name }), let fact = facts[name]
-            else { continue }
-            problems += settingProblems(topic, fact, settings[name] ?? [:], configuration)
-        }
-        return problems
-    }
-
     static func isAnyMissing(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> Bool {
         Topic.allCases.contains { facts[configuration.name($0)]?.partitions ?? 0 == 0 }
-    }
-
-    /// What keeps a log from being opened: topics that are missing, or whose partitions are not as many as the others'.
-    static func shapeProblems(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> [String] {
-        var problems: [String] = []
-        var counts: [Int: [String]] = [:]
-        for topic in Topic.allCases {
-            let name = configuration.name(topic)
-            if let fact = facts[name], fact.partitions > 0 {
-                counts[fact.partitions, default: []].append(name)
-            } else {
-                problems.append("\(name) is missing\(facts[name]?.error.map { " (\($0))" } ?? "").")
-            }
-        }
-        if counts.count > 1 {
-            let list = counts.sorted { $0.key < $1.key }.map { "\($0.value.joined(separator: ", ")): \($0.key)" }
-            problems.append(
-                "Every topic needs as many partitions as the others, or the lanes of a source come apart: "
-                    + list.joined(separator: "; ")
-                    + ". Give all the highest number with kafka-topics --alter, which sends sources elsewhere, or take another kafka.prefix."
-            )
-        }
-        return problems
-    }
-
-    private static func settingProblems(
-        _ topic: Topic, _ fact: TopicFacts, _ settings: [String: String], _ configuration: KafkaConfiguration
-    ) -> [String] {
-        let plan = TopicPlan.all(configuration, partitions: fact.partitions, replication: fact.replicas)
-            .first { $0.topic == topic }
-        return (plan?.settings ?? []).filter(\.isNeeded).compactMap { needed in
-            let value = settings[needed.name]
-            if needed.name == TopicPlan.inSync, let least = value.flatMap({ Int($0) }), least > fact.replicas {
-                let copies = fact.replicas == 1 ? "1 copy" : "\(fact.replicas) copies"
-                return
-                    "\(configuration.name(topic)) has \(needed.name)=\(least), and \(copies) of each record: no append is acknowledged."
-            }
-            if value == needed.value { return nil }
-            // Of limits and ages, more is well.
-            if let value = value.flatMap({ Int64($0) }), let least = Int64(needed.value), value >= least { return nil }
-            return "\(configuration.name(topic)) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)."
-        }
     }
 }

@@ -45,6 +45,11 @@ package struct TopicPlan: Sendable, Equatable {
     /// How long `variants` keeps the word that a row is gone.
     static let tombstoneDays = 7
 
+    /// Of jobs, in milliseconds: time enough to mend a cluster of dead workers.
+    static let retention: Int64 = 14 * Int64(day)
+    /// Jobs that are kept for less are lost in an outage of a night.
+    static let leastRetention = Int64(day)
+
     static let inSync = "min.insync.replicas"
 
     private static func settings(of topic: Topic, replication: Int) -> [Setting] {
@@ -64,8 +69,7 @@ package struct TopicPlan: Sendable, Equatable {
                     need("min.compaction.lag.ms", day / 24), wish("segment.bytes", 50 << 20),
                 ]
             case .jobs, .control, .retry, .retry10s, .retry1m, .retry10m, .retry1h:
-                // Time enough to mend a cluster of dead workers.
-                [need("cleanup.policy", "delete"), wish("retention.ms", 14 * day)]
+                [need("cleanup.policy", "delete"), wish("retention.ms", retention)]
             case .origins: [need("cleanup.policy", "compact"), wish("segment.bytes", 10 << 20)]
             case .outcomes, .events: [need("cleanup.policy", "delete"), wish("retention.ms", 7 * day)]
             case .dead: [need("cleanup.policy", "delete"), wish("retention.ms", DeadLetter.kept)]

@@ -119,6 +119,16 @@ package struct CommittableOffset: Sendable, Equatable {
         return true
     }
 
+    /// The log has been read up to `offset`, and holds no more records below: a gap at its end, such as a transaction's marker, is
+    /// done as others are. True if the committable offset moved.
+    package mutating func pass(to offset: Int64) -> Bool {
+        guard head == offsets.count, let next = next ?? start, offset > next else { return false }
+        self.next = offset
+        known = known.filter { $0 >= offset }
+        answered = answered.filter { $0.key >= offset }
+        return true
+    }
+
     private func index(of offset: Int64) -> Int? {
         var low = head
         var high = offsets.count

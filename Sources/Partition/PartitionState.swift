@@ -74,6 +74,11 @@ package struct PartitionState: ~Copyable, Sendable {
             from: position, finished: finished, answered: answered, incarnation: incarnation)
     }
 
+    /// Nothing of a topic is unfinished, and the log has no more records below an offset: returns that, if it is committable now.
+    package mutating func pass(_ topic: Topic, to offset: Int64) -> Int64? {
+        committable[topic]?.pass(to: offset) == true ? offset : nil
+    }
+
     /// Counts the logs that the topic has had under this owner.
     package func incarnation(_ topic: Topic) -> Int32 { committable[topic]?.incarnation ?? 0 }
 

@@ -42,6 +42,12 @@ package protocol Log: Sendable {
     /// Bounds and committed offset of each topic's partitions, topic by topic: few questions however many they are.
     func partitionOffsets(_ topics: [Topic], _ partitions: [PartitionID]) async throws(LogFailure) -> [PartitionOffsets]
 
+    /// The same of places each of which has a result of its own: one that cannot be read hides no other.
+    func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
+
+    /// Topics that have more partitions than are used.
+    func grownTopics() async throws(LogFailure) -> [GrownTopic]
+
     /// Up to `limit` records at `offset` and after, without owning the partition.
     func read(_ topic: Topic, _ partition: PartitionID, from offset: Int64, limit: Int) async throws(LogFailure)
         -> [Record]
@@ -56,6 +62,10 @@ package protocol Log: Sendable {
     /// What the log shows at each of these places; each has a result of its own.
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]
 
+    /// When the record at each place's offset was appended, milliseconds since 1970, though a transaction hides it; nil where
+    /// there is none.
+    func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]
+
     /// Who holds the partitions now, for people; nil if nobody.
     func owner(of partition: PartitionID) async throws(LogFailure) -> String?
 
@@ -65,6 +75,24 @@ package protocol Log: Sendable {
 extension Log {
     package var tombstonesKept: Duration? { nil }
     package var isIndexed: Bool { true }
+
+    package func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>] {
+        var found: [Result<PartitionOffsets, LogFailure>] = []
+        for place in places {
+            do throws(LogFailure) {
+                found += try await partitionOffsets([place.topic], [place.partition]).map { .success($0) }
+            } catch { found.append(.failure(error)) }
+        }
+        return found
+    }
+
+    /// Of a log whose number of partitions is fixed.
+    package func grownTopics() async throws(LogFailure) -> [GrownTopic] { [] }
+
+    /// Of a log that has no transactions.
+    package func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>] {
+        points.map { _ in .success(nil) }
+    }
 
     /// Of a log whose owner loses nothing while its process lives.
     package func append(_ records: [NewRecord], as owner: Ownership) async -> [AppendResult] { await append(records) }
@@ -131,22 +159,27 @@ package struct LogSight: Sendable, Hashable {
 package struct PartitionOffsets: Sendable, Hashable {
     package let topic: Topic
     package let partition: PartitionID
+    /// What can be read. In Kafka's words it ends at the last stable offset.
     package let bounds: Range<Int64>
     package let committed: Int64?
+    /// Offsets behind that which an open transaction hides: records of any producer, and transaction markers.
+    package let hidden: Int64
 
-    package init(topic: Topic, partition: PartitionID, bounds: Range<Int64>, committed: Int64?) {
+    package init(topic: Topic, partition: PartitionID, bounds: Range<Int64>, committed: Int64?, hidden: Int64 = 0) {
         (self.topic, self.partition, self.bounds, self.committed) = (topic, partition, bounds, committed)
+        self.hidden = hidden
     }
 
     /// The first record that may be unfinished.
     package var start: Int64 { max(bounds.lowerBound, committed ?? bounds.lowerBound) }
-    /// Records from there to the end, finished ones among them.
-    package var records: Int64 { max(0, bounds.upperBound - start) }
+    /// Offsets from there to the end, finished records among them, and hidden ones.
+    package var records: Int64 { max(0, bounds.upperBound - start) + hidden }
 
     /// Records that are not known to be finished.
     package func unfinished(_ finished: FinishedRecords?) -> Int64 {
         guard let finished else { return records }
-        return min(records, max(0, bounds.upperBound - max(finished.next, bounds.lowerBound) - Int64(finished.ahead)))
+        let readable = bounds.upperBound - max(finished.next, bounds.lowerBound) - Int64(finished.ahead)
+        return min(records, max(0, readable) + hidden)
     }
 }
 

@@ -35,7 +35,7 @@ package enum LogFailure: CodedFailure, Hashable {
     case unavailable(reason: String)
     case denied(reason: String)
     case misconfigured(problems: [String])
-    /// `remedy`: what to do about them, a sentence.
+    /// `remedy`: what to do about them, a sentence; empty where the problems say it.
     case topics(problems: [String], remedy: String)
     /// The topic's log is not the one that was read: it was recreated, or truncated.
     case recreated(topic: Topic, partition: PartitionID, LogBreak)
@@ -43,6 +43,8 @@ package enum LogFailure: CodedFailure, Hashable {
     case replaced(path: String)
     /// Retention removed records that nobody had taken up.
     case expired(topic: Topic, partition: PartitionID, count: Int64, first: Int64)
+    /// A transaction stays open: what it hides was not done.
+    case hidden(topic: Topic, partition: PartitionID, offset: Int64, count: Int64)
     case closed
 
     package var kind: Code {
@@ -58,6 +60,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .recreated: .recreated
         case .replaced: .replaced
         case .expired: .expired
+        case .hidden: .hidden
         case .closed: .closed
         }
     }
@@ -84,7 +87,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .misconfigured(let problems):
             "The log cannot be used as configured. \(problems.joined(separator: " "))"
         case .topics(let problems, let remedy):
-            "The topics do not fit. \(problems.joined(separator: " ")) \(remedy)"
+            (problems + (remedy.isEmpty ? [] : [remedy])).joined(separator: " ")
         case .recreated(let topic, let partition, let why):
             "\(topic.rawValue), partition \(partition), is not the log that was read: \(why.reason). The topic was recreated or truncated. It is read from its beginning; "
                 + (topic == .variants
@@ -94,6 +97,8 @@ package enum LogFailure: CodedFailure, Hashable {
             "The log at \(path) was removed, replaced or emptied while it was in use. What was published since, and what waited in it, is gone with it: start again, and publish those jobs once more. Stop all workers and publishers before a log is removed or restored, and restore the whole folder."
         case .expired(let topic, let partition, let count, let first):
             "Retention removed at least \(count) unread records of \(topic.rawValue), partition \(partition); the first that is left is \(first). Publish those jobs again, and give the topic a longer retention or the group more workers."
+        case .hidden(let topic, let partition, let offset, let count):
+            "An open transaction hides \(count) offsets of \(topic.rawValue), partition \(partition), from offset \(offset) on, and their jobs are not done. Find its producer with kafka-transactions.sh describe-producers, and end it, or abort the transaction with kafka-transactions.sh abort --start-offset \(offset); then run the worker again."
         case .closed:
             "The log is closed. The worker is stopping."
         }
@@ -111,6 +116,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case recreated = "log.recreated"
         case replaced = "log.replaced"
         case expired = "log.expired"
+        case hidden = "log.hidden"
         case closed = "log.closed"
 
         package var meaning: String {
@@ -127,6 +133,7 @@ package enum LogFailure: CodedFailure, Hashable {
             case .recreated: "A topic was recreated or truncated; it is read from its beginning."
             case .replaced: "The embedded log's file was removed, replaced or emptied under the program; it ends."
             case .expired: "Retention removed records that no worker had taken up."
+            case .hidden: "A transaction that stays open hides records; a run until idle ends without them."
             case .closed: "The log was closed while something was under way."
             }
         }
@@ -134,7 +141,7 @@ package enum LogFailure: CodedFailure, Hashable {
         package var verdict: Verdict {
             switch self {
             case .held, .unreadable, .full, .unavailable, .denied, .misconfigured, .topics, .recreated, .replaced,
-                .expired, .closed:
+                .expired, .hidden, .closed:
                 .wait
             case .tooLarge: .fail
             }

@@ -10,8 +10,15 @@ package protocol LogView: Sendable {
     /// Bounds and, of topics whose records are finished, the group's committed offset.
     func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>]
 
-    /// Who holds which partition now, for people.
-    func owners() async throws(LogFailure) -> [PartitionID: String]
+    /// Who shares the partitions now.
+    func members() async throws(LogFailure) -> [LogMember]
+
+    /// Topics that have more partitions than are used.
+    func grownTopics() async throws(LogFailure) -> [GrownTopic]
+
+    /// When the record at each place's offset was appended, milliseconds since 1970, though a transaction hides it; nil where
+    /// there is none.
+    func hiddenTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]
 
     /// When the first record at or after each place's offset was appended, milliseconds since 1970; nil where there is none.
     func appendTimes(at points: [LogPoint]) async -> [Result<Int64?, LogFailure>]

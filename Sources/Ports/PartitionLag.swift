@@ -8,6 +8,9 @@ package struct PartitionLag: Sendable {
     package let start: Int64
     /// From the committed offset to the end, without those that are known to be finished.
     package let records: Int64
+    /// Those of them that an open transaction hides; its first record stands at `hiddenFrom`.
+    package let hidden: Int64
+    package let hiddenFrom: Int64
     /// When the oldest unfinished record was appended, milliseconds since 1970; nil if there is none.
     package let oldest: Int64?
 
@@ -44,10 +47,15 @@ extension Log {
                     oldest = try await read(topic, partition, from: offsets.start, limit: 1).first?.timestamp
                 }
             }
+            let records = oldest == nil ? offsets.hidden : unfinished
+            if oldest == nil, offsets.hidden > 0 {
+                let first = LogPoint(topic, partition, offsets.bounds.upperBound)
+                oldest = try await hiddenTimes(at: [first]).first?.get()
+            }
             lags.append(
                 PartitionLag(
-                    topic: topic, partition: partition, start: offsets.start,
-                    records: oldest == nil ? 0 : unfinished, oldest: oldest))
+                    topic: topic, partition: partition, start: offsets.start, records: records, hidden: offsets.hidden,
+                    hiddenFrom: offsets.bounds.upperBound, oldest: oldest))
         }
         return lags
     }

@@ -5,7 +5,12 @@ extension Record {
     package var placeText: String { RecordOrigin(self).description }
 
     /// Where its job was first: a retry's headers name that.
-    package var jobOrigin: RecordOrigin { header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(self) }
+    package var jobOrigin: RecordOrigin {
+        header(EventHeader.origin).flatMap { RecordOrigin($0) } ?? RecordOrigin(self)
+    }
+
+    /// The partition from which another owner sent its job here; nil: it was published here.
+    package var rekeyedFrom: PartitionID? { header(EventHeader.rekeyed).flatMap { RecordOrigin($0) }?.partition }
 }
 
 /// Where a record came from, kept when its bytes go to another topic; written `jobs.fast-3-17`.
@@ -18,7 +23,9 @@ package struct RecordOrigin: Sendable, Hashable, CustomStringConvertible {
         (self.topic, self.partition, self.offset) = (topic, partition, offset)
     }
 
-    package init(_ record: Record) { self.init(topic: record.topic, partition: record.partition, offset: record.offset) }
+    package init(_ record: Record) {
+        self.init(topic: record.topic, partition: record.partition, offset: record.offset)
+    }
 
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

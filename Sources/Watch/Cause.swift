@@ -4,9 +4,13 @@
 package enum Cause: String, Sendable, CaseIterable {
     case starting
     case logUnreachable = "log-unreachable"
+    case topicsUnusable = "topics-unusable"
     case noWorker = "no-worker"
     case noOwner = "no-owner"
     case partitionsUnreadable = "partitions-unreadable"
+    case foreignMember = "foreign-member"
+    case openTransaction = "open-transaction"
+    case partitionsAdded = "partitions-added"
     case workerSilent = "worker-silent"
     case restoring
     case paused
@@ -24,9 +28,13 @@ package enum Cause: String, Sendable, CaseIterable {
         switch self {
         case .starting: "Nothing was seen yet."
         case .logUnreachable: "The log does not answer; what is shown is as old as it says."
+        case .topicsUnusable: "A topic is missing, or is not as it must be."
         case .noWorker: "Nobody owns any partition."
         case .noOwner: "Some partitions have no owner."
         case .partitionsUnreadable: "Some partitions cannot be read; the others are shown."
+        case .foreignMember: "A program that is no worker is a member of the workers' group and holds partitions."
+        case .openTransaction: "A transaction that its producer does not end hides records, which wait behind it."
+        case .partitionsAdded: "A topic has more partitions than the workers use; nobody reads the others."
         case .workerSilent: "A worker does not answer, or all that it owns stands still while others' comes on."
         case .restoring: "Jobs wait until the index of their partition is restored."
         case .paused: "Most of what waits does so for a host that a person has blocked."
@@ -48,10 +56,18 @@ package enum Cause: String, Sendable, CaseIterable {
         case .starting: "Wait a few seconds."
         case .logUnreachable:
             "Check that the log runs and can be reached from here (kafka.bootstrap; data for the embedded log)."
+        case .topicsUnusable:
+            "Run mezzotint topics check: it names each topic. mezzotint topics create makes the missing ones."
         case .noWorker: "Start mezzotint-worker; the last line of its log says why it ended."
         case .noOwner:
             "Check that as many workers run as should: one that was just stopped is replaced within kafka.timing.session."
         case .partitionsUnreadable: "Bring back the brokers that lead these partitions."
+        case .foreignMember:
+            "Stop that program, or give it a group of its own. kafka-consumer-groups.sh --describe --members names it."
+        case .openTransaction:
+            "End the producer that holds the transaction open, or abort the transaction with kafka-transactions.sh."
+        case .partitionsAdded:
+            "Follow \"Grow a topic\" in config/kafka.md: stop all workers, give every topic the same number of partitions, start them."
         case .workerSilent: "Look at that worker's log and its machine; start it again if it hangs."
         case .restoring:
             "Wait while rows come in. If they stand still, look at that worker's disk and log."

@@ -32,10 +32,14 @@ extension Diagnosis {
 extension Findings {
     /// In the order in which causes are looked for.
     static let order: [@Sendable (Findings) -> Diagnosis?] = [
+        { $0.topics },
         { $0.log },
         { $0.noWorker },
         { $0.noOwner },
         { $0.unreadable },
+        { $0.foreignMember },
+        { $0.openTransaction },
+        { $0.unreadPartitions },
         { $0.silentWorker },
         { $0.haltedRestore },
         { $0.restoring },
@@ -49,6 +53,7 @@ extension Findings {
         { $0.pinned },
         { $0.saturated },
         { $0.killed },
+        { $0.addedPartitions },
         { $0.deadLetters },
     ]
 }

@@ -27,5 +27,8 @@ struct HostTable: Sendable {
         }
     }
 
+    /// Who has a row here.
+    var tellers: Set<String> { Set(rows.keys.map(\.by)) }
+
     func summaries(at now: Int64) -> [OriginSummary] { OriginSummary.all(of: Array(rows.values), at: now) }
 }

@@ -10,8 +10,11 @@ struct PlaceWatch: Sendable {
     var failure: (since: Int64, reason: String)?
     /// When it was seen to come on, or to have nothing to do.
     private(set) var movedAt: Int64?
-    /// When the record at an offset was appended: later offsets are younger.
-    var head: (offset: Int64, appended: Int64?)?
+    /// When the record at an offset was appended, and where the place ended then: later offsets are younger, and a gap that
+    /// reaches to the end is one only until more comes.
+    var head: (offset: Int64, appended: Int64?, end: Int64?)?
+    /// nil: no transaction is open.
+    var hidden: HiddenRecords?
     /// When that was asked.
     var headAt: Int64?
     var sample: PlaceSample?
@@ -24,15 +27,18 @@ struct PlaceWatch: Sendable {
     /// nil: not known.
     var unfinished: Int64? {
         guard let seen else { return nil }
-        // What is left may be gaps only.
-        if let head, head.offset == start, head.appended == nil { return 0 }
+        // What can be read may be gaps only.
+        if let head, isHeadExact, head.appended == nil { return Self.bounded(seen.hidden) }
         return Self.bounded(seen.unfinished(finished))
     }
 
     /// When the oldest unfinished record was appended, or before that; nil if it is not known, or there is none.
-    var oldest: Int64? { unfinished ?? 0 > 0 ? head?.appended : nil }
+    var oldest: Int64? { unfinished ?? 0 > 0 ? head?.appended ?? hidden?.appended : nil }
     /// Whether `oldest` is of the very record.
-    var isHeadExact: Bool { head?.offset == start }
+    var isHeadExact: Bool {
+        guard let head, head.offset == start else { return false }
+        return head.appended != nil || head.end == end
+    }
 
     /// Offsets that no log reaches are damage; sums over all places must not overflow.
     private static func bounded(_ count: Int64) -> Int64 { min(max(0, count), 1 << 40) }
@@ -45,6 +51,11 @@ struct PlaceWatch: Sendable {
     mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64) {
         let (oldStart, oldEnd) = (start, end)
         (seen, failure) = (offsets, nil)
+        if offsets.hidden == 0 {
+            hidden = nil
+        } else if hidden?.offset != offsets.bounds.upperBound {
+            hidden = HiddenRecords(offset: offsets.bounds.upperBound, since: now)
+        }
         // A log that was recreated begins below: its records before this look are not counted.
         let came = oldEnd.map { Self.bounded(offsets.bounds.upperBound - $0) } ?? 0
         let went = oldStart.map { Self.bounded(offsets.start - $0) } ?? 0

@@ -6,9 +6,19 @@ package enum WatchEvent: Sendable {
     /// Bounds and committed offsets; each place has a result of its own.
     case offsets([Result<PartitionOffsets, LogFailure>], of: [LogPoint])
     /// The log as a whole did not answer.
-    case silence(String)
+    case silence(String, code: String? = nil)
     /// Who holds which partition. A partition that is not there is nobody's.
     case owners([PartitionID: String])
+    /// All members of the group.
+    case members([LogMember])
+    /// All of a partition's changelog was looked through for the row of its last owner.
+    case searched(PartitionID)
+    /// Topics that have more partitions than are used.
+    case grown([GrownTopic])
+    /// What is wrong with the topics though the brokers answer; nil: nothing.
+    case unusableTopics(String?)
+    /// When the first record that an open transaction hides was appended; nil where it is none any more.
+    case hidden(LogPoint, appended: Int64?)
     /// When the first record at or after the offset was appended, milliseconds since 1970; nil where there is none.
     case head(LogPoint, appended: Int64?)
     case sample(PlaceSample)

@@ -19,6 +19,9 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case workersSilent = "mezzotint_watch_workers_silent"
     case letters = "mezzotint_dead_letters"
     case blockedHosts = "mezzotint_watch_blocked_hosts"
+    case foreignMembers = "mezzotint_watch_foreign_members"
+    case openTransactions = "mezzotint_watch_open_transactions"
+    case partitionsAdded = "mezzotint_watch_partitions_added"
     case connected = "mezzotint_watch_log_connected"
     case staleness = "mezzotint_watch_staleness_seconds"
     case cause = "mezzotint_watch_cause"
@@ -32,8 +35,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .oldest, .target: ["lane"]
         case .cause: ["cause"]
         case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent,
-            .blockedHosts,
-            .connected, .staleness:
+            .blockedHosts, .foreignMembers, .openTransactions, .partitionsAdded, .connected, .staleness:
             []
         }
     }
@@ -55,6 +57,9 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .letters:
             "Dead letters that stand, those that were discarded left out. No sample of a partition until all of it were read."
         case .blockedHosts: "Hosts that workers leave alone now. No sample until what they tell of hosts was read."
+        case .foreignMembers: "Members of the workers' group that hold partitions and are no workers."
+        case .openTransactions: "Partitions of topics of which an open transaction has hidden records for ten seconds."
+        case .partitionsAdded: "Partitions of topics that the workers do not use."
         case .connected: "1 while the log answers lagwatch, else 0."
         case .staleness: "Seconds since the log last answered: as old is all that is told here."
         case .cause: "1 for the cause that the page's sentence names, 0 for all others."
@@ -74,7 +79,7 @@ extension WatchReport {
         func one(_ value: Int?) -> [Sample] { value.map { [Sample($0)] } ?? [] }
         // As a worker's: left out while the log does not answer.
         let isLag = [.lagRecords, .lagSeconds, .oldest].contains(metric)
-        if isLag, diagnosis.cause == .logUnreachable { return [] }
+        if isLag, [.logUnreachable, .topicsUnusable].contains(diagnosis.cause) { return [] }
         switch metric {
         case .lagRecords: return byPartition { $0.records.map { Double($0) } }
         case .lagSeconds: return byPartition { lag in lag.age(at: at).map { Double($0) / 1000 } }
@@ -92,6 +97,9 @@ extension WatchReport {
         case .letters:
             return lettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
         case .blockedHosts: return one(blockedHosts?.count)
+        case .foreignMembers: return one(owners == nil ? nil : foreignMembers)
+        case .openTransactions: return one(answeredAt == nil ? nil : openTransactions)
+        case .partitionsAdded: return one(answeredAt == nil ? nil : partitionsAdded)
         case .connected: return one(diagnosis.cause == .logUnreachable || answeredAt == nil ? 0 : 1)
         case .staleness: return answeredAt.map { [Sample(Double(max(0, at - $0)) / 1000)] } ?? []
         case .cause: return Cause.allCases.map { Sample($0 == diagnosis.cause ? 1 : 0, $0.rawValue) }

@@ -29,6 +29,10 @@ package struct WatchReport: Sendable {
     let pausedHosts: Set<String>
     /// Who owns partitions now; nil where nobody told.
     package let owners: Int?
+    let foreignMembers: Int
+    let openTransactions: Int
+    /// Partitions of topics that the workers do not use.
+    let partitionsAdded: Int
     /// What `waits` is told from.
     package let sampled: SampledPlaces
 
@@ -148,6 +152,9 @@ extension WatchReport {
                 rates: state.lanes[lane.ordinal].rates, minutes: state.lanes[lane.ordinal].minutes,
                 retried: RetriedJobs(of: lane, waits, in: retries, sampled))
         }
+        foreignMembers = state.isShared ? state.foreignMembers.count : 0
+        openTransactions = state.openTransactions(at: now).count
+        partitionsAdded = state.grown.reduce(0) { $0 + $1.partitions - $1.used }
         owners = state.areOwnersKnown ? Set(state.partitions.compactMap(\.owner)).count : nil
         diagnosis = Diagnosis(of: self, state, at: now)
     }

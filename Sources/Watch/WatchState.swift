@@ -1,3 +1,4 @@
+internal import Failures
 package import ImageModel
 internal import Ports
 internal import Records
@@ -11,6 +12,13 @@ package struct WatchState: Sendable {
     package let targets: ByLane<Duration>
     /// Whether several workers can own partitions at once.
     package let isShared: Bool
+    /// nil: the log is embedded.
+    let cluster: ClusterName?
+    var members: [MemberWatch] = []
+    var grown: [GrownTopic] = []
+    var unusableTopics: (since: Int64, reason: String)?
+    /// Records that an owner restores at most.
+    var changelogLengths: [PartitionID: Int64] = [:]
     var places: [PlaceWatch]
     var partitions: [PartitionWatch]
     var lanes: [LaneHistory]
@@ -26,7 +34,7 @@ package struct WatchState: Sendable {
     /// When the log last answered, milliseconds since 1970.
     package private(set) var answeredAt: Int64?
     /// Since when, and why it does not.
-    var silence: (since: Int64, reason: String)?
+    var silence: (since: Int64, reason: String, code: String?)?
     package var isSilent: Bool { silence != nil }
 
     /// What is worth a mark in the last hour's charts.
@@ -42,8 +50,8 @@ package struct WatchState: Sendable {
     private static let sampleLimit = 100
     static let workerLimit = 1_000
 
-    package init(partitions count: Int, targets: ByLane<Duration>, isShared: Bool) {
-        (partitionCount, self.targets, self.isShared) = (count, targets, isShared)
+    package init(partitions count: Int, targets: ByLane<Duration>, isShared: Bool, cluster: ClusterName? = nil) {
+        (partitionCount, self.targets, self.isShared, self.cluster) = (count, targets, isShared, cluster)
         places = Array(repeating: PlaceWatch(), count: Topic.worked.count * count)
         partitions = Array(repeating: PartitionWatch(), count: count)
         lanes = Lane.allCases.map { _ in LaneHistory() }
@@ -53,8 +61,13 @@ package struct WatchState: Sendable {
     package mutating func apply(_ event: WatchEvent, at now: Int64) {
         switch event {
         case .offsets(let results, let points): take(results, of: points, at: now)
-        case .silence(let reason): silence = (silence?.since ?? now, reason)
+        case .silence(let reason, let code): silence = (silence?.since ?? now, reason, code)
         case .owners(let owners): take(owners, at: now)
+        case .members(let members): take(members, at: now)
+        case .searched(let partition): noteSearch(of: partition)
+        case .grown(let topics): grown = topics
+        case .unusableTopics(let reason): unusableTopics = reason.map { (unusableTopics?.since ?? now, $0) }
+        case .hidden(let point, let appended): take(hidden: point, appended)
         case .head(let point, let appended): take(head: point, appended, at: now)
         case .sample(let sample):
             take(sample, at: now)
@@ -87,11 +100,14 @@ package struct WatchState: Sendable {
     ) {
         let failures = results.lazy.compactMap { if case .failure(let failure) = $0 { failure } else { nil } }
         if let first = failures.first, failures.count == results.count {
-            silence = (silence?.since ?? now, first.description)
+            silence = (silence?.since ?? now, first.description, first.code)
             return
         }
         (silence, answeredAt) = (nil, now)
         for (result, point) in zip(results, points) {
+            if point.topic == .variants, case .success(let offsets) = result {
+                changelogLengths[point.partition] = Int64(offsets.bounds.count)
+            }
             if point.topic == .dead, case .success(let offsets) = result {
                 letters.keep(offsets.bounds, of: point.partition)
             }
@@ -138,7 +154,7 @@ package struct WatchState: Sendable {
 
     private mutating func take(head point: LogPoint, _ appended: Int64?, at now: Int64) {
         guard let place = index(point.topic, point.partition), let offset = point.offset else { return }
-        places[place].head = (offset, appended)
+        places[place].head = (offset, appended, places[place].end)
         places[place].headAt = now
     }
 
@@ -168,7 +184,7 @@ package struct WatchState: Sendable {
     /// Whether dead letters were forgotten, so that all of them are to be told again.
     package mutating func forgotLetters() -> Bool { letters.forgot() }
 
-    private func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
+    func isHere(_ partition: PartitionID) -> Bool { partitions.indices.contains(Int(partition.number)) }
 
     private mutating func takeProgress(_ topic: Topic, _ partition: PartitionID) {
         guard let place = index(topic, partition) else { return }

@@ -195,7 +195,9 @@ extension LogFailure {
     fileprivate var isOfPartition: Bool {
         switch self {
         case .full, .reserved, .closed, .replaced: false
-        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired: true
+        case .held, .unreadable, .tooLarge, .unavailable, .denied, .misconfigured, .topics, .recreated, .expired,
+            .hidden:
+            true
         }
     }
 }

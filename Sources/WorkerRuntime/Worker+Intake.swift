@@ -16,7 +16,9 @@ extension Worker {
             // An outcome under a stranger's id could be taken for that of the job whose id it is.
             return refuse(record, FailureNote(error), id: error.isOfStranger ? record.placeText : nil)
         }
-        guard job.source.partition(of: ports.log.partitionCount) == record.partition else {
+        let home = job.source.partition(of: ports.log.partitionCount)
+        // One that was sent on from there is done here: its owner counts other partitions, and would send it back for ever.
+        guard home == record.partition || record.rekeyedFrom == home else {
             return .answered(record, .rekey(job))
         }
         guard record.topic.isRetry else { return .arrived(PendingJob(job: job, record: record)) }

@@ -226,18 +226,27 @@ extension Worker: LogListener {
     }
 
     /// Jobs of this worker's partitions that are not answered, as far as the log tells.
-    func countWaiting() async -> Int {
+    func countWaiting() async {
         let found = (try? await ports.log.partitionOffsets(Topic.worked, partitions.keys.sorted())) ?? []
-        return found.reduce(0) { count, offsets in
-            guard let owned = partitions[offsets.partition] else { return count }
-            return count + Int(offsets.unfinished(owned.finished(offsets.topic)))
+        for offsets in found {
+            guard let owned = partitions[offsets.partition] else { continue }
+            waiting += Int(offsets.unfinished(owned.finished(offsets.topic)))
+            hidden += Int(offsets.hidden)
         }
     }
 
-    /// Whether the log holds nothing more for the partitions of this worker, which is quiet.
-    func isFinished() async -> Bool {
+    /// What the log holds for a worker that is quiet.
+    enum Rest {
+        case nothing
+        case records
+        /// As much as an open transaction hides, from this record on.
+        case hidden(LogPoint, Int64)
+    }
+
+    /// What the log still holds for the partitions of this worker, which is quiet.
+    func rest() async -> Rest {
         guard let found = try? await ports.log.partitionOffsets(Topic.worked, Array(partitions.keys)) else {
-            return false
+            return .records
         }
         for offsets in found {
             // What is behind a head that is not due is not due either.
@@ -247,9 +256,23 @@ extension Worker: LogListener {
             let committable = partitions[offsets.partition]?.state.committable(offsets.topic) ?? offsets.start
             // Offsets have gaps, at the end too.
             let read = ports.consumer.position(offsets.topic, offsets.partition) ?? committable
-            guard max(committable, read) >= offsets.bounds.upperBound else { return false }
+            guard max(committable, read) >= offsets.bounds.upperBound else { return .records }
         }
-        return true
+        guard let first = found.first(where: { $0.hidden > 0 }) else { return .nothing }
+        return .hidden(LogPoint(first.topic, first.partition, first.bounds.upperBound), first.hidden)
+    }
+
+    /// What a topic ends in may be no record, as a transaction's marker is: once all before it is finished, so is that.
+    func passGaps(_ owned: OwnedPartition) {
+        for topic in Topic.worked
+        where !owned.readable.contains(topic) && !owned.decoding.contains(topic) && owned.isOpen(topic)
+            && owned.heads[topic]?.isEmpty != false && !owned.isLeaving
+        {
+            guard let position = ports.consumer.position(topic, owned.id),
+                let offset = owned.state.pass(topic, to: position)
+            else { continue }
+            commit(topic, below: offset, of: owned)
+        }
     }
 }
 

@@ -39,6 +39,10 @@ package actor Worker {
     var assignments = 0
     /// Since when nothing was to be done, and no partition came or went, monotonic nanoseconds.
     var quietSince: Int64?
+    /// The first record that an open transaction hides, and since when nothing else is left, monotonic nanoseconds.
+    private var hiddenSince: (place: LogPoint, at: Int64)?
+    /// What it ended without.
+    private var leftHidden: LogFailure?
     /// Fetches, renders and announcements under way.
     var underWay = 0
     /// When the last fetch or render began, or lanes' records were last taken up, monotonic milliseconds.
@@ -47,6 +51,8 @@ package actor Worker {
     var board = OriginBoard()
     /// Jobs that were left when it ended.
     var waiting = 0
+    /// Those of them that open transactions hid.
+    var hidden = 0
     package internal(set) var timings = Timings()
     var watch = StandstillWatch()
     private nonisolated let clock: Mutex<TrustedClock>
@@ -104,7 +110,7 @@ package actor Worker {
             while let piece = await tasks.next() { group.addTask(operation: piece) }
             group.cancelAll()
         }
-        waiting = await countWaiting()
+        await countWaiting()
         await ports.consumer.stop()
         closeIndexes()
         if case .ended(let failure?) = phase { throw failure }
@@ -197,13 +203,26 @@ package actor Worker {
         let since = quietSince ?? now
         quietSince = since
         guard .nanoseconds(now - since) >= ports.consumer.quietTime else { return }
-        let isFinished = await isFinished()
-        guard isFinished, isQuiet(for: patience), quietSince == since else {
+        let rest = await rest()
+        guard isQuiet(for: patience), quietSince == since else {
             quietSince = nil
             return
         }
-        drain()
+        switch rest {
+        case .nothing: drain()
+        case .records: quietSince = nil
+        case .hidden(let place, let count):
+            quietSince = nil
+            if hiddenSince?.place != place { hiddenSince = (place, now) }
+            guard let hiddenSince, .nanoseconds(now - hiddenSince.at) >= Self.hiddenPatience else { return }
+            leftHidden = .hidden(
+                topic: place.topic, partition: place.partition, offset: place.offset ?? 0, count: count)
+            drain()
+        }
     }
+
+    /// As long as Kafka lets a producer that is gone keep its transaction open, by default.
+    private static let hiddenPatience = Duration.seconds(60)
 
     private func tick() {
         ticked.store(monotonicNanoseconds, ordering: .relaxed)
@@ -217,6 +236,7 @@ package actor Worker {
             look(at: owned)
             if !owned.isLeaving { writeProgress(of: owned) }
             tickNaming(owned)
+            if phase.isRunning { passGaps(owned) }
         }
         tellRestore()
         tickOrigins()
@@ -240,7 +260,7 @@ package actor Worker {
             // Told should it never end.
             hanging.withLock { $0 = watch.standstill(after: .zero) }
         }
-        phase = .ended(nil)
+        phase = .ended(leftHidden)
         // It takes the fence's place, by which ignored rows are known: not before the valid ones are published again.
         let last = partitions.values.filter { !$0.isLeaving }.map { owned in
             let isClean = !isLate && owned.isRestored && owned.lifecycle.isClean

@@ -27,6 +27,8 @@ package struct WorkerStatus: Sendable {
     package let answers: Int
     /// Jobs that were left when it ended; 0 before.
     package let waiting: Int
+    /// Those of them that open transactions hid.
+    package let hidden: Int
     /// Fetches, renders and announcements.
     package let underWay: Int
     package let permits: [(kind: String, used: Int, all: Int)]
@@ -58,7 +60,7 @@ extension Worker {
             answers: owned.reduce(0) { owned, partition in
                 owned + Topic.consumed.reduce(0) { $0 + partition.outbox.count($1) }
             },
-            waiting: waiting, underWay: underWay,
+            waiting: waiting, hidden: hidden, underWay: underWay,
             permits: [
                 ("fetch", scheduler.running(.fetch) - scheduler.late.all, rules.fetch),
                 ("late", scheduler.late.all, rules.late),

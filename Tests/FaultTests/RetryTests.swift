@@ -103,4 +103,23 @@ struct RetryTests {
         #expect(outcomes.map(\.partition) == [right])
         #expect(try OutcomeReport(outcomes[0]).job == "jobs.slow-\(wrong)-0")
     }
+
+    @Test("A job that the owner of its own partition sent away is done where it stands: two who count otherwise would send it for ever")
+    func sentBack() async throws {
+        let place = try Workplace()
+        place.origin.serve("/a.png", picture)
+        let url = place.origin.url("/a.png")
+        let home = try CanonicalRules().source(of: url).key.partition(of: 8)
+        let other = PartitionID((home.number + 3) % 8)
+        let body = Array("{\"url\":\"\(url)\",\"variants\":[\"32x32-q80.webp\"]}".utf8)
+        var headers = RecordHeaders()
+        headers.append(EventHeader.rekeyed, "jobs.slow-\(home)-7")
+        try await place.append([
+            NewRecord(topic: .jobsSlow, partition: other, key: Array("k".utf8), value: body, headers: headers)
+        ])
+        let summary = try await place.work()
+        #expect(summary["jobs"] == 1 && summary["stored"] == 1)
+        #expect(try await place.records(.outcomes).map(\.partition) == [other])
+        #expect(try await place.records(.jobsSlow).map(\.partition) == [other])
+    }
 }

@@ -1,8 +1,9 @@
 import Failures
-import KafkaLog
+@testable import KafkaLog
 import KafkaSetup
 import Ports
 import Records
+import Synchronization
 import TestSupport
 import Testing
 
@@ -43,11 +44,16 @@ extension KafkaTests {
                 "cleanup.policy=delete,delete.retention.ms=1000,min.compaction.lag.ms=0")
             try await eventually { try await KafkaTopics.check(bench.configuration).count == 5 }
             let problems = try await KafkaTopics.check(bench.configuration)
-            #expect(problems[0] == "\(prefix)dead is missing.")
-            #expect(problems[1].contains("\(prefix)control: 4. Give all the highest number with kafka-topics --alter"))
-            #expect(problems[2] == "\(prefix)variants has cleanup.policy=delete, and needs compact.")
-            #expect(problems[3] == "\(prefix)variants has delete.retention.ms=1000, and needs 604800000.")
-            #expect(problems[4] == "\(prefix)variants has min.compaction.lag.ms=0, and needs 3600000.")
+            #expect(
+                problems[0]
+                    == "1 topic is missing. Run mezzotint topics create, or ask your Kafka administrator to create it: \(prefix)dead."
+            )
+            #expect(
+                problems[1].hasPrefix(
+                    "Topics have more than the 2 partitions that workers and publishers use: \(prefix)control (4). "))
+            #expect(problems[2].hasPrefix("\(prefix)variants has cleanup.policy=delete, and needs compact. "))
+            #expect(problems[3].hasPrefix("\(prefix)variants has delete.retention.ms=1000, and needs 604800000. "))
+            #expect(problems[4].hasPrefix("\(prefix)variants has min.compaction.lag.ms=0, and needs 3600000. "))
             await #expect(throws: LogFailure.self) { try await bench.log() }
         }
 
@@ -57,7 +63,10 @@ extension KafkaTests {
             #expect(bench.configuration.partitions != 2)
             let name = bench.configuration.prefix + "dead"
             _ = try await bench.broker.tool("topics", "--delete", "--topic", name)
-            try await eventually { try await KafkaTopics.check(bench.configuration) == ["\(name) is missing."] }
+            try await eventually {
+                let problems = try await KafkaTopics.check(bench.configuration)
+                return problems.count == 1 && problems[0].hasPrefix("1 topic is missing. Run mezzotint topics create, ")
+            }
             // The old one's files go meanwhile.
             try await eventually {
                 do throws(LogFailure) {
@@ -72,7 +81,10 @@ extension KafkaTests {
             "Each setting that a topic needs is looked at, and named with what it is and what it must be",
             arguments: [
                 (topic: Topic.jobsFast, setting: "message.timestamp.type", value: "CreateTime", says: "and needs LogAppendTime."),
-                (.jobsSlow, "cleanup.policy", "compact", "and needs delete."), (.retry, "cleanup.policy", "compact", "and needs delete."),
+                (.jobsSlow, "cleanup.policy", "compact", "and needs delete: compaction removes jobs that nobody has done."),
+                (.retry, "cleanup.policy", "compact", "and needs delete: compaction removes jobs that nobody has done."),
+                (.jobsFast, "retention.ms", "3600000", "and needs 86400000 or more: jobs that wait longer are removed."),
+                (.jobsSlow, "retention.bytes", "1000000", "and needs -1: a backlog that is larger loses jobs."),
                 (.outcomes, "max.message.bytes", "1000", "and needs 2097152."),
                 (.dead, "min.insync.replicas", "2", "and 1 copy of each record: no append is acknowledged."),
             ])
@@ -82,7 +94,9 @@ extension KafkaTests {
             _ = try await bench.broker.tool(
                 "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config", "\(setting)=\(value)")
             try await eventually { try await KafkaTopics.check(bench.configuration) != [] }
-            #expect(try await KafkaTopics.check(bench.configuration) == ["\(name) has \(setting)=\(value), \(says)"])
+            let problems = try await KafkaTopics.check(bench.configuration)
+            #expect(problems.count == 1 && problems[0].hasPrefix("\(name) has \(setting)=\(value), \(says)"))
+            #expect(problems[0].contains("Set it with kafka-configs.sh --alter --entity-type topics --entity-name \(name) "))
         }
 
         @Test("Brokers that do not answer are named, instead of topics that seem to be missing")
@@ -108,22 +122,90 @@ extension KafkaTests {
             #expect(made.problems == [])
         }
 
-        @Test("Where numbers differ the remedy is another than to make topics; a worker whose topic grew ends, and says why")
+        @Test("A worker goes on beside a topic that grew, says so, and so does one that starts; unread records are counted")
         func grown() async throws {
             let bench = try await KafkaBench(partitions: 2)
             let name = bench.configuration.prefix + "jobs.fast"
-            let (log, owner) = try await bench.worker()
+            let said = Mutex<[String]>([])
+            let log = try await bench.log({ text in said.withLock { $0.append(text) } })
+            let owner = Owner(KafkaLogConsumer(log))
+            try await owner.start()
+            await owner.own(2)
             _ = try await bench.broker.tool("topics", "--alter", "--topic", name, "--partitions", "4")
-            try await eventually { try await KafkaTopics.check(bench.configuration).count == 1 }
+            let producer = try KafkaProducer(bench.configuration) { _ in }
+            try await eventually {
+                await producer.append([.text(.jobsFast, 3, "unread")], within: 4) { nil }[0].offset != nil
+            }
+            await producer.close()
+            let begin = "Topics have more than the 2 partitions that workers and publishers use: \(name) (4, "
+            try await eventually { said.withLock { $0.contains { $0.hasPrefix(begin) } } }
+            #expect(try await KafkaTopics.check(bench.configuration).first?.hasPrefix(begin + "1 record unread). ") == true)
+            let view = try await KafkaLogView.open(bench.configuration)
+            #expect(try await view.grownTopics() == [GrownTopic(.jobsFast, partitions: 4, used: 2, unread: 1)])
+            #expect(view.partitionCount == 2 && view.isInPlace)
+            await view.close()
+
+            // The group shares out all four; the new ones belong to nobody.
+            let before = owner.listener.count
+            let (otherLog, other) = try await bench.worker()
+            #expect(otherLog.partitionCount == 2)
+            try await other.start()
+            await owner.releaseAll(after: before, count: 2)
+            try await eventually {
+                let held = owner.listener.all.held.union(other.listener.all.held)
+                return held == [PartitionID(0), PartitionID(1)]
+            }
+            for listener in [owner.listener, other.listener] {
+                #expect(!listener.all.contains { if case .failed = $0 { true } else { false } })
+            }
+            await other.stop()
+            await otherLog.close()
+            await owner.stop()
+            await log.close()
+        }
+
+        @Test("A topic that was made anew with fewer partitions than have had an owner is named, and nobody starts")
+        func shrunk() async throws {
+            let bench = try await KafkaBench(partitions: 3)
+            let log = try await bench.log()
+            _ = await log.append([.text(.variants, 2, "owned")])
+            await log.close()
+            let name = bench.configuration.prefix + "retry.1m"
+            _ = try await bench.broker.tool("topics", "--delete", "--topic", name)
+            try await eventually {
+                (try? await bench.broker.tool("topics", "--create", "--topic", name, "--partitions", "2")) != nil
+            }
+            let says = "The workers have used 3 partitions of each topic, and \(name) has 2."
+            try await eventually { try await KafkaTopics.check(bench.configuration).contains { $0.hasPrefix(says) } }
             do throws(LogFailure) {
                 _ = try await KafkaLog.open(bench.configuration)
-                Issue.record("a log of differing topics was opened")
-            } catch {
-                #expect(error.description.hasSuffix("or take another kafka.prefix. No worker starts before they are alike."))
-            }
+                Issue.record("a log was opened that lacks a partition")
+            } catch { #expect(error.code == "log.topics" && error.description.hasPrefix(says)) }
+        }
+
+        @Test(
+            "No worker starts where jobs get lost, and one that runs ends where a job topic is compacted",
+            arguments: [("cleanup.policy", "compact"), ("cleanup.policy", "[compact,delete]"), ("retention.ms", "60000")])
+        func losing(setting: String, value: String) async throws {
+            let bench = try await KafkaBench(partitions: 1)
+            let name = bench.configuration.prefix + "retry.1m"
+            let (log, owner) = try await bench.worker()
             try await owner.start()
-            await owner.listener.until { $0.contains { if case .failed(.topics) = $0 { true } else { false } } }
-            #expect(owner.listener.all.held.isEmpty)
+            await owner.own(1)
+            _ = try await bench.broker.tool(
+                "configs", "--alter", "--entity-type", "topics", "--entity-name", name, "--add-config", "\(setting)=\(value)")
+            try await eventually { try await KafkaTopics.check(bench.configuration) != [] }
+            let (otherLog, other) = try await bench.worker()
+            do {
+                try await other.start()
+                Issue.record("a worker started on a topic that loses jobs")
+            } catch let failure as LogFailure {
+                #expect(failure.code == "log.topics" && failure.description.hasPrefix("\(name) has \(setting)="))
+            }
+            await otherLog.close()
+            if setting == "cleanup.policy" {
+                await owner.listener.until { $0.contains { if case .failed(.topics) = $0 { true } else { false } } }
+            }
             await owner.stop()
             await log.close()
         }

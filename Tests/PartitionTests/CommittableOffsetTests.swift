@@ -60,6 +60,24 @@ struct CommittableOffsetTests {
         #expect(back.value == 8 && back.finishedOffsets == [9])
     }
 
+    @Test("A gap at the log's end is passed once all before it is finished, and so is what was known of offsets in it")
+    func passes() {
+        var offsets = CommittableOffset(from: 10, finished: [12])
+        _ = offsets.receive(10)
+        let early = offsets.pass(to: 14)
+        #expect(!early && offsets.value == 10)
+        _ = offsets.finish(10)
+        let passed = offsets.pass(to: 14)
+        #expect(passed && offsets.value == 14 && offsets.finishedOffsets == [])
+        let (again, back) = (offsets.pass(to: 14), offsets.pass(to: 13))
+        #expect(!again && !back && offsets.value == 14)
+        let (old, new) = (offsets.receive(13), offsets.receive(14))
+        #expect(!old && new)
+        var unknown = CommittableOffset()
+        let isPassed = unknown.pass(to: 5)
+        #expect(!isPassed && unknown.value == nil)
+    }
+
     @Test("A record that comes again is not received again, and finishing twice changes nothing")
     func repeats() {
         var mark = CommittableOffset()

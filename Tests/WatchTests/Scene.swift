@@ -22,12 +22,17 @@ struct Scene {
     private var committed: [Topic: [Int64]]
     var owners: [PartitionID: String]
     var unreadable: Set<Int> = []
+    /// Offsets that a transaction hides behind what is published.
+    var hidden: [LogPoint: Int64] = [:]
     var workers: [WorkerSight] = []
 
-    init(partitions count: Int = 4, isShared: Bool = true, owner: String? = "w1@10.0.0.1") {
+    init(
+        partitions count: Int = 4, isShared: Bool = true, owner: String? = "w1@10.0.0.1", cluster: ClusterName? = nil
+    ) {
         self.count = count
         state = WatchState(
-            partitions: count, targets: ByLane { $0 == .fast ? .seconds(5) : .seconds(3600) }, isShared: isShared)
+            partitions: count, targets: ByLane { $0 == .fast ? .seconds(5) : .seconds(3600) }, isShared: isShared,
+            cluster: cluster)
         let noughts = Dictionary(
             uniqueKeysWithValues: Topic.worked.map { ($0, Array(repeating: Int64(0), count: count)) })
         (ends, committed) = (noughts, noughts)
@@ -71,7 +76,7 @@ struct Scene {
                 return .success(
                     PartitionOffsets(
                         topic: point.topic, partition: point.partition, bounds: 0..<(ends[point.topic]?[number] ?? 0),
-                        committed: committed[point.topic]?[number]))
+                        committed: committed[point.topic]?[number], hidden: hidden[point] ?? 0))
             }
             apply(.offsets(results, of: points))
             apply(.owners(owners))

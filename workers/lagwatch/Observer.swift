@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Failures
 internal import ImageModel
+internal import KafkaSetup
 internal import LogChoice
 internal import Ports
 internal import Posix
@@ -44,7 +45,10 @@ actor Observer {
 
     private static func state(_ settings: Settings, partitions: Int) -> WatchState {
         WatchState(
-            partitions: partitions, targets: settings.lanes.targets, isShared: settings.kafkaConfiguration != nil)
+            partitions: partitions, targets: settings.lanes.targets, isShared: settings.kafkaConfiguration != nil,
+            cluster: settings.kafkaConfiguration.map {
+                ClusterName(bootstrap: $0.bootstrap, group: $0.group, prefix: $0.prefix)
+            })
     }
 
     /// Of `origins`, whose rows all stand in one partition.
@@ -106,7 +110,7 @@ actor Observer {
                 topics: [.dead, .outcomes] + (opened.isIndexed ? [] : [.variants]))
             return opened
         } catch {
-            apply(.silence(error.description))
+            apply(.silence(error.description, code: error.code))
             return nil
         }
     }
@@ -131,7 +135,7 @@ actor Observer {
                 hosts.forget(point)
             }
         }
-        do throws(LogFailure) { apply(.owners(try await view.owners())) } catch { tell(error) }
+        await lookAtCluster(view)
         let heads = state.headsToRead(pace.heads)
         for (point, result) in zip(heads, await view.appendTimes(at: heads)) {
             switch result {
@@ -147,6 +151,35 @@ actor Observer {
         } else {
             for partition in partitions {
                 apply(.changelog(partition, readAt: tails.isRead(.variants, partition) ? askedAt : nil))
+            }
+        }
+    }
+
+    private func lookAtCluster(_ view: any LogView) async {
+        do throws(LogFailure) {
+            let members = try await view.members()
+            apply(.owners(members.owners))
+            apply(.members(members))
+            for partition in state.partitionsToSearch(1, at: SystemTime.wallMilliseconds) {
+                let key = RecordKey.epoch(partition).bytes
+                for event in reading.ownership(try await view.latest(.variants, partition, keyPrefix: key)) { apply(event) }
+                apply(.searched(partition))
+            }
+        } catch { tell(error) }
+        if turn % Pace.growth == 1 {
+            do throws(LogFailure) {
+                apply(.grown(try await view.grownTopics()))
+                apply(.unusableTopics(nil))
+            } catch {
+                if case .topics = error { apply(.unusableTopics(error.description)) } else { tell(error) }
+            }
+        }
+        let hidden = state.hiddenToRead(pace.samples, at: SystemTime.wallMilliseconds)
+        guard !hidden.isEmpty else { return }
+        for (point, result) in zip(hidden, await view.hiddenTimes(at: hidden)) {
+            switch result {
+            case .success(let appended): apply(.hidden(point, appended: appended))
+            case .failure(let failure): tell(failure)
             }
         }
     }
@@ -230,6 +263,8 @@ struct Pace: Sendable {
     let lookups: Duration
 
     static let workers = Duration.seconds(2)
+    /// Looks from one question for the topics' partitions to the next: half a minute on Kafka.
+    static let growth = 10
     static let names = Duration.seconds(10)
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,

@@ -21,15 +21,18 @@ enum LagCommand {
             while true {
                 var owners: [PartitionID: String] = [:]
                 for partition in log.partitions { owners[partition] = try await log.owner(of: partition) }
-                let lags = try await lags(log)
+                let (lags, unreadable) = try await lags(log)
+                let notes = notes(lags, unreadable, (try? await log.grownTopics()) ?? [])
                 // People see more where workers tell of hosts.
                 let records = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
                 let (rows, living) = (OriginRow.all(of: records), Set(owners.values))
                 if arguments.flag("json") {
-                    show(lags, owners, OriginRow.held(rows, owners: living))
+                    show(lags, unreadable, owners, OriginRow.held(rows, owners: living))
+                    for note in notes { Console.complain(note) }
                 } else {
                     let hosts = OriginSummary.all(of: rows, owners: living, at: SystemTime.wallMilliseconds)
-                    show(lags, owners, hosts.filter { $0.heldBy != nil }, onOneScreen: arguments.flag("watch"))
+                    let held = hosts.filter { $0.heldBy != nil }
+                    show(lags, unreadable, owners, held, notes, onOneScreen: arguments.flag("watch"))
                 }
                 guard arguments.flag("watch") else { return .success }
                 try await Task.sleep(for: .seconds(2))
@@ -37,31 +40,74 @@ enum LagCommand {
         }
     }
 
-    private static func lags(_ log: any Log) async throws(LogFailure) -> [PartitionLag] {
-        let places = try await log.partitionOffsets(Topic.worked, log.partitions)
+    /// A place that cannot be read, as where its leader is away.
+    private typealias Unreadable = (point: LogPoint, failure: LogFailure)
+
+    /// - Failure: no place at all can be read.
+    private static func lags(_ log: any Log) async throws(LogFailure) -> ([PartitionLag], [Unreadable]) {
+        let points = Topic.worked.flatMap { topic in log.partitions.map { LogPoint(topic, $0, nil) } }
+        var places: [PartitionOffsets] = []
+        var unreadable: [Unreadable] = []
+        for (point, result) in zip(points, await log.offsets(of: points)) {
+            do throws(LogFailure) { places.append(try result.get()) } catch { unreadable.append((point, error)) }
+        }
+        if places.isEmpty, let first = unreadable.first { throw first.failure }
         var rows: [PartitionID: ProgressRow] = [:]
         for partition in Set(places.lazy.filter { $0.records > 0 }.map(\.partition)) {
             // Without it, what is finished ahead counts: the changelog's broker may be away.
             rows[partition] = try? await log.newestProgress(of: partition)
         }
-        return try await log.lags(places) { offsets in
+        let lags = try await log.lags(places) { offsets in
             let progress = rows[offsets.partition]?.topics[offsets.topic]
             return KnownRecords(finished: progress?.finished(in: offsets.bounds, committed: offsets.committed))
         }
+        return (lags, unreadable)
     }
 
+    /// What the figures leave out or hide, a sentence each.
+    private static func notes(
+        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ grown: [GrownTopic]
+    ) -> [String] {
+        var notes = lags.filter { $0.hidden > 0 }.prefix(1).map { lag in
+            let others = lags.count { $0.hidden > 0 } - 1
+            let more = others > 0 ? ", and so do transactions in \(others) more" : ""
+            return
+                "An open transaction hides \(lag.hidden) of the records of \(lag.topic.rawValue), partition \(lag.partition), from offset \(lag.hiddenFrom) on\(more). 'kafka-transactions.sh describe-producers' names its producer."
+        }
+        if let first = unreadable.first {
+            let count = unreadable.count == 1 ? "1 partition" : "\(unreadable.count) partitions"
+            notes.append("\(count) of topics cannot be read: \(first.failure)")
+        }
+        notes += grown.map { topic in
+            let unread = topic.unread.map { ", and the others hold \($0) unread records" } ?? ""
+            return
+                "\(topic.topic.rawValue) has \(topic.partitions) partitions; workers use \(topic.used)\(unread). 'mezzotint topics check' says how to grow a topic."
+        }
+        return notes
+    }
+
+    /// Of a place that cannot be read, records and seconds are null.
     private static func show(
-        _ lags: [PartitionLag], _ owners: [PartitionID: String], _ held: [String: [OriginRow]]
+        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ owners: [PartitionID: String],
+        _ held: [String: [OriginRow]]
     ) {
         let now = SystemTime.wallMilliseconds
-        Output.array(lags) { json, lag in
-            json.field("topic", lag.topic.rawValue)
-            json.field("partition", lag.partition.number)
-            json.field("records", lag.records)
+        let rows =
+            lags.map { (LogPoint($0.topic, $0.partition, nil), PartitionLag?.some($0), LogFailure?.none) }
+            + unreadable.map { ($0.point, nil, $0.failure) }
+        Output.array(rows) { json, row in
+            let (point, lag, failure) = row
+            json.field("topic", point.topic.rawValue)
+            json.field("partition", point.partition.number)
+            json.key("records")
+            if let lag { json.integer(lag.records) } else { json.null() }
+            json.key("hidden")
+            if let lag { json.integer(lag.hidden) } else { json.null() }
             json.key("seconds")
-            json.number(lag.seconds(at: now))
-            json.field("owner", owners[lag.partition])
-            let hosts = lag.records > 0 ? owners[lag.partition].flatMap { held[$0] } ?? [] : []
+            if let lag { json.number(lag.seconds(at: now)) } else { json.null() }
+            json.field("owner", owners[point.partition])
+            json.field("message", failure?.description)
+            let hosts = lag?.records ?? 0 > 0 ? owners[point.partition].flatMap { held[$0] } ?? [] : []
             json.field("heldBy", hosts.first?.heldBy?.rawValue)
             json.key("hosts")
             json.beginArray()
@@ -79,7 +125,8 @@ enum LagCommand {
     private static let hostLimit = 20
 
     private static func show(
-        _ lags: [PartitionLag], _ owners: [PartitionID: String], _ hosts: [OriginSummary], onOneScreen: Bool
+        _ lags: [PartitionLag], _ unreadable: [Unreadable], _ owners: [PartitionID: String],
+        _ hosts: [OriginSummary], _ notes: [String], onOneScreen: Bool
     ) {
         let now = SystemTime.wallMilliseconds
         let totals = Topic.worked.map { topic in
@@ -95,8 +142,12 @@ enum LagCommand {
                 owners[$0.partition] ?? "nobody",
             ]
         }
+        let unknown = unreadable.map {
+            [$0.point.topic.rawValue, "\($0.point.partition)", "unreadable", "", owners[$0.point.partition] ?? "nobody"]
+        }
         if onOneScreen, Console.outputIsTerminal { Console.clear() }
-        Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind))
+        Console.write(TextTable.text(["TOPIC", "PARTITION", "RECORDS", "OLDEST", "OWNER"], totals + behind + unknown))
+        if !notes.isEmpty { Console.write("\n" + notes.joined(separator: "\n") + "\n") }
         guard !hosts.isEmpty else { return }
         let held = hosts.map { host in
             [host.host, host.heldBy?.rawValue ?? "", "\(host.limit)"] + Lane.allCases.map { "\(host.waiting[$0])" }

@@ -22,7 +22,7 @@ struct WorkerProgram {
             Option(
                 flag: "until-idle",
                 help:
-                    "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds."
+                    "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds. Records that an open transaction hides are waited for, and after 60s it ends with status 1."
             ),
             Option(
                 "patience", value: "duration",

@@ -1,0 +1,48 @@
+internal import Glibc
+internal import Ports
+internal import Posix
+
+/// Topics are changed while workers run: what does not fit is said, and no worker goes on where jobs are removed.
+extension KafkaLogConsumer {
+    /// Looks at the topics now and then, on a thread of its own, which ends soon after the consumer.
+    func watchTopics() {
+        OwnThread.start("kafka topics") { [weak self] in
+            var told: Set<String> = []
+            while let consumer = self {
+                consumer.lookAtTopics(&told)
+                for _ in 0..<Self.topicLooks where self != nil { usleep(Self.topicMicroseconds) }
+            }
+        }
+    }
+
+    /// Every twenty seconds, in parts after which it may end.
+    private static let topicLooks = 40
+    private static let topicMicroseconds: UInt32 = 500_000
+
+    private nonisolated func lookAtTopics(_ told: inout Set<String>) {
+        do throws(LogFailure) {
+            let problems = try KafkaTopics.problems(log.questions, log.configuration, used: log.partitionCount)
+            let ending = problems.filter { $0.effect == .endsWorker }
+            if !ending.isEmpty { return hand(.failure(.topics(problems: ending.map(\.text), remedy: ""))) }
+            for problem in problems where !told.contains(problem.subject) { log.notice(problem.text) }
+            told = Set(problems.map(\.subject))
+        } catch {
+            log.detail("The topics could not be checked: \(error)")
+        }
+    }
+}
+
+extension KafkaLog {
+    /// Blocks.
+    /// - Failure: a worker that starts now would lose jobs.
+    func checkStart() throws(LogFailure) {
+        let problems: [TopicProblem]
+        do throws(LogFailure) { problems = try KafkaTopics.problems(questions, configuration, used: partitionCount) } catch {
+            if case .topics = error { throw error }
+            // Who may not ask for settings may work all the same.
+            return notice("The topics could not be checked: \(error)")
+        }
+        let refusing = problems.filter { $0.effect != .notice }
+        if !refusing.isEmpty { throw .topics(problems: refusing.map(\.text), remedy: "") }
+    }
+}

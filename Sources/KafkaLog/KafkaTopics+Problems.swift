@@ -1,0 +1,179 @@
+internal import KafkaSetup
+internal import Ports
+internal import Posix
+internal import Records
+
+/// Something about the topics that does not fit.
+struct TopicProblem: Sendable, Hashable {
+    let text: String
+    let effect: Effect
+    /// Said once for as long as this stays the same.
+    let subject: String
+
+    enum Effect: Sendable, Hashable {
+        /// A person should know of it.
+        case notice
+        /// Jobs get lost, or none can be appended: no worker starts.
+        case refusesStart
+        /// Records are removed that nobody has done: a worker that runs ends, too.
+        case endsWorker
+    }
+
+    init(_ text: String, _ effect: Effect = .notice, subject: String? = nil) {
+        (self.text, self.effect, self.subject) = (text, effect, subject ?? text)
+    }
+}
+
+extension KafkaTopics {
+    /// Everything about the topics that does not fit, as far as no partition is read for it.
+    ///
+    /// - Parameter used: partitions of each topic that the asking worker uses; nil: as the workers that run do.
+    static func problems(
+        _ questions: KafkaQuestions, _ configuration: KafkaConfiguration, used: Int? = nil
+    ) throws(LogFailure) -> [TopicProblem] {
+        let facts = try questions.topics()
+        let missing = missing(facts, configuration)
+        var problems = missing.map { TopicProblem($0) }
+        if !missing.isEmpty {
+            let counts = Topic.allCases.compactMap { topic in
+                facts[configuration.name(topic)].flatMap { $0.partitions > 0 ? (topic, $0.partitions) : nil }
+            }
+            problems += numbers(TopicShape(Dictionary(uniqueKeysWithValues: counts), owned: nil), questions)
+        } else {
+            do throws(LogFailure) {
+                var shape = used == nil ? try questions.shapeInUse() : try questions.shape()
+                if let used { shape.use(used) }
+                problems += numbers(shape, questions)
+            } catch {
+                guard case .topics(let found, let remedy) = error else { throw error }
+                problems.append(TopicProblem((found + [remedy]).joined(separator: " ")))
+            }
+        }
+        let names = Topic.allCases.map(configuration.name)
+        let present = names.filter { facts[$0]?.partitions ?? 0 > 0 }
+        problems += present.compactMap { name in
+            guard let away = facts[name]?.leaderless, !away.isEmpty else { return nil }
+            let list = away.map { "\($0)" }.joined(separator: ", ")
+            return TopicProblem(
+                "\(name) has no leader for partition\(away.count > 1 ? "s" : "") \(list): start the brokers that hold a replica."
+            )
+        }
+        if present.isEmpty { return problems }
+        let settings = try questions.settings(of: present)
+        for (topic, name) in zip(Topic.allCases, names) {
+            guard let fact = facts[name], fact.partitions > 0 else { continue }
+            problems += settingProblems(topic, fact, settings[name] ?? [:], configuration)
+        }
+        return problems
+    }
+
+    /// One sentence that names every topic that is missing: what keeps a log from being opened.
+    static func missing(_ facts: [String: TopicFacts], _ configuration: KafkaConfiguration) -> [String] {
+        let missing = Topic.allCases.map(configuration.name).filter { facts[$0]?.partitions ?? 0 == 0 }
+        guard !missing.isEmpty else { return [] }
+        let list = missing.map { name in name + (facts[name]?.error.map { " (\($0))" } ?? "") }.joined(separator: ", ")
+        let (subject, object) = missing.count == 1 ? ("1 topic is", "it") : ("\(missing.count) topics are", "them")
+        return [
+            "\(subject) missing. Run mezzotint topics create, or ask your Kafka administrator to create \(object): \(list)."
+        ]
+    }
+
+    /// Topics that have more partitions than are used.
+    private static func numbers(_ shape: TopicShape, _ questions: KafkaQuestions) -> [TopicProblem] {
+        let grown = questions.grownTopics(shape)
+        guard !grown.isEmpty else { return [] }
+        let counts = grown.map { "\($0.topic.rawValue) \($0.partitions)" }.joined(separator: " ")
+        return [TopicProblem(text(of: grown, questions.configuration), subject: counts)]
+    }
+
+    static func text(of grown: [GrownTopic], _ configuration: KafkaConfiguration) -> String {
+        let list = grown.map { topic in
+            let unread = topic.unread.map { $0 == 1 ? ", 1 record unread" : ", \($0) records unread" } ?? ""
+            return "\(configuration.name(topic.topic)) (\(topic.partitions)\(unread))"
+        }.joined(separator: ", ")
+        return
+            "Topics have more than the \(grown.first?.used ?? 0) partitions that workers and publishers use: \(list). "
+            + "Nobody reads the others. To use them, stop all workers, give every topic the same number "
+            + "(kafka-topics.sh --alter --partitions), and start the workers."
+    }
+
+    private static func settingProblems(
+        _ topic: Topic, _ fact: TopicFacts, _ settings: [String: String], _ configuration: KafkaConfiguration
+    ) -> [TopicProblem] {
+        let name = configuration.name(topic)
+        let plan = TopicPlan.all(configuration, partitions: fact.partitions, replication: fact.replicas)
+            .first { $0.topic == topic }
+        let needed = (plan?.settings ?? []).filter(\.isNeeded).compactMap { needed -> TopicProblem? in
+            let value = settings[needed.name]
+            if needed.name == TopicPlan.inSync, let least = value.flatMap({ Int($0) }), least > fact.replicas {
+                let copies = fact.replicas == 1 ? "1 copy" : "\(fact.replicas) copies"
+                return TopicProblem(
+                    "\(name) has \(needed.name)=\(least), and \(copies) of each record: no append is acknowledged. "
+                        + command(name, "\(needed.name)=\(needed.value)"), .refusesStart)
+            }
+            if value == needed.value { return nil }
+            // Of limits and ages, more is well.
+            if let value = value.flatMap({ Int64($0) }), let least = Int64(needed.value), value >= least { return nil }
+            let losesJobs = topic.holdsJobs && needed.name == "cleanup.policy"
+            let why = losesJobs ? ": compaction removes jobs that nobody has done" : ""
+            return TopicProblem(
+                "\(name) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)\(why). "
+                    + command(name, "\(needed.name)=\(needed.value)"), losesJobs ? .endsWorker : .notice)
+        }
+        return needed + (topic.holdsJobs ? retentionProblems(name, settings) : [])
+    }
+
+    private static func retentionProblems(_ name: String, _ settings: [String: String]) -> [TopicProblem] {
+        var problems: [TopicProblem] = []
+        if let kept = settings["retention.ms"].flatMap({ Int64($0) }), (0..<TopicPlan.leastRetention).contains(kept) {
+            problems.append(
+                TopicProblem(
+                    "\(name) has retention.ms=\(kept), and needs \(TopicPlan.leastRetention) or more: jobs that wait longer are removed. "
+                        + command(name, "retention.ms=\(TopicPlan.retention)"), .refusesStart))
+        }
+        if let bytes = settings["retention.bytes"].flatMap({ Int64($0) }), bytes >= 0 {
+            problems.append(
+                TopicProblem(
+                    "\(name) has retention.bytes=\(bytes), and needs -1: a backlog that is larger loses jobs. "
+                        + command(name, "retention.bytes=-1")))
+        }
+        return problems
+    }
+
+    static func command(_ name: String, _ setting: String) -> String {
+        "Set it with kafka-configs.sh --alter --entity-type topics --entity-name \(name) --add-config \(setting)."
+    }
+
+    /// Topics whose oldest unread record is soon removed.
+    static func agingBacklogs(
+        _ questions: KafkaQuestions, _ configuration: KafkaConfiguration
+    ) throws(LogFailure) -> [String] {
+        guard let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) else { return [] }
+        let places = Topic.worked.flatMap { topic in
+            leaders.keys.filter { $0.topic == topic && leaders[$0] ?? -1 >= 0 }
+        }
+        let found = questions.offsetsOnce(places, leaders: leaders, within: KafkaQuestions.tryMilliseconds)
+        var starts: [KafkaPlace: Int64] = [:]
+        for (place, result) in zip(places, found) {
+            if let offsets = try? result.get(), offsets.records > 0 { starts[place] = offsets.start }
+        }
+        if starts.isEmpty { return [] }
+        let settings = try questions.settings(of: Set(starts.keys.map { configuration.name($0.topic) }).sorted())
+        let times = try KafkaReader(configuration, .sampler).timestamps(at: starts, isFirstAfter: true)
+        let now = SystemTime.wallMilliseconds
+        return Topic.worked.compactMap { topic in
+            let name = configuration.name(topic)
+            let oldest = times.filter { $0.key.topic == topic }.compactMap { try? $0.value.get() }.min()
+            guard let oldest, let kept = settings[name]?["retention.ms"].flatMap({ Int64($0) }), kept >= 0,
+                now - oldest > kept / 2
+            else { return nil }
+            return
+                "\(name) has a record that has waited for \((now - oldest) / 60_000) min, and retention.ms=\(kept) removes it after \(kept / 60_000) min. Start more workers, or raise retention.ms."
+        }
+    }
+}
+
+extension Topic {
+    /// Whether a record that is removed is a job that nobody does.
+    fileprivate var holdsJobs: Bool { lane != nil || isRetry || self == .control }
+}
