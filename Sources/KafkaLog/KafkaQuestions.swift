@@ -62,6 +62,8 @@ final class KafkaQuestions: Sendable {
     func highClient() throws(LogFailure) -> KafkaClient {
         if let client = hiddenClient.withLock({ $0 }) { return client }
         let made = try KafkaClient(configuration, .hiddenQuestions)
+        // One that has not asked yet takes every broker for the wrong one.
+        made.learnLeaders(within: Self.tryMilliseconds)
         return hiddenClient.withLock { client in
             client = client ?? made
             return client ?? made
