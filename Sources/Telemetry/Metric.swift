@@ -90,7 +90,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     package var meaning: String {
         switch self {
         case .buildInfo: "1, labelled with the program's version and its client id, as mezzotint lag shows it."
-        case .logConnected: "1 where the log answered when it was asked last, every two seconds; 0 where it did not within five."
+        case .logConnected:
+            "1 where the log answered when it was asked last, every two seconds; 0 where it did not within five."
         case .partitions: "Partitions that every topic has: as many as all workers together should own."
         case .partitionsOwned: "Partitions that this worker owns now."
         case .partitionsAssigned: "Partitions that came to this worker; grows with every rebalance."
@@ -117,7 +118,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .staleAnswers:
             "Jobs that were answered by what is stored since their host could not be asked, by host or group of hosts; of the first 1,000."
         case .fetchedBytes: "Bytes of sources that were fetched."
-        case .fetchTime: "How long fetches took, each redirect for itself, with their header's reading, failed ones too."
+        case .fetchTime:
+            "How long fetches took, each redirect for itself, with their header's reading, failed ones too."
         case .renders: "Variants that were rendered, stored and announced."
         case .renderTime:
             "How long renders took: one decode and all variants made of it, by their format; several where they have more than one."
@@ -126,7 +128,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .logAppend: "How long the log took to acknowledge a batch of rows or answers."
         case .diskFree: "Bytes that may still be written to the disk of a folder: store, or data."
         case .spans: "Spans that the collector took (sent), or that were given up (dropped): traces.endpoint."
-        case .failures: "Stages that failed, by code: fetch, render, store, index and log, tried again or not."
+        case .failures:
+            "Stages that failed, by code: fetch, render, store, index and log, retried or not; of log.expired the records that retention removed."
         case .recordsUnfinished: "Records that were taken up and are not finished, by topic."
         case .recordsFinishedAhead:
             "Records that are finished behind one that is not: they are answered again if the worker dies or the partition goes."

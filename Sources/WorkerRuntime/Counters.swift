@@ -103,7 +103,7 @@ package struct Counters: Sendable, Equatable {
     }
 
     /// A stage failed, whatever becomes of the job.
-    mutating func countFailure(_ code: String) { failures[code, default: 0] += 1 }
+    mutating func countFailure(_ code: String, times: Int = 1) { failures[code, default: 0] += times }
 
     /// Variants are in the changelog.
     ///

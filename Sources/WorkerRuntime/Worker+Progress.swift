@@ -106,15 +106,16 @@ extension Worker {
     private func tell(
         _ finding: StartingPoint.Finding, _ topic: Topic, _ owned: OwnedPartition, first position: Int64
     ) {
-        func error(_ failure: LogFailure) {
-            counters.countFailure(failure.code)
+        func error(_ failure: LogFailure, times: Int = 1) {
+            counters.countFailure(failure.code, times: times)
             logger.error("\(failure)", ["code": .string(failure.code), "partition": .string("\(owned.id)")])
         }
         switch finding {
         case .none: break
         case .anotherLog(let why): error(.recreated(topic: topic, partition: owned.id, why))
         case .expired(let count):
-            error(.expired(topic: topic, partition: owned.id, count: count, first: position))
+            // Each record is one that is lost.
+            error(.expired(topic: topic, partition: owned.id, count: count, first: position), times: Int(count))
         case .skip(let count):
             logger.warning(
                 "The committed offset of \(topic.rawValue), partition \(owned.id), is \(position), and \(count) records below it have no answer in the log: they are not read. If somebody set it forward, set it back to do those jobs. If nobody did, they came under a foreign key, and are done in another partition, or are what transactions leave.",
