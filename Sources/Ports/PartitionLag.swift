@@ -44,7 +44,8 @@ extension Log {
                 oldest = known.oldest
                 // What is left may be gaps only: compaction, or records that a retention took meanwhile.
                 if oldest == nil {
-                    oldest = try await read(topic, partition, from: offsets.start, limit: 1).first?.timestamp
+                    let first = try await read(topic, partition, from: offsets.start, limit: 1).first
+                    oldest = first.map { (try? RetryNote($0).firstSeen) ?? $0.timestamp }
                 }
             }
             let records = oldest == nil ? offsets.hidden : unfinished

@@ -213,6 +213,7 @@ struct LogCommandTests {
             try run("dead", "show", "job-1", "--json").output.contains(
                 "\"key\":\"k1\",\"keyBytes\":2,\"keySha256\":null"))
 
+        #expect(try run("dead", "list").output.hasSuffix("\n\n3 dead letters: job.no-variants 3.\n"))
         let discarded = try run("dead", "discard", "job-1", "job-9")
         #expect(discarded.status == 1 && discarded.output == "Discarded 1.\n")
         #expect(discarded.errors == "There is no dead letter 'job-9'. 'mezzotint dead list' lists them.\n")
@@ -221,6 +222,32 @@ struct LogCommandTests {
         #expect(try run("dead", "discard", "--all", "--json").output == "{\"discarded\":2}\n")
         #expect(try array("dead", "list").isEmpty)
         #expect(try run("dead", "list").output == "There are no dead letters.\n")
+    }
+
+    @Test("Dead letters are published again on their lanes and go off the list; an invalid job stays there")
+    func replay() async throws {
+        let good = "{\"url\":\"http://a.example/b.jpg\",\"variants\":[\"8x8.png\"]}"
+        try await append { log in
+            (0..<4).map { i in
+                let record = Record(
+                    topic: i == 1 ? .jobsSlow : .jobsFast, partition: PartitionID(2), offset: Int64(i), timestamp: 0,
+                    key: Array("k\(i)".utf8), value: Array((i < 3 ? good : "{}").utf8), headers: [])
+                let letter = DeadLetter(
+                    of: record, id: "job-\(i)",
+                    cause: FailureNote(code: i < 2 ? "render.crashed" : "job.x", message: "m", verdict: .deadLetter),
+                    attempts: 1, url: nil, at: 1_700_000_000_000 + Int64(i))
+                return letter.newRecord(partition: PartitionID(2))
+            }
+        }
+        #expect(try run("dead", "replay").status == 2)
+        #expect(try run("dead", "replay", "--code", "render.crashed", "--limit", "0").status == 2)
+        #expect(try run("dead", "replay", "--code", "render.crashed").output == "Replayed 2.\n")
+        let waiting = try array("lag").filter { $0["records"] as? Int != 0 }.compactMap { $0["topic"] as? String }
+        #expect(Set(waiting) == ["jobs.fast", "jobs.slow"])
+        let rest = try run("dead", "replay", "job-2", "job-3", "job-9")
+        #expect(rest.status == 1 && rest.output == "Replayed 1. 1 stay on the list.\n")
+        #expect(rest.errors.contains("no dead letter 'job-9'") && rest.errors.contains("dead letter 'job-3': "))
+        #expect(try array("dead", "list").map { $0["id"] as? String } == ["job-3"])
     }
 
     @Test("Nothing that a producer or an origin wrote drives the terminal, and JSON tells it all the same")

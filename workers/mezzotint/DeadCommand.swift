@@ -12,7 +12,7 @@ import Settings
 /// `mezzotint dead`: the jobs that a person must look at.
 enum DeadCommand {
     static let command = Command(
-        "dead", abstract: "Look at jobs that were set aside, and discard them.",
+        "dead", abstract: "Look at dead letters: jobs that a person must look at. Replay or discard them.",
         examples: ["mezzotint dead list"],
         subcommands: [
             Command(
@@ -22,6 +22,7 @@ enum DeadCommand {
                 "show", abstract: "Show one dead letter with its original bytes.",
                 examples: ["mezzotint dead show jobs.fast-3-17"], arguments: [Argument("id", help: "As listed.")],
                 options: [.json], run: show),
+            replay,
             Command(
                 "discard",
                 abstract: "Take dead letters off the list for good; their bytes go with the topic's retention.",
@@ -48,9 +49,17 @@ enum DeadCommand {
                     ]
                 }
                 Console.write(TextTable.text(["ID", "CODE", "ATTEMPTS", "AGE", "URL", "MESSAGE"], rows))
+                if letters.count > 1 { Console.print("\n" + summary(letters)) }
             }
             return .success
         }
+    }
+
+    /// `878 dead letters: job.not-json 875, render.crashed 3.`
+    private static func summary(_ letters: [DeadLetter]) -> String {
+        let counts = Dictionary(grouping: letters, by: \.cause.code).mapValues(\.count)
+        let parts = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
+        return "\(letters.count) dead letters: \(parts.joined(separator: ", "))."
     }
 
     /// Letters of older workers have URLs as they came.
@@ -148,7 +157,7 @@ enum DeadCommand {
     }
 
     /// The letters that nobody discarded, oldest first; what cannot be read is said and left out.
-    private static func standing(in log: any Log) async throws -> [(letter: DeadLetter, partition: PartitionID)] {
+    static func standing(in log: any Log) async throws -> [(letter: DeadLetter, partition: PartitionID)] {
         var all: [(letter: DeadLetter, partition: PartitionID)] = []
         for number in 0..<log.partitionCount {
             let partition = PartitionID(Int32(number))

@@ -129,8 +129,10 @@ enum LagCommand {
         _ hosts: [OriginSummary], _ notes: [String], onOneScreen: Bool
     ) {
         let now = SystemTime.wallMilliseconds
-        let totals = Topic.worked.map { topic in
+        // Older versions alone wrote to `retry`: it is shown only while it has records.
+        let totals = Topic.worked.compactMap { topic -> [String]? in
             let own = lags.filter { $0.topic == topic }
+            if topic == .retry, own.allSatisfy({ $0.records == 0 }) { return nil }
             return [
                 topic.rawValue, "all", "\(own.reduce(0) { $0 + $1.records })",
                 age(own.map { $0.seconds(at: now) }.max() ?? 0), "",
