@@ -104,6 +104,16 @@ package actor KafkaLogView: LogView {
         return try opened().latest(place, bounds, keyPrefix: keyPrefix)
     }
 
+    package func retention() throws(LogFailure) -> [Topic: Int64] {
+        let settings = try questions.settings(of: Topic.worked.map(questions.configuration.name))
+        var kept: [Topic: Int64] = [:]
+        for topic in Topic.worked {
+            let text = settings[questions.configuration.name(topic)]?["retention.ms"] ?? ""
+            if let milliseconds = Int64(text), milliseconds > 0 { kept[topic] = milliseconds }
+        }
+        return kept
+    }
+
     package func close() { reader = nil }
 
     private func opened() throws(LogFailure) -> KafkaReader {

@@ -31,6 +31,9 @@ package protocol LogView: Sendable {
     func latest(_ topic: Topic, _ partition: PartitionID, keyPrefix prefix: [UInt8]) async throws(LogFailure)
         -> [Record]
 
+    /// For how long topics keep their records, milliseconds; without those that keep them until they are finished.
+    func retention() async throws(LogFailure) -> [Topic: Int64]
+
     /// Whether `latest` costs a look at an index, rather than a whole partition.
     var isIndexed: Bool { get }
 
@@ -38,4 +41,8 @@ package protocol LogView: Sendable {
     var isInPlace: Bool { get }
 
     func close() async
+}
+
+extension LogView {
+    package func retention() async throws(LogFailure) -> [Topic: Int64] { [:] }
 }

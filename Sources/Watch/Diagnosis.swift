@@ -25,7 +25,7 @@ extension Diagnosis {
     init(of report: WatchReport, _ state: WatchState, at now: Int64) {
         let view = Findings(report: report, state: state, now: now)
         self = Findings.order.lazy.compactMap { $0(view) }.first ?? view.fine
-        if cause != .starting { lanes = view.lanes }
+        if cause != .starting { lanes = view.lanes + view.warnings(beside: cause) }
     }
 }
 
@@ -34,25 +34,36 @@ extension Findings {
     static let order: [@Sendable (Findings) -> Diagnosis?] = [
         { $0.topics },
         { $0.log },
+        { $0.starting },
+        { $0.crashLoop },
         { $0.noWorker },
         { $0.noOwner },
         { $0.unreadable },
         { $0.foreignMember },
         { $0.openTransaction },
         { $0.unreadPartitions },
+        { $0.failing },
         { $0.silentWorker },
-        { $0.haltedRestore },
         { $0.restoring },
         { $0.paused },
         { $0.halted },
+        { $0.egress },
         { $0.blockedHost },
         { $0.waitingHost },
+        { $0.failingHosts },
+        { $0.mostFail },
         { $0.slowHost },
         { $0.standstill },
         { $0.killer },
         { $0.pinned },
+        { $0.retentionShort },
+        { $0.readAhead },
         { $0.saturated },
         { $0.killed },
+        { $0.someFail },
+        { $0.jobsLost },
+        { $0.diskFills },
+        { $0.retrying },
         { $0.addedPartitions },
         { $0.deadLetters },
     ]

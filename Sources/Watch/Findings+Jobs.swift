@@ -15,7 +15,7 @@ extension Findings {
             let records = suspects.count > 1 ? "one of the records \(named)\(more)" : "the record \(named)"
             return Diagnosis(
                 .killerJob,
-                "Workers die of a job: the owners of partition \(number) died \(progress.deaths) times, and \(records) may be why.",
+                "A job makes workers crash: the owners of partition \(number) crashed \(progress.deaths) times, and \(records) may be why.",
                 since: progress.at)
         }
         return nil
@@ -27,8 +27,11 @@ extension Findings {
         else { return nil }
         return Diagnosis(
             .killerJob,
-            "Workers died of the job \(Words.cut(letter.id, 80)), which was set aside at \(Words.clock(letter.at)).",
-            since: letter.at)
+            "Workers crashed by the job \(Words.cut(letter.id, 80)), which became a dead letter at \(clock(letter.at)).",
+            since: letter.at,
+            action:
+                "Look at it with mezzotint dead show \(Words.cut(letter.id, 80)), keep its image, report it, and discard the letter."
+        )
     }
 
     var pinned: Diagnosis? {
@@ -41,22 +44,98 @@ extension Findings {
             since: state.place(pin.topic, partition.number).movedAt)
     }
 
+    /// Our own share of what is read ahead holds back most of a late lane, though renders could run.
+    var readAhead: Diagnosis? {
+        for lane in readyLate where report.rendersInUse.map({ $0 < Self.idleRenders }) ?? true {
+            let own = report.waits.filter { $0.lane == lane.lane.rawValue }
+            let crowded = own.filter { $0.reason == .readAhead }
+            guard let first = crowded.first, holdsMost(crowded, of: max(sum(own), Double(lane.lag.records ?? 0))) else {
+                continue
+            }
+            return Diagnosis(
+                .readAhead,
+                "\(lane.lane.title) jobs of \(Words.cut(first.host, 100)) wait for our own read-ahead: \(jobsText(crowded)) of that lane \(Int(sum(crowded).rounded()) == 1 ? "is" : "are") in delay topics, as the host's share of worker.readAhead is full.",
+                since: crowded.map(\.since).min())
+        }
+        return nil
+    }
+
     var saturated: Diagnosis? {
-        guard isLate else { return nil }
-        let late = report.lanes.filter { $0.isLate(at: now) }.map(\.lane.title)
+        let late = readyLate
+        guard !late.isEmpty else { return nil }
+        let names = late.map(\.lane.title).joined(separator: " and ")
+        let use = report.rendersInUse.map { "; \(Int((100 * $0).rounded())) % of the renderers are busy" } ?? ""
         return Diagnosis(
-            .saturated,
-            "\(late.joined(separator: " and ")) \(late.count > 1 ? "have" : "has") more to do than is done.",
-            since: report.lanes.compactMap(\.lag.oldest).min())
+            .saturated, "\(names) \(late.count > 1 ? "have" : "has") more to do than is done\(use).",
+            since: late.compactMap(\.ready).min())
+    }
+
+    /// The topic whose oldest pending job is nearest to its end, and when retention may take that.
+    private var expiring: (topic: Topic, age: Int64, kept: Int64)? {
+        let found = state.retention.compactMap { topic, kept -> (topic: Topic, age: Int64, kept: Int64)? in
+            guard let oldest = state.lag(of: [topic]).oldest, (now - oldest) * 2 > kept else { return nil }
+            return (topic, now - oldest, kept)
+        }
+        return found.min { ($0.kept - $0.age, $0.topic.ordinal) < ($1.kept - $1.age, $1.topic.ordinal) }
+    }
+
+    private var expiringText: String? {
+        expiring.map { topic, age, kept in
+            let left = age < kept ? "in \(Words.span(kept - age))" : "at any moment"
+            return
+                "\(topic.rawValue) keeps records for \(Words.span(kept)) and its oldest pending job is \(Words.span(age)) old: retention removes it \(left), read or not."
+        }
+    }
+
+    var retentionShort: Diagnosis? { expiringText.map { Diagnosis(.retentionShort, $0, since: nil) } }
+
+    var jobsLost: Diagnosis? {
+        guard let loss = report.loss else { return nil }
+        let place = loss.topics.isEmpty ? "" : " from \(loss.topics.map(\.rawValue).joined(separator: ", "))"
+        return Diagnosis(
+            .jobsLost,
+            "Retention removed at least \(Words.counted(Int(loss.records), "job"))\(place) before a worker had read them, last seen at \(clock(loss.last)) (log.expired).",
+            since: loss.last)
+    }
+
+    /// What is shown whatever the cause is: jobs that were lost within the last day, and those that soon are.
+    func warnings(beside cause: Cause) -> [String] {
+        let lost = report.loss.map { "Lost within the last day: at least \(Words.counted(Int($0.records), "job"))." }
+        return [cause == .jobsLost ? nil : lost, cause == .retentionShort ? nil : expiringText].compactMap { $0 }
+    }
+
+    var diskFills: Diagnosis? {
+        let disks = report.workers.filter { $0.silence == nil }.flatMap { worker in
+            (worker.figures?.diskFree ?? [:]).map { (worker.address, $0.key, $0.value) }
+        }
+        guard let least = disks.min(by: { ($0.2, $0.0) < ($1.2, $1.0) }), least.2 < Self.diskBytes else { return nil }
+        return Diagnosis(
+            .diskFills,
+            "The disk of \(Words.cut(least.1, 40)) at \(Words.cut(least.0, 80)) has \(Words.bytes(least.2)) left.",
+            since: nil)
     }
 
     var deadLetters: Diagnosis? {
         guard let count = report.letters, count > 0 else { return nil }
-        let newest = state.letters.newest.map { ", the newest since \(Words.clock($0.at)) (\($0.code))" } ?? ""
+        let newest = state.letters.newest
+        let text =
+            "\(report.hasMoreLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for a person"
+            + (newest.map { ", the newest since \(clock($0.at)) (\($0.code))" } ?? "")
         return Diagnosis(
-            .deadLetters,
-            "\(report.hasMoreLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for a person\(newest).",
-            since: nil)
+            .deadLetters, text + deadShare, since: nil, action: newest.flatMap { Advice.action($0.code, host: $0.host) }
+        )
+    }
+
+    /// `; 98 % of the jobs that ended in the last 5 minutes are dead letters. Example: …`, where that is a fifth at least.
+    private var deadShare: String {
+        let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
+        let dead = tally.bad.filter { $0.key.kind == .dead }
+        guard tally.dead >= 20, tally.dead * 5 > tally.jobs, let worst = dead.max(by: { $0.value < $1.value })?.key
+        else {
+            return "."
+        }
+        return
+            "; \(Words.percent(Double(tally.dead), of: Double(tally.jobs))) of the jobs that ended in the last 5 minutes are dead letters\(exampleText(worst))"
     }
 
     var fine: Diagnosis { Diagnosis(.fine, "Jobs are begun in time.", since: nil) }

@@ -1,25 +1,49 @@
 internal import Records
 
 extension Findings {
-    /// By what workers say that fails now; without their word by what most retries wait for.
-    var halted: Diagnosis? {
-        typealias Reason = WatchReport.WaitReport.Reason
-        let kinds: [(Reason, Cause, String)] = [
-            (.store, .storeHalted, "The store holds"), (.renderer, .rendererHalted, "The renderers hold"),
-        ]
-        for (reason, cause, subject) in kinds {
-            let failing = report.workers.flatMap { worker in
-                worker.failedAt.filter { Reason(code: $0.key) == reason && now - $0.value < Self.haltMilliseconds }
+    private typealias Reason = WatchReport.WaitReport.Reason
+    private static let kinds: [(Reason, Cause, String)] = [
+        (.store, .storeHalted, "The store holds"), (.renderer, .rendererHalted, "The renderers hold"),
+    ]
+
+    /// By what workers tell that fails now, or failed when they fell silent: it explains their silence.
+    var failing: Diagnosis? {
+        for (reason, cause, subject) in Self.kinds {
+            let codes = report.workers.flatMap { worker in
+                worker.failedAt.filter {
+                    Reason(code: $0.key) == reason && (worker.silence?.since ?? now) - $0.value < Self.haltMilliseconds
+                }
             }
-            let waits = retries { $0 == reason }
-            guard let code = failing.max(by: { $0.value < $1.value })?.key ?? dominant(waits)?.code else { continue }
-            let message = waits.first { !$0.message.isEmpty }?.message
-            let jobs = waits.isEmpty ? "" : ", \(jobsText(waits)) wait for it"
-            return Diagnosis(
-                cause, "\(subject) jobs back (\(code))\(jobs)\(message.map { ": " + Words.cut($0) } ?? ".")",
-                since: waits.map(\.since).min())
+            guard let code = codes.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { continue }
+            return halted(cause, subject, code, retries { $0 == reason })
         }
         return nil
+    }
+
+    /// By what most retries wait for.
+    var halted: Diagnosis? {
+        for (reason, cause, subject) in Self.kinds {
+            let waits = retries { $0 == reason }
+            if let code = dominant(waits)?.code { return halted(cause, subject, code, waits) }
+        }
+        return nil
+    }
+
+    private func halted(_ cause: Cause, _ subject: String, _ code: String, _ waits: [WatchReport.WaitReport])
+        -> Diagnosis
+    {
+        let message = waits.first { !$0.message.isEmpty }?.message
+        let jobs = waits.isEmpty ? "" : ", \(jobsText(waits)) wait for it"
+        let since = waits.map(\.since).min()
+        if code == "store.foreign" {
+            return Diagnosis(
+                .storeMismatch,
+                "A worker's store is not the one that the log's rows are bound to (\(code))\(jobs)\(Words.detail(message))",
+                since: since)
+        }
+        return Diagnosis(
+            cause, "\(subject) jobs back (\(Words.cut(code, 60)))\(jobs)\(Words.detail(message))", since: since,
+            action: Advice.action(code))
     }
 
     /// A person has blocked it (`mezzotint origins block`).
@@ -34,39 +58,44 @@ extension Findings {
         let hosts = report.blockedHosts?.filter(isMeant)
         guard let host = hosts?.max(by: { jobs(for: $0.host) < jobs(for: $1.host) }) else { return nil }
         let waits = report.waits.filter { $0.host == host.host }
-        guard holdsMost(waits, of: report.waits), let until = host.until else { return nil }
+        guard holdsMost(waits, of: report.pending), let until = host.until else { return nil }
+        let name = Words.cut(host.host, 100)
+        let action =
+            cause == .paused
+            ? "End the block when its reason is gone: mezzotint origins unblock \(name). It ends by itself at the time that is shown."
+            : host.code.flatMap { Advice.action($0, host: host.host) }
         return Diagnosis(
             cause,
-            "\(Words.cut(host.host, 100)) (\(why ?? Words.cut(host.code ?? "unknown", 60))) is blocked until \(Words.clock(until)): \(shareText(waits)) waits for it.",
-            since: host.since ?? waits.map(\.since).min())
+            "\(name) (\(why ?? Words.cut(host.code ?? "unknown", 60))) is blocked until \(clock(until)): \(shareText(waits)) for it.",
+            since: host.since ?? waits.map(\.since).min(), action: action)
     }
 
     var waitingHost: Diagnosis? {
         guard let (waits, host, code) = dominantHost(.host) else { return nil }
         return Diagnosis(
             .hostBlocked,
-            "\(shareText(waits)) waits for \(Words.cut(host, 100)) (\(code))\(Words.detail(waits.first?.message))",
-            since: waits.map(\.since).min())
+            "\(shareText(waits)) for \(Words.cut(host, 100)) (\(Words.cut(code, 60)))\(Words.detail(waits.first?.message))",
+            since: waits.map(\.since).min(), action: Advice.action(code, host: host))
     }
 
-    /// By deadlines that passed, by jobs that could not even be kept in memory; or by a host that a late lane waits for most,
-    /// while it is asked as often at once as it may be.
+    /// By deadlines that it passed; or by its full limit, which most jobs wait for while renderers are idle.
     var slowHost: Diagnosis? {
         if let (waits, host, code) = dominantHost(.hostSlow) {
             return Diagnosis(
-                .hostSlow, "\(Words.cut(host, 100)) answers slowly: \(shareText(waits)) waits for it (\(code)).",
-                since: waits.map(\.since).min())
+                .hostSlow,
+                "\(Words.cut(host, 100)) responds slowly (\(Words.cut(code, 60))): \(shareText(waits)) for it.",
+                since: waits.map(\.since).min(), action: Advice.action(code, host: host))
         }
-        guard isLate,
+        guard isLate, report.rendersInUse.map({ $0 < Self.idleRenders }) ?? true,
             let host = report.hosts?.filter({ $0.limit > 0 && $0.inFlight >= $0.limit }).max(by: {
                 jobs(for: $0.host) < jobs(for: $1.host)
             })
         else { return nil }
         let waits = report.waits.filter { $0.host == host.host }
-        guard holdsMost(waits, of: report.waits) else { return nil }
+        guard holdsMost(waits, of: report.pending) else { return nil }
         return Diagnosis(
             .hostSlow,
-            "\(Words.cut(host.host, 100)) answers slowly: \(shareText(waits)) waits for it, and it is asked \(host.inFlight) at once, which is all that it may be.",
+            "\(Words.cut(host.host, 100)) is slow, or its limit is low: \(shareText(waits)) for it, all \(host.inFlight) fetches that it allows at once are running, and renderers are idle.",
             since: waits.map(\.since).min())
     }
 }

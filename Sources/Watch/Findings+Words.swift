@@ -1,35 +1,45 @@
 internal import ImageModel
 
 extension Findings {
-    /// `Fast is late: the oldest waits 4 min 12 s (target 5 s), growing by 31/s.`
-    var lanes: [String] {
-        report.lanes.map { lane in
-            let name = lane.lane.title
-            let unknown = lane.lag.unknown > 0 ? " (\(Words.counted(lane.lag.unknown, "partition")) left out)" : ""
-            guard let records = lane.lag.records else { return "\(name) is not known\(unknown)." }
-            let retried = lane.retriedText(at: now)
-            guard records > 0 else {
-                return "\(name) has nothing \(retried.isEmpty ? "" : "new ")to do\(unknown)\(retried)."
-            }
-            let oldest =
-                lane.lag.oldest.map { "the oldest waits \(Words.span(now - $0))" } ?? "for how long is not known"
-            var text = lane.isLate(at: now) ? "\(name) is late: " : "\(name): "
-            text += "\(Words.count(Int(records))) wait\(records == 1 ? "s" : ""), \(oldest) "
-            text += "(target \(Words.span(lane.target)))"
-            if lane.isLate(at: now), let rates = lane.rates, rates.in - rates.out >= 0.1 {
-                text += ", growing by \(Words.rate(rates.in - rates.out))/s"
-            } else if lane.isLate(at: now), let drain = lane.drainMilliseconds {
-                text += ", drained in \(Words.span(drain)) at this rate"
-            }
-            return text + unknown + retried + "."
+    /// `Fast is late: 40 pending, the oldest for 4 min 12 s (target 5 s), growing by 31/s.`
+    var lanes: [String] { report.lanes.map(text) }
+
+    private func text(_ lane: WatchReport.LaneReport) -> String {
+        let name = lane.lane.title
+        let unknown = lane.lag.unknown > 0 ? " (\(Words.counted(lane.lag.unknown, "partition")) left out)" : ""
+        let isLate = lane.isLate(at: now)
+        guard let unread = lane.lag.records else {
+            return isLate ? "\(name) is late, and not known whole\(unknown)." : "\(name) is not known\(unknown)."
         }
+        let retried = lane.retried?.jobs ?? 0
+        guard unread > 0 || retried > 0 else {
+            return lane.retried == nil
+                ? "\(name) has nothing new to do\(unknown); how many jobs are retried is not known."
+                : "\(name) has nothing to do\(unknown)."
+        }
+        var text = isLate ? "\(name) is late: " : "\(name): "
+        text += "\(lane.retried?.isEstimate == true ? "~" : "")\(Words.count(Int(unread) + retried)) pending"
+        if !lane.retriedText.isEmpty { text += " (\(lane.retriedText))" }
+        text += lane.age(at: now).map { ", the oldest for \(Words.span($0)) " } ?? ", for how long is not known "
+        text += "(target \(Words.span(lane.target)))"
+        if isLate, let rates = lane.rates, rates.in - rates.out >= 0.1 {
+            text += ", growing by \(Words.rate(rates.in - rates.out))/s"
+        } else if isLate, let drain = lane.drainMilliseconds {
+            text += ", drained in \(Words.span(drain)) at this rate"
+        }
+        return text + unknown + "."
     }
 
     var isLate: Bool { report.lanes.contains { $0.isLate(at: now) } }
 
+    /// Lanes that are late with jobs that no origin holds back.
+    var readyLate: [WatchReport.LaneReport] { report.lanes.filter { $0.isReadyLate(at: now) } }
+
+    func clock(_ time: Int64) -> String { Words.clock(time, at: now) }
+
     /// What was so at the first look may have been so for days.
-    func unownedText(_ since: Int64?) -> String {
-        since.map { "\($0 == state.ownersKnownSince ? " at least" : "") since \(Words.clock($0))" } ?? ""
+    func sinceText(_ since: Int64?) -> String {
+        since.map { " since\($0 == state.ownersKnownSince ? " at least" : "") \(clock($0))" } ?? ""
     }
 
     func retries(_ isWanted: (WatchReport.WaitReport.Reason) -> Bool) -> [WatchReport.WaitReport] {
@@ -38,21 +48,22 @@ extension Findings {
 
     func sum(_ waits: [WatchReport.WaitReport]) -> Double { waits.reduce(0) { $0 + $1.jobs } }
 
-    /// The largest of these, where they are most of what is tried again.
+    /// The largest of these, where they are most of what is retried: what a halted part holds back does not stay unread.
     func dominant(_ waits: [WatchReport.WaitReport]) -> WatchReport.WaitReport? {
-        holdsMost(waits, of: retries { _ in true }) ? waits.first : nil
+        holdsMost(waits, of: sum(retries { _ in true })) ? waits.first : nil
     }
 
-    func holdsMost(_ waits: [WatchReport.WaitReport], of all: [WatchReport.WaitReport]) -> Bool {
-        sum(waits) > 0 && sum(waits) >= Self.dominance * sum(all)
+    func holdsMost(_ waits: [WatchReport.WaitReport], of all: Double) -> Bool {
+        sum(waits) > 0 && sum(waits) >= Self.dominance * all
     }
 
+    /// Of hosts with jobs that are retried for this reason the one with the most, if it has most of all that is pending.
     func dominantHost(
         _ reason: WatchReport.WaitReport.Reason
     ) -> (waits: [WatchReport.WaitReport], host: String, code: String)? {
         let byHost = Dictionary(grouping: retries { $0 == reason }.filter { !$0.host.isEmpty }, by: \.host)
         guard let (host, waits) = byHost.max(by: { (sum($0.value), $1.key) < (sum($1.value), $0.key) }),
-            let code = dominant(waits)?.code
+            holdsMost(waits, of: report.pending), let code = waits.first?.code
         else { return nil }
         return (waits, host, code)
     }
@@ -63,9 +74,8 @@ extension Findings {
         return "\(isEstimate ? "about " : "")\(Words.counted(count, "job"))"
     }
 
-    /// `82 % of what waits (about 1,240 jobs)`.
+    /// `82 % of the pending jobs wait (about 1,240 jobs)`: of unread and retried ones together.
     func shareText(_ waits: [WatchReport.WaitReport]) -> String {
-        let all = sum(report.waits)
-        return "\(Int((100 * sum(waits) / max(all, 1)).rounded())) % of what waits (\(jobsText(waits)))"
+        "\(Words.percent(sum(waits), of: report.pending)) of the pending jobs wait (\(jobsText(waits)))"
     }
 }

@@ -25,22 +25,62 @@ struct Findings {
     static let workerMilliseconds: Int64 = 5_000
     static let haltMilliseconds: Int64 = 30_000
     static let letterMilliseconds: Int64 = 3_600_000
+    static let crashStarts = 3
+    /// Renderers are idle while less of them than this are busy on average.
+    static let idleRenders = 0.5
+    static let diskBytes = 64 << 20
     /// A host has most of what waits when it has this share.
     static let dominance = 0.5
 
     var log: Diagnosis? {
+        if let (since, place) = state.unpublished {
+            return Diagnosis(
+                .idle, "Nothing was published yet: there is no log at \(Words.cut(place)).", since: since,
+                action:
+                    "Publish a job (mezzotint publish) or start mezzotint-worker; if you did, check that data names the same folder."
+            )
+        }
+        let advice = state.silence?.code.flatMap { Advice.action($0) }
         guard let answeredAt = report.answeredAt else {
             guard let silence = state.silence else { return Diagnosis(.starting, "Nothing was seen yet.", since: nil) }
             return Diagnosis(
-                .logUnreachable, "The log has not answered yet: \(Words.cut(silence.reason))", since: silence.since)
+                .logUnreachable, "The log has not responded yet: \(Words.cut(silence.reason))", since: silence.since,
+                action: advice)
         }
         let silence = state.silence.flatMap { now - $0.since >= Self.answerMilliseconds ? $0 : nil }
         guard silence != nil || now - answeredAt > Self.staleMilliseconds else { return nil }
         let reason = silence.map { ": \(Words.cut($0.reason))" } ?? "."
         return Diagnosis(
             .logUnreachable,
-            "The log does not answer since \(Words.clock(answeredAt)) (\(Words.span(now - answeredAt)))\(reason) What is shown is as old as that.",
-            since: answeredAt)
+            "The log has not responded since \(clock(answeredAt)) (\(Words.span(now - answeredAt)))\(reason) What is shown is as old as that.",
+            since: answeredAt, action: advice)
+    }
+
+    /// Until owners, every place and every worker were seen once, for half a minute at most: nothing is known to be well.
+    var starting: Diagnosis? {
+        guard let first = state.firstAnsweredAt, now - first < Self.haltMilliseconds else { return nil }
+        let unseen = state.places.count { $0.start == nil && $0.failure == nil }
+        let unasked = report.workers.count { $0.figures == nil && $0.silence == nil }
+        let isJoining =
+            state.isShared && now - first < Self.rebalanceMilliseconds
+            && state.partitions.allSatisfy { $0.owner == nil && $0.unownedSince == state.ownersKnownSince }
+        guard !state.areOwnersKnown || unseen > 0 || unasked > 0 || isJoining else { return nil }
+        return Diagnosis(
+            .starting, "Lagwatch is starting: owners, topics and workers were not all read yet.", since: first)
+    }
+
+    /// A worker that is started again and again; of one job that makes it crash the job is the cause.
+    var crashLoop: Diagnosis? {
+        let looping = report.workers.filter { $0.restarts.count >= Self.crashStarts }
+        guard let worst = looping.max(by: { $0.restarts.count < $1.restarts.count }), let first = worst.restarts.first,
+            let last = worst.restarts.last
+        else { return nil }
+        if let killer = killer ?? killed { return killer }
+        let others = looping.count > 1 ? ", and \(looping.count - 1) more like it" : ""
+        return Diagnosis(
+            .crashLoop,
+            "The worker at \(Words.cut(worst.address, 80)) was started \(worst.restarts.count) times within \(Words.span(max(1_000, now - first)))\(others), the last time at \(clock(last)): it ends soon after each start.",
+            since: first)
     }
 
     /// Ownership without a group goes from one process to the next at once.
@@ -54,7 +94,11 @@ struct Findings {
         let unowned = unowned(for: Self.rebalanceMilliseconds)
         guard !unowned.isEmpty, unowned.count == state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).max()
-        return Diagnosis(.noWorker, "No worker runs\(unownedText(since)).", since: since)
+        // A run that ended as it should leaves nothing behind.
+        if report.pending == 0, report.lanes.allSatisfy({ $0.lag.records == 0 && $0.retried?.jobs == 0 }) {
+            return Diagnosis(.idle, "Idle. No worker is running; nothing is pending.", since: since)
+        }
+        return Diagnosis(.noWorker, "No worker has been running\(sinceText(since)).", since: since)
     }
 
     var noOwner: Diagnosis? {
@@ -62,7 +106,7 @@ struct Findings {
         guard !unowned.isEmpty, unowned.count < state.partitionCount else { return nil }
         let since = unowned.compactMap(\.unownedSince).min()
         return Diagnosis(
-            .noOwner, "\(unowned.count) of \(state.partitionCount) partitions have no owner\(unownedText(since)).",
+            .noOwner, "\(unowned.count) of \(state.partitionCount) partitions have had no owner\(sinceText(since)).",
             since: since)
     }
 
@@ -72,7 +116,7 @@ struct Findings {
         guard let first = partitions.first, let since, now - since >= Self.answerMilliseconds else { return nil }
         return Diagnosis(
             .partitionsUnreadable,
-            "\(partitions.count) of \(state.partitionCount) partitions cannot be read since \(Words.clock(since)): \(Words.cut(first.message ?? ""))",
+            "\(partitions.count) of \(state.partitionCount) partitions cannot be read since \(clock(since)): \(Words.cut(first.message ?? ""))",
             since: since)
     }
 
@@ -82,7 +126,7 @@ struct Findings {
         let others = silent.count > 1 ? " and \(silent.count - 1) more" : ""
         return Diagnosis(
             .workerSilent,
-            "The worker at \(Words.cut(first.address, 80))\(others) of \(report.workers.count) \(silent.count > 1 ? "do" : "does") not answer since \(Words.clock(silence.since)): \(Words.cut(silence.reason))",
+            "The worker at \(Words.cut(first.address, 80))\(others) of \(report.workers.count) \(silent.count > 1 ? "do" : "does") not respond since \(clock(silence.since)): \(Words.cut(silence.reason))",
             since: silence.since)
     }
 
@@ -107,7 +151,7 @@ struct Findings {
         guard let first = still.min(by: { $0.key < $1.key }) else { return nil }
         return Diagnosis(
             .workerSilent,
-            "Nothing comes on at \(Words.cut(first.key, 80))\(still.count > 1 ? " and \(still.count - 1) more" : "") since \(Words.clock(first.value.since)), though it owns partitions with jobs.",
+            "No job has ended at \(Words.cut(first.key, 80))\(still.count > 1 ? " and \(still.count - 1) more" : "") since \(clock(first.value.since)), though it owns partitions with jobs.",
             since: first.value.since)
     }
 
@@ -125,16 +169,8 @@ struct Findings {
             sentence += ", \(Words.count(rows.reduce(0) { $0 + ($1 ?? 0) })) rows to go at most"
         }
         if let still, now - still > Self.workerMilliseconds {
-            sentence += ": none has come in since \(Words.clock(still)), so it stands still"
+            sentence += ": none has come in since \(clock(still)), so it stands still"
         }
         return Diagnosis(.restoring, sentence + ".", since: still)
-    }
-
-    /// A worker restores nothing while its store, or its renderers, cannot be had: then that is the cause.
-    var haltedRestore: Diagnosis? {
-        let isStill = report.workers.contains { worker in
-            worker.restoredAt.map { now - $0 > Self.workerMilliseconds } ?? false
-        }
-        return isStill ? halted : nil
     }
 }

@@ -3,6 +3,8 @@ struct LaneHistory: Sendable {
     static let milliseconds: Int64 = 3_600_000
     static let minute: Int64 = 60_000
     private static let rateWindow: Int64 = 60_000
+    /// What is published at once counts for so long in the estimate of the time to drain.
+    private static let drainWindow: Int64 = 15_000
     private static let points = 60
 
     struct Point: Sendable, Hashable {
@@ -44,6 +46,16 @@ struct LaneHistory: Sendable {
         }
         looks.append((now, published, finished))
         looks.removeAll { $0.at < now - Self.rateWindow }
+    }
+
+    /// By how many jobs a second what waits shrinks, as far as the last seconds tell; nil before there are two looks.
+    var drain: Double? {
+        guard let last = looks.last,
+            let first = looks.last(where: { $0.at <= last.at - Self.drainWindow }) ?? looks.first,
+            last.at > first.at
+        else { return nil }
+        let gone = last.finished - first.finished - last.published + first.published
+        return Double(gone) / (Double(last.at - first.at) / 1000)
     }
 
     /// Records a second over the last minute; nil before there are two looks.

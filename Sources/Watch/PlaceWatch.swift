@@ -47,9 +47,10 @@ struct PlaceWatch: Sendable {
         finished = seen.flatMap { progress?.finished(in: $0.bounds, committed: $0.committed) }
     }
 
-    /// How many records came and went since the last look.
-    mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64) {
+    /// How many records came and went since the last look, and how many of these retention removed unfinished.
+    mutating func take(_ offsets: PartitionOffsets, at now: Int64) -> (in: Int64, out: Int64, lost: Int64) {
         let (oldStart, oldEnd) = (start, end)
+        let lost = self.lost(to: offsets)
         (seen, failure) = (offsets, nil)
         if offsets.hidden == 0 {
             hidden = nil
@@ -62,7 +63,16 @@ struct PlaceWatch: Sendable {
         if oldStart != offsets.start || offsets.records == 0 { movedAt = now }
         if let head, head.offset > offsets.start { self.head = nil }
         if offsets.records == 0 { (head, sample) = (nil, nil) }
-        return (came, went)
+        return (came, went, lost)
+    }
+
+    /// Records between what was finished and where the topic begins now; each is counted once. Without a committed offset,
+    /// records that went before the first look were never known to be unread.
+    private func lost(to new: PartitionOffsets) -> Int64 {
+        let isRecreated = end.map { new.bounds.upperBound < $0 } ?? false
+        guard !isRecreated, let done = new.committed ?? seen?.bounds.lowerBound else { return 0 }
+        let begin = max(done, seen?.bounds.lowerBound ?? done, finished?.next ?? done)
+        return Self.bounded(new.bounds.lowerBound - begin - Int64(finished?.ahead ?? 0))
     }
 }
 
@@ -99,10 +109,19 @@ struct WorkerWatch: Sendable {
     var failedAt: [String: Int64] = [:]
     /// When its restore was last seen to come on.
     var restoredAt: Int64?
+    /// When it was seen to have been started again, within `restartMilliseconds`.
+    private(set) var restarts: [Int64] = []
+    /// Renders that ran, and that may run at once, as it told of late: one look is a moment's.
+    private(set) var renders: [(used: Int, all: Int)] = []
+    /// Records that it newly counted as removed unread.
+    private(set) var lost: Int64 = 0
+
+    static let restartMilliseconds: Int64 = 600_000
+    private static let renderLooks = 10
 
     mutating func take(_ answer: WorkerSight.Answer, at now: Int64) {
         switch answer {
-        case .silent(let reason): silence = (silence?.since ?? now, reason)
+        case .silent(let reason): (silence, lost) = ((silence?.since ?? now, reason), 0)
         case .figures(let new):
             // What happened before the first look is not news. A worker that was started again counts from nought.
             if let old = figures {
@@ -111,11 +130,25 @@ struct WorkerWatch: Sendable {
                     failedAt[code] = now
                 }
                 if let before = old.rowsLeft, let left = new.rowsLeft, left < before { restoredAt = now }
+                if let before = old.started, let started = new.started, started > before { restarts.append(now) }
+            }
+            restarts.removeAll { $0 <= now - Self.restartMilliseconds }
+            countLost(new, at: now)
+            if let used = new.renderPermits.used, let all = new.renderPermits.all {
+                renders = renders.suffix(Self.renderLooks - 1) + [(used, all)]
             }
             let isTold = new.restoring ?? 0 > 0 && new.rowsLeft != nil
             if !isTold { restoredAt = nil } else if restoredAt == nil { restoredAt = now }
             failedAt = failedAt.filter { new.failures[$0.key] != nil }
             (figures, answeredAt, silence) = (new, now, nil)
         }
+    }
+
+    /// A worker that is seen for the first time has counted since its start.
+    private mutating func countLost(_ new: WorkerFigures, at now: Int64) {
+        let code = LogFailure.Code.expired.rawValue
+        let isOld = new.started.map { Int64($0 * 1000) <= now - LostRecords.milliseconds } ?? true
+        let before = figures?.started == new.started ? figures?.failures[code] ?? 0 : 0
+        lost = figures == nil && isOld ? 0 : Int64(max(0, (new.failures[code] ?? 0) - before))
     }
 }

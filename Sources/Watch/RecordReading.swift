@@ -32,17 +32,18 @@ package struct RecordReading: Sendable {
         return sample
     }
 
-    /// Jobs that failed or are dead, of records of `outcomes`. What is no outcome of ours is passed over.
+    /// Ends of jobs, of records of `outcomes`; cancelled ones are nobody's failure. Records of others are skipped.
     package func ends(_ records: [Record]) -> [JobEnd] {
         records.compactMap { record in
-            guard let report = try? OutcomeReport(record), !report.kind.isSuccess, let failure = report.failure else {
-                return nil
-            }
+            guard let report = try? OutcomeReport(record), report.kind != .cancelled else { return nil }
+            let host = groups.origin(of: report.url).description
+            guard !report.kind.isSuccess else { return JobEnd(report.kind, host: host, at: report.at) }
             let url = ShownURL(report.url, hiding: rules.hidden).description
+            // An expired job has no failure: its own deadline passed.
             return JobEnd(
-                code: Words.cut(failure.code, 60), host: groups.origin(of: report.url).description,
-                message: shown(failure.message), job: Words.cut(report.job), url: Words.cut(url, 2_048),
-                source: report.source?.hex, at: report.at)
+                report.kind, code: Words.cut(report.failure?.code ?? report.kind.rawValue, 60), host: host,
+                message: shown(report.failure?.message ?? report.kind.meaning), job: Words.cut(report.job),
+                url: Words.cut(url, 2_048), source: report.source?.hex, at: report.at)
         }
     }
 

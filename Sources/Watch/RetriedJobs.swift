@@ -30,11 +30,9 @@ package struct RetriedJobs: Sendable, Hashable {
 }
 
 extension WatchReport.LaneReport {
-    /// `; 87 are tried again, the oldest came 1 min 40 s ago`.
-    func retriedText(at now: Int64) -> String {
-        guard let retried else { return "; how many are tried again is not known" }
-        guard retried.jobs > 0, let since = retried.since else { return "" }
-        return
-            "; \(retried.text) \(retried.jobs == 1 ? "is" : "are") tried again, the oldest came \(Words.span(now - since)) ago"
+    /// `87 retried`, beside those that are unread; empty where there is none.
+    var retriedText: String {
+        guard let retried else { return "unknown retried" }
+        return retried.jobs > 0 ? "\(retried.text) retried" : ""
     }
 }

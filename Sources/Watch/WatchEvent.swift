@@ -6,7 +6,10 @@ package enum WatchEvent: Sendable {
     /// Bounds and committed offsets; each place has a result of its own.
     case offsets([Result<PartitionOffsets, LogFailure>], of: [LogPoint])
     /// The log as a whole did not answer.
+    /// - Parameter code: of the failure, where it has one.
     case silence(String, code: String? = nil)
+    /// No log is there: nothing was published to this place yet.
+    case unpublished(String)
     /// Who holds which partition. A partition that is not there is nobody's.
     case owners([PartitionID: String])
     /// All members of the group.
@@ -22,7 +25,7 @@ package enum WatchEvent: Sendable {
     /// When the first record at or after the offset was appended, milliseconds since 1970; nil where there is none.
     case head(LogPoint, appended: Int64?)
     case sample(PlaceSample)
-    /// Records of `outcomes` and `dead`, in their order.
+    /// Records of `outcomes`, in their order.
     case ended([JobEnd])
     case letters(LetterChange)
     case epoch(EpochRow)
@@ -34,10 +37,13 @@ package enum WatchEvent: Sendable {
     case asked([String])
     /// Rows of `origins` in their order: what workers tell of hosts.
     case hosts([OriginRow])
+    /// For how long topics keep records, milliseconds.
+    case retention([Topic: Int64])
 }
 
-/// A job's end as its outcome or its dead letter tells it.
+/// A job's end as its outcome tells it; of a job that succeeded the host and the time alone.
 package struct JobEnd: Sendable, Hashable {
+    package let kind: OutcomeKind
     package let code: String
     package let host: String
     package let message: String
@@ -49,8 +55,10 @@ package struct JobEnd: Sendable, Hashable {
     /// Milliseconds since 1970.
     package let at: Int64
     package init(
-        code: String, host: String, message: String, job: String, url: String, source: String? = nil, at: Int64
+        _ kind: OutcomeKind = .failed, code: String = "", host: String, message: String = "", job: String = "",
+        url: String = "", source: String? = nil, at: Int64
     ) {
+        self.kind = kind
         (self.code, self.host, self.message, self.job, self.url) = (code, host, message, job, url)
         (self.source, self.at) = (source, at)
     }

@@ -10,6 +10,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case lagRecords = "mezzotint_consumer_lag_records"
     case lagSeconds = "mezzotint_consumer_lag_seconds"
     case oldest = "mezzotint_watch_oldest_job_seconds"
+    case oldestReady = "mezzotint_watch_oldest_ready_job_seconds"
     case target = "mezzotint_lane_target_seconds"
     case partitions = "mezzotint_partitions"
     case partitionsOwned = "mezzotint_watch_partitions_owned"
@@ -18,6 +19,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
     case workersAsked = "mezzotint_watch_workers_asked"
     case workersSilent = "mezzotint_watch_workers_silent"
     case letters = "mezzotint_dead_letters"
+    case lost = "mezzotint_watch_lost_records"
     case blockedHosts = "mezzotint_watch_blocked_hosts"
     case foreignMembers = "mezzotint_watch_foreign_members"
     case openTransactions = "mezzotint_watch_open_transactions"
@@ -32,10 +34,10 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         switch self {
         case .lagRecords, .lagSeconds: ["topic", "partition"]
         case .letters: ["partition"]
-        case .oldest, .target: ["lane"]
+        case .oldest, .oldestReady, .target: ["lane"]
         case .cause: ["cause"]
         case .partitions, .partitionsOwned, .partitionsUnreadable, .owners, .workersAsked, .workersSilent,
-            .blockedHosts, .foreignMembers, .openTransactions, .partitionsAdded, .connected, .staleness:
+            .blockedHosts, .lost, .foreignMembers, .openTransactions, .partitionsAdded, .connected, .staleness:
             []
         }
     }
@@ -46,7 +48,9 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
             "Unfinished records of every partition, whoever owns it: a worker tells the same of its own."
         case .lagSeconds: "Age of the oldest of them, or a little more; 0 where there is none."
         case .oldest:
-            "Age of the oldest unfinished job of a lane, those that are tried again (by samples) counted; 0 where there is none."
+            "Age of the oldest unfinished job of a lane, unread or retried (by samples); 0 where there is none."
+        case .oldestReady:
+            "The same of jobs that no origin holds back: neither a host that fails or is blocked, nor a slow one."
         case .target: "The age within which a job of the lane should be begun (lanes.fast.target, lanes.slow.target)."
         case .partitions: "Partitions of each topic."
         case .partitionsOwned: "Partitions that have an owner."
@@ -56,6 +60,7 @@ package enum WatchMetric: String, Sendable, CaseIterable, MetricFamily {
         case .workersSilent: "Those of them that do not answer."
         case .letters:
             "Dead letters that stand, those that were discarded left out. No sample of a partition until all of it were read."
+        case .lost: "Records that retention removed within the last day before a worker had read them, at least."
         case .blockedHosts: "Hosts that workers leave alone now. No sample until what they tell of hosts was read."
         case .foreignMembers: "Members of the workers' group that hold partitions and are no workers."
         case .openTransactions: "Partitions of topics of which an open transaction has hidden records for ten seconds."
@@ -78,7 +83,7 @@ extension WatchReport {
         typealias Sample = MetricsPage.Sample
         func one(_ value: Int?) -> [Sample] { value.map { [Sample($0)] } ?? [] }
         // As a worker's: left out while the log does not answer.
-        let isLag = [.lagRecords, .lagSeconds, .oldest].contains(metric)
+        let isLag = [.lagRecords, .lagSeconds, .oldest, .oldestReady].contains(metric)
         if isLag, [.logUnreachable, .topicsUnusable].contains(diagnosis.cause) { return [] }
         switch metric {
         case .lagRecords: return byPartition { $0.records.map { Double($0) } }
@@ -86,6 +91,11 @@ extension WatchReport {
         case .oldest:
             return lanes.compactMap { lane in
                 lane.age(at: at).map { Sample(Double($0) / 1000, lane.lane.rawValue) }
+            }
+        case .oldestReady:
+            return lanes.compactMap { lane in
+                let age = lane.ready.map { max(0, at - $0) } ?? (lane.age(at: at) == nil ? nil : 0)
+                return age.map { Sample(Double($0) / 1000, lane.lane.rawValue) }
             }
         case .target: return lanes.map { Sample(Double($0.target) / 1000, $0.lane.rawValue) }
         case .partitions: return one(partitions.count)
@@ -96,6 +106,7 @@ extension WatchReport {
         case .workersSilent: return one(workers.count { $0.silence != nil })
         case .letters:
             return lettersByPartition.sorted { $0.key < $1.key }.map { Sample($0.value, "\($0.key.number)") }
+        case .lost: return answeredAt == nil ? [] : one(Int(loss?.records ?? 0))
         case .blockedHosts: return one(blockedHosts?.count)
         case .foreignMembers: return one(owners == nil ? nil : foreignMembers)
         case .openTransactions: return one(answeredAt == nil ? nil : openTransactions)

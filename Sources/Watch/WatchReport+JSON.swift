@@ -22,6 +22,17 @@ extension WatchReport {
         json.field("of", sampled.of)
         json.endObject()
         json.array("failures", failures) { $0.write($1) }
+        json.key("ended")
+        json.beginObject()
+        json.field("jobs", ended.jobs)
+        json.field("failed", ended.failed)
+        json.field("expired", ended.expired)
+        json.endObject()
+        json.key("lost")
+        json.beginObject()
+        json.field("records", Int(loss?.records ?? 0))
+        json.optional("lastSeen", time: loss?.last)
+        json.endObject()
         json.optional("deadLetters", letters)
         json.field("moreDeadLetters", hasMoreLetters)
         json.array("partitions", partitions) { $0.write($1, at: at) }
@@ -83,6 +94,7 @@ extension JSONWriter {
     ) {
         field("lane", lane.lane.rawValue)
         seconds("oldestSeconds", lane.age(at: now))
+        seconds("readySeconds", lane.ready.map { max(0, now - $0) })
         seconds("targetSeconds", lane.target)
         field("late", lane.isLate(at: now))
         optional("waiting", lane.lag.records)
@@ -179,6 +191,7 @@ extension JSONWriter {
         optional("renderPermitsInUse", figures?.renderPermits.used)
         optional("rendererLosses", figures?.rendererLosses)
         optional("memoryBytes", figures?.memory)
+        optional("diskFreeBytes", figures?.diskFree.values.min())
         optional("rendererMemoryBytes", figures?.rendererMemory)
     }
 }
@@ -188,9 +201,17 @@ extension WatchReport {
     package func action(of wait: WaitReport) -> String {
         switch (wait.reason, diagnosis.cause) {
         case (.turn, .saturated), (.owner, .noWorker): diagnosis.action
-        case (.host, _) where pausedHosts.contains(wait.host): Cause.paused.action
-        default: wait.reason.action
+        case (.host, _) where pausedHosts.contains(wait.host):
+            "End the block when its reason is gone: mezzotint origins unblock \(Words.cut(wait.host, 100))."
+        default: code(of: wait).flatMap { Advice.action($0, host: wait.host) } ?? wait.reason.action
         }
+    }
+}
+
+extension WatchReport {
+    /// Why something waits: of a job that waits for a blocked host, why that is blocked.
+    private func code(of wait: WaitReport) -> String? {
+        wait.reason == .host ? blockedHosts?.first { $0.host == wait.host }?.code ?? wait.code : wait.code
     }
 }
 
@@ -203,22 +224,24 @@ extension WatchReport.WaitReport.Reason {
         case .restore: "the restore of their partition"
         case .store: "the store"
         case .renderer: "renderers"
-        case .host: "a host that refuses or does not answer"
-        case .hostSlow: "a host that answers too slowly"
+        case .host: "a host that refuses or does not respond"
+        case .hostSlow: "a host that responds too slowly"
+        case .readAhead: "room in the read-ahead"
         case .retry: "another try"
         }
     }
 
     package var action: String {
         switch self {
-        case .turn: "They are begun in their turn."
+        case .turn: "They start in their turn."
         case .owner: Cause.noOwner.action
         case .restore: Cause.restoring.action
         case .store: Cause.storeHalted.action
         case .renderer: Cause.rendererHalted.action
         case .host: Cause.hostBlocked.action
         case .hostSlow: Cause.hostSlow.action
-        case .retry: "They are tried again by themselves."
+        case .readAhead: Cause.readAhead.action
+        case .retry: "They are retried by themselves."
         }
     }
 }

@@ -35,6 +35,22 @@ package struct WatchReport: Sendable {
     let partitionsAdded: Int
     /// What `waits` is told from.
     package let sampled: SampledPlaces
+    /// Jobs that ended within `RecentEnds.milliseconds`, as far as outcomes were read, and those of them that ended badly.
+    package let ended: (jobs: Int, failed: Int, expired: Int)
+    /// Jobs that were lost within the last day; nil for none.
+    package let loss: LossReport?
+    /// The share of the render permits that was in use of late, from 0 to 1; nil where no worker tells.
+    let rendersInUse: Double?
+    /// All jobs that wait, unread ones and retried ones, as far as they are known.
+    let pending: Double
+
+    package struct LossReport: Sendable, Hashable {
+        package let records: Int64
+        /// Where lagwatch saw it; empty where workers alone tell.
+        package let topics: [Topic]
+        /// When the last of them were found to be gone, milliseconds since 1970.
+        package let last: Int64
+    }
 
     /// Those that are left alone now, or asked less; nil where that is not known.
     package var troubledHosts: [OriginSummary]? { hosts?.filter { $0.state != .open } }
@@ -48,19 +64,28 @@ package struct WatchReport: Sendable {
         let minutes: [LaneHistory.Point]
         /// Its jobs that stand in retry topics; nil where that is not known.
         package let retried: RetriedJobs?
+        /// When its oldest job came that no origin holds back, milliseconds since 1970; nil where there is none.
+        package let ready: Int64?
 
         /// Of its oldest unfinished job, whether it is tried again or not: 0 where there is none, nil where it is not known.
         package func age(at now: Int64) -> Int64? {
             let oldest = [lag.oldest, retried?.since].compactMap { $0 }.min()
             return oldest.map { max(0, now - $0) } ?? (lag.records == 0 && retried?.jobs == 0 ? 0 : nil)
         }
-        /// Whether a job that was not begun yet is older than the target; one that is tried again was begun.
-        package func isLate(at now: Int64) -> Bool { lag.age(at: now).map { $0 > target } ?? false }
-        /// Seconds until nothing waits, at the last minute's rates; nil where it grows or is not known.
-        package var drainSeconds: Double? {
-            guard let rates, let records = lag.records, records > 0, rates.out > rates.in else { return nil }
-            return Double(records) / (rates.out - rates.in)
+        /// Whether its oldest job is older than the target, wherever it waits: unread, or in a retry topic.
+        package func isLate(at now: Int64) -> Bool {
+            [lag.oldest, retried?.since].compactMap { $0 }.contains { now - $0 > target }
         }
+        /// The same of jobs that no origin holds back: more workers, or more room, would start them.
+        func isReadyLate(at now: Int64) -> Bool { ready.map { now - $0 > target } ?? false }
+        /// Seconds until nothing waits, retried jobs among it; nil where it grows or is not known.
+        package var drainSeconds: Double? {
+            guard let drain, let records = lag.records, drain > 0 else { return nil }
+            let pending = Double(records) + Double(retried?.jobs ?? 0)
+            return pending > 0 ? pending / drain : nil
+        }
+        /// By how many jobs a second what waits shrinks; what went to retry topics still waits. nil where that is not known.
+        let drain: Double?
         var drainMilliseconds: Int64? { drainSeconds.map { Int64(min($0, 1e9) * 1000) } }
     }
 
@@ -79,6 +104,7 @@ package struct WatchReport: Sendable {
         package enum Reason: String, Sendable, CaseIterable {
             case turn, owner, restore, store, renderer, host
             case hostSlow = "host-slow"
+            case readAhead = "read-ahead"
             case retry
         }
     }
@@ -121,6 +147,8 @@ package struct WatchReport: Sendable {
         package let silence: (since: Int64, reason: String)?
         package let restoredAt: Int64?
         let failedAt: [String: Int64]
+        /// Within the last ten minutes.
+        let restarts: [Int64]
     }
 }
 
@@ -131,7 +159,8 @@ extension WatchReport {
         workers = state.workers.map { address, worker in
             WorkerReport(
                 address: address, figures: worker.figures, answeredAt: worker.answeredAt, silence: worker.silence,
-                restoredAt: worker.restoredAt, failedAt: worker.failedAt)
+                restoredAt: worker.restoredAt, failedAt: worker.failedAt,
+                restarts: worker.restarts.filter { $0 > now - WorkerWatch.restartMilliseconds })
         }.sorted { $0.address < $1.address }
         let restoring = state.restoringByWorkers
         partitions = (0..<state.partitionCount).map { state.partition($0, at: now, restoring: restoring) }
@@ -147,16 +176,47 @@ extension WatchReport {
         (self.waits, self.sampled) = (waits, sampled)
         let retries = state.lag(of: Topic.retries)
         lanes = Lane.allCases.map { lane in
-            LaneReport(
-                lane: lane, lag: state.lag(of: lane, at: now), target: Int64(state.targets[lane].milliseconds),
-                rates: state.lanes[lane.ordinal].rates, minutes: state.lanes[lane.ordinal].minutes,
-                retried: RetriedJobs(of: lane, waits, in: retries, sampled))
+            let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
+            let retried = RetriedJobs(of: lane, waits, in: retries, sampled)
+            return LaneReport(
+                lane: lane, lag: lag, target: Int64(state.targets[lane].milliseconds), rates: history.rates,
+                minutes: history.minutes, retried: retried, ready: Self.ready(lane, lag, waits, sampled),
+                drain: Self.drain(history, retried, state.retries, of: waits))
         }
         foreignMembers = state.isShared ? state.foreignMembers.count : 0
         openTransactions = state.openTransactions(at: now).count
         partitionsAdded = state.grown.reduce(0) { $0 + $1.partitions - $1.used }
+        pending = max(
+            waits.reduce(0) { $0 + $1.jobs },
+            Double(lanes.reduce(0) { $0 + ($1.lag.records ?? 0) } + (retries.records ?? 0)))
+        let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
+        ended = (tally.jobs, tally.failed + tally.dead, tally.expired)
+        loss = state.losses.summary(at: now)
+        let renders = state.workers.values.filter { $0.silence == nil }.flatMap(\.renders)
+        let permits = renders.reduce(0) { $0 + $1.all }
+        rendersInUse = permits > 0 ? Double(renders.reduce(0) { $0 + $1.used }) / Double(permits) : nil
         owners = state.areOwnersKnown ? Set(state.partitions.compactMap(\.owner)).count : nil
         diagnosis = Diagnosis(of: self, state, at: now)
+    }
+
+    /// What went from a lane to retry topics, and came to its end there, is each lane's by its share of what is there.
+    private static func drain(
+        _ own: LaneHistory, _ retried: RetriedJobs?, _ retries: LaneHistory, of waits: [WaitReport]
+    ) -> Double? {
+        guard let drain = own.drain, let retried else { return nil }
+        let all = waits.reduce(0) { $0 + ($1.code == nil ? 0 : $1.jobs) }
+        return drain + (all > 0 ? (retries.drain ?? 0) * Double(retried.jobs) / all : 0)
+    }
+
+    /// No unread job is older than the lane's first; samples say which of them wait for a host.
+    private static func ready(_ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPlaces) -> Int64? {
+        let own = waits.filter { $0.lane == lane.rawValue }
+        let held = { (wait: WaitReport) in wait.reason == .host || wait.reason == .hostSlow }
+        let retried = own.filter { $0.code != nil && !held($0) }.map(\.since).min()
+        let unread = own.filter { $0.code == nil && !held($0) }.map(\.since).min()
+        let isHeld = own.contains { $0.code == nil && held($0) } && !sampled.without.contains(.jobs(lane))
+        let first = isHeld ? unread.map { max($0, lag.oldest ?? $0) } : lag.oldest
+        return [first, retried].compactMap { $0 }.min()
     }
 }
 

@@ -7,8 +7,8 @@ extension WatchReport.WaitReport.Reason {
     /// What a failure's code makes a job wait for.
     init(code: String) { self = Self.byCode[code] ?? (code.hasPrefix("fetch.") ? .host : .retry) }
 
-    /// Those of this machine by their verdict; an origin's deadline and 408 mean that it is slow, and so do more jobs of it
-    /// than may be in memory.
+    /// Those of this machine by their verdict; an origin's deadline and 408 mean that it is slow. That a host's share of the
+    /// read-ahead is full says nothing of the host.
     private static let byCode: [String: Self] = {
         var reasons: [String: Self] = [:]
         for entry in StoreFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .store }
@@ -16,7 +16,7 @@ extension WatchReport.WaitReport.Reason {
         for entry in FetchFailure.catalogue where entry.verdict == .wait { reasons[entry.code] = .retry }
         for code in [FetchFailure.Code.deadline, .requestTimeout] { reasons[code.rawValue] = .hostSlow }
         reasons[RetryCause.Code.hostBlocked.rawValue] = .host
-        reasons[RetryCause.Code.hostCrowded.rawValue] = .hostSlow
+        reasons[RetryCause.Code.hostCrowded.rawValue] = .readAhead
         return reasons
     }()
 }

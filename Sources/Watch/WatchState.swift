@@ -22,19 +22,29 @@ package struct WatchState: Sendable {
     var places: [PlaceWatch]
     var partitions: [PartitionWatch]
     var lanes: [LaneHistory]
+    /// Of all retry topics together.
+    var retries = LaneHistory()
     var failures = FailureTable()
+    var ends = RecentEnds()
+    var losses = LostRecords()
     var letters: LetterTable
     var workers: [String: WorkerWatch] = [:]
     var marks: [Mark] = []
     /// Since when it is known who owns what, milliseconds since 1970; nil: nobody has told.
     var ownersKnownSince: Int64?
     var areOwnersKnown: Bool { ownersKnownSince != nil }
+    /// For how long topics keep records, milliseconds; of those that keep them until they are finished nothing.
+    var retention: [Topic: Int64] = [:]
     /// nil until the topic was read.
     var hosts: HostTable?
     /// When the log last answered, milliseconds since 1970.
     package private(set) var answeredAt: Int64?
+    /// When it answered first.
+    package private(set) var firstAnsweredAt: Int64?
     /// Since when, and why it does not.
     var silence: (since: Int64, reason: String, code: String?)?
+    /// Since when there is no log, as nothing was published yet, and where it would be.
+    var unpublished: (since: Int64, place: String)?
     package var isSilent: Bool { silence != nil }
 
     /// What is worth a mark in the last hour's charts.
@@ -61,7 +71,10 @@ package struct WatchState: Sendable {
     package mutating func apply(_ event: WatchEvent, at now: Int64) {
         switch event {
         case .offsets(let results, let points): take(results, of: points, at: now)
-        case .silence(let reason, let code): silence = (silence?.since ?? now, reason, code)
+        case .silence(let reason, let code):
+            silence = (silence?.since ?? now, reason, code)
+            unpublished = nil
+        case .unpublished(let place): (silence, unpublished) = (nil, (unpublished?.since ?? now, place))
         case .owners(let owners): take(owners, at: now)
         case .members(let members): take(members, at: now)
         case .searched(let partition): noteSearch(of: partition)
@@ -71,7 +84,11 @@ package struct WatchState: Sendable {
         case .head(let point, let appended): take(head: point, appended, at: now)
         case .sample(let sample):
             take(sample, at: now)
-        case .ended(let ends): for end in ends { failures.count(end) }
+        case .ended(let ends):
+            for end in ends {
+                self.ends.count(end, at: now)
+                if !end.kind.isSuccess { failures.count(end) }
+            }
         case .letters(let change): letters.take(change)
         case .epoch(let row):
             guard isHere(row.partition) else { return }
@@ -88,6 +105,7 @@ package struct WatchState: Sendable {
             let old = workers
             workers = [:]
             for address in addresses.prefix(Self.workerLimit) { workers[address] = old[address] ?? WorkerWatch() }
+        case .retention(let kept): retention = kept
         case .hosts(let rows):
             if hosts == nil { hosts = HostTable() }
             hosts?.take(rows)
@@ -103,7 +121,8 @@ package struct WatchState: Sendable {
             silence = (silence?.since ?? now, first.description, first.code)
             return
         }
-        (silence, answeredAt) = (nil, now)
+        (silence, unpublished, answeredAt) = (nil, nil, now)
+        firstAnsweredAt = firstAnsweredAt ?? now
         for (result, point) in zip(results, points) {
             if point.topic == .variants, case .success(let offsets) = result {
                 changelogLengths[point.partition] = Int64(offsets.bounds.count)
@@ -117,10 +136,16 @@ package struct WatchState: Sendable {
                 places[place].failure = (places[place].failure?.since ?? now, failure.description)
             case .success(let offsets):
                 let moved = places[place].take(offsets, at: now)
+                losses.count(moved.lost, of: point.topic, at: now)
                 takeProgress(point.topic, point.partition)
-                if let lane = point.topic.lane { lanes[lane.ordinal].count(published: moved.in, finished: moved.out) }
+                if let lane = point.topic.lane {
+                    lanes[lane.ordinal].count(published: moved.in, finished: moved.out)
+                } else {
+                    retries.count(published: moved.in, finished: moved.out)
+                }
             }
         }
+        retries.look(at: now, oldest: nil, waiting: nil)
         for lane in Lane.allCases {
             let sum = lag(of: lane, at: now)
             lanes[lane.ordinal].look(at: now, oldest: sum.oldest, waiting: sum.records)
@@ -164,6 +189,7 @@ package struct WatchState: Sendable {
             var worker = before
             worker.take(sight.answer, at: now)
             workers[sight.address] = worker
+            losses.count(worker.lost, by: sight.address, at: now)
             if let started = worker.figures?.started, let last = before.figures?.started, started > last {
                 mark("\(sight.address) was started", at: now)
             }

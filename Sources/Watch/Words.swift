@@ -3,9 +3,17 @@ internal import Telemetry
 
 /// Times, numbers and strangers' texts as sentences have them.
 package enum Words {
-    /// `14:02:11 UTC`.
-    package static func clock(_ milliseconds: Int64) -> String {
-        "\(Timestamp.text(milliseconds).dropFirst(11).prefix(8)) UTC"
+    /// `14:02:11 UTC`; of another day `2026-11-23 14:02:11 UTC`.
+    package static func clock(_ milliseconds: Int64, at now: Int64) -> String {
+        let text = Timestamp.text(milliseconds)
+        let day = text.prefix(10) == Timestamp.text(now).prefix(10) ? "" : "\(text.prefix(10)) "
+        return "\(day)\(text.dropFirst(11).prefix(8)) UTC"
+    }
+
+    /// `82 %`; of anything but all never 100 %.
+    static func percent(_ part: Double, of whole: Double) -> String {
+        let share = 100 * part / max(whole, part, 1)
+        return "\(share < 100 ? min(99, Int(share.rounded())) : 100) %"
     }
 
     /// `250 ms`, `38 s`, `4 min 12 s`, `2 h 5 min`, `3 d 4 h`.

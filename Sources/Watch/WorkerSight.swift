@@ -31,6 +31,8 @@ package struct WorkerFigures: Sendable, Equatable {
     package var rendererMemory: Int?
     /// Seconds since 1970.
     package var started: Double?
+    /// Bytes that may still be written, by what is kept there: store, or data.
+    package var diskFree: [String: Int] = [:]
     /// Stages that failed since its start, by code.
     package var failures: [String: Double] = [:]
 
@@ -72,6 +74,8 @@ package struct WorkerFigures: Sendable, Equatable {
         case "mezzotint_renderer_resident_memory_bytes": rendererMemory = whole
         case "process_resident_memory_bytes": memory = whole
         case "process_start_time_seconds": started = sample.value
+        case "mezzotint_disk_free_bytes":
+            if let folder = sample.labels["folder"], diskFree.count < 8 { diskFree[Words.cut(folder, 40)] = whole }
         case "mezzotint_build_info":
             version = sample.labels["version"].map { Words.cut($0, 80) }
             client = (sample.labels["client"] ?? sample.labels["client_id"]).map { Words.cut($0, 80) }

@@ -21,7 +21,7 @@ extension ClusterTests {
             let dead = try await watch.tells("no-worker")
             #expect(dead.rows("partitions").count == Cluster.partitions)
             try await eventually {
-                try await watch.state().sentence.contains("Fast is late: 12 wait, the oldest waits ")
+                try await watch.state().sentence.contains("Fast is late: 12 pending, the oldest for ")
             }
             try await eventually {
                 try await watch.state().rows("waits").reduce(0) { $0 + ($1["jobs"] as? Int ?? 0) } == 12
@@ -33,6 +33,8 @@ extension ClusterTests {
             #expect(Set(owners.map { $0.prefix { $0 != "@" } }) == ["first", "second"])
             first.signal(SIGKILL)
             second.signal(SIGKILL)
+            // With nothing pending that were no outage.
+            try cluster.place.publish([(urls[0], ["17x17.png"], .fast)])
             try await watch.tells("no-worker")
             let groups = try await cluster.broker.tool("groups", "--list")
             #expect(groups.split(separator: "\n").filter { $0.hasPrefix(cluster.configuration.prefix) }.count == 1)

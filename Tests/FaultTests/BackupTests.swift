@@ -13,7 +13,8 @@ import Testing
 struct BackupTests {
     private static let variants = ["32x32-q80.webp"]
 
-    @Test("A backup that is made while a worker runs starts when restored, and has every job that was accepted before it")
+    @Test(
+        "A backup that is made while a worker runs starts when restored, and has every job that was accepted before it")
     func backup() async throws {
         let place = try Workplace()
         let done = place.draw(12)
@@ -49,7 +50,8 @@ struct BackupTests {
         try FileManager.default.createDirectory(
             atPath: place.folder.file("restored/log"), withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: backup, toPath: place.folder.file("restored/log/log.sqlite"))
-        for folder in ["store", "originals"] where FileManager.default.fileExists(atPath: place.folder.file("data/\(folder)")) {
+        for folder in ["store", "originals"]
+        where FileManager.default.fileExists(atPath: place.folder.file("data/\(folder)")) {
             try FileManager.default.copyItem(
                 atPath: place.folder.file("data/\(folder)"), toPath: place.folder.file("restored/\(folder)"))
         }
@@ -64,7 +66,8 @@ struct BackupTests {
         let expected = done.indices.map { "done-\($0)" } + held.indices.map { "held-\($0)" }
         #expect(outcomes.map(\.job).sorted() == expected.sorted())
         #expect(outcomes.allSatisfy { $0.kind == .stored })
-        #expect(done.indices.map { place.origin.requests(of: "/\($0).png") } == requests, "finished jobs are not repeated")
+        #expect(
+            done.indices.map { place.origin.requests(of: "/\($0).png") } == requests, "finished jobs are not repeated")
     }
 
     private static let canMount = SmallDisk.canBeMounted
@@ -76,7 +79,8 @@ struct BackupTests {
             mount --bind copy copy && mount -o remount,ro,bind copy
             \(Built.program("mezzotint").path) \(place.words) --set data=copy \(words.joined(separator: " "))
             """
-        return try await RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url).ended()
+        return try await RunningProgram("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script], in: place.folder.url)
+            .ended()
     }
 
     @Test(

@@ -21,12 +21,13 @@ struct LagwatchTests {
         let begun = ContinuousClock.now
         try await watch.tells("no-worker")
         try await eventually {
-            try await watch.state().sentence.contains("Fast is late: 6 wait, the oldest waits ")
+            try await watch.state().sentence.contains("Fast is late: 6 pending, the oldest for ")
         }
         #expect(ContinuousClock.now - begun < .seconds(15))
         let dead = try await watch.state()
         // When it ended, nobody saw.
-        #expect(dead.sentence.hasPrefix("No worker runs at least since ") && dead.rows("partitions").count == 8)
+        #expect(
+            dead.sentence.hasPrefix("No worker has been running since at least ") && dead.rows("partitions").count == 8)
         try await eventually { try await watch.state().rows("waits").first?["jobs"] as? Int == 6 }
         let waits = try await watch.state().rows("waits")
         #expect(waits.first?["host"] as? String == place.origin.url(""), "\(waits)")
@@ -47,6 +48,8 @@ struct LagwatchTests {
         }
         worker.signal(SIGKILL)
         _ = try await worker.ended()
+        try await watch.tells("idle")
+        try place.publish(place.draw(1).map { ($0, ["16x16.png"], .fast) })
         try await watch.tells("no-worker")
     }
 
@@ -55,8 +58,10 @@ struct LagwatchTests {
         let place = try Workplace()
         let watch = try await place.lagwatch()
         defer { watch.program.signal(SIGKILL) }
-        let state = try await watch.tells("log-unreachable")
-        #expect(state.sentence.hasPrefix("The log has not answered yet: ") && state.rows("partitions").isEmpty)
+        let state = try await watch.tells("idle")
+        #expect(state.sentence.hasPrefix("Nothing was published yet: ") && state.rows("partitions").isEmpty)
+        let page = try await watch.asked("/").text
+        #expect(!page.contains("Nothing is pending.") && !page.contains("0 partitions"))
         #expect(!FileManager.default.fileExists(atPath: place.folder.file("data")))
         #expect(try await watch.asked("/healthz").status == 200)
         try place.publish([(place.draw(1)[0], ["16x16.png"], .slow)])
@@ -105,13 +110,13 @@ struct LagwatchTests {
         try await watch.tells("fine")
         worker.signal(SIGSTOP)
         let state = try await watch.tells("worker-silent")
-        #expect(state.sentence.hasPrefix("The worker at \(address) of 1 does not answer since "))
+        #expect(state.sentence.hasPrefix("The worker at \(address) of 1 does not respond since "))
         worker.signal(SIGCONT)
         try await watch.tells("fine")
         let strange = try await place.lagwatch("watch.workers=[\(other)]")
         defer { strange.program.signal(SIGKILL) }
         try await eventually {
-            try await strange.state().rows("workers").first?["message"] as? String == "it answers with status 404"
+            try await strange.state().rows("workers").first?["message"] as? String == "it responds with status 404"
         }
     }
 
@@ -149,8 +154,8 @@ struct LagwatchTests {
     func full() async throws {
         let place = try Workplace()
         let script = """
-            mkdir -p data/store && mount -t tmpfs -o size=4m none data/store
-            dd if=/dev/zero of=data/store/filler bs=4k 2>/dev/null
+            mkdir -p data/store && mount -t tmpfs -o size=72m none data/store
+            dd if=/dev/zero of=data/store/filler bs=64k 2>/dev/null
             \(Built.program("mezzotint-worker").path) \(place.words) --set metrics.listen=127.0.0.1:0 &
             while [ ! -e go ]; do sleep 0.05; done
             rm data/store/filler
@@ -167,7 +172,7 @@ struct LagwatchTests {
         let state = try await watch.tells("store-halted")
         #expect(ContinuousClock.now - begun < .seconds(15))
         #expect(state.sentence.hasPrefix("The store holds jobs back (store.full)"), "\(state.sentence)")
-        #expect((state.fields["action"] as? String)?.hasPrefix("Make room in the store") == true)
+        #expect((state.fields["action"] as? String)?.hasPrefix("Free space") == true)
         try Data().write(to: place.folder.url.appending(path: "go"))
         try await watch.tells("fine")
         try Data().write(to: place.folder.url.appending(path: "end"))
@@ -228,7 +233,7 @@ struct LagwatchTests {
         let place = try Workplace()
         let watch = try await place.lagwatch("watch.hosts=lag.example")
         defer { watch.program.signal(SIGKILL) }
-        try await watch.tells("log-unreachable")
+        try await watch.tells("idle")
         for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "x lag.example", ""] {
             #expect(try await watch.asked("/", headers: ["Host: \(host)"]).status >= 400, "\(host)")
         }
@@ -303,7 +308,7 @@ struct LagwatchTests {
         try await place.work()
         let watch = try await place.lagwatch()
         defer { watch.program.signal(SIGKILL) }
-        try await watch.tells("no-worker")
+        try await watch.tells("idle")
         let page = try await watch.asked("/source?url=\(url)").text
         for words in [
             "48x48.png</td><td>origin", "12x12.png</td>", "first-0", "second-0", "Fresh until",

@@ -29,21 +29,19 @@ struct LaneReportTests {
         #expect(!scene.report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{"))
         #expect(
             scene.report.diagnosis.sentence.contains(
-                "Fast has nothing new to do; how many are tried again is not known."))
+                "Fast has nothing new to do; how many jobs are retried is not known."))
         scene.sample(.retry1m, 0, 87, code: "fetch.server-error", host: "https://a.example")
         let report = scene.report
         #expect(
             report.diagnosis.sentence.contains(
-                "Fast has nothing new to do; 87 are tried again, the oldest came 20 s ago."))
+                "Fast is late: 87 pending (87 retried), the oldest for 20 s (target 5 s)."))
         #expect(report.diagnosis.sentence.hasSuffix("Slow has nothing to do."))
         let lane = try Self.fast(report)
         #expect(lane["oldestSeconds"] as? Int == 20 && lane["retrying"] as? Int == 87 && lane["waiting"] as? Int == 0)
         #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"fast\"} 20\n"))
         #expect(report.metrics.text.contains("\nmezzotint_watch_oldest_job_seconds{lane=\"slow\"} 0\n"))
-        // They were begun in time, for all that is known.
-        #expect(lane["late"] as? Bool == false)
-        #expect(Self.page(report).contains("<dt>Tried again</dt><dd>87, the oldest came 20 s ago</dd>"))
-        #expect(Self.page(report).contains("nothing new waits"))
+        #expect(lane["late"] as? Bool == true)
+        #expect(Self.page(report).contains("<dt>Retrying</dt><dd>87, the oldest came 20 s ago</dd>"))
     }
 
     @Test("A partition that cannot be read takes what waits in it along, and leaves no 0 behind")
@@ -98,7 +96,8 @@ struct LaneReportTests {
         #expect(scene.report.waits.map { scene.report.action(of: $0) } == [Cause.saturated.action])
         scene.tell("https://a.example", .blocked, code: OriginRow.operatorName, by: OriginRow.operatorName)
         #expect(scene.report.diagnosis.cause == .paused)
-        #expect(scene.report.waits.map { scene.report.action(of: $0) } == [Cause.paused.action])
+        let unblock = "mezzotint origins unblock https://a.example."
+        #expect(scene.report.waits.allSatisfy { scene.report.action(of: $0).contains(unblock) })
     }
 
     @Test("Records that workers may have died of are named, those of most deaths first")
@@ -117,21 +116,22 @@ struct LaneReportTests {
     @Test("What was so at the first look is said to be so at least since then")
     func since() {
         var scene = Scene(owner: nil)
+        scene.publish(1, to: .jobsFast, 0)
         scene.look(10)
-        #expect(scene.report.diagnosis.sentence.hasPrefix("No worker runs at least since "))
+        #expect(scene.report.diagnosis.sentence.hasPrefix("No worker has been running since at least "))
         scene.owners[PartitionID(0)] = "w1"
         scene.look(12)
-        #expect(scene.report.diagnosis.sentence.hasPrefix("3 of 4 partitions have no owner at least since "))
+        #expect(scene.report.diagnosis.sentence.hasPrefix("3 of 4 partitions have had no owner since at least "))
         scene.owners = [:]
         scene.look(8)
-        #expect(scene.report.diagnosis.sentence.hasPrefix("No worker runs since "))
+        #expect(scene.report.diagnosis.sentence.hasPrefix("No worker has been running since "))
     }
 
     @Test("The chart does not say that none waited while something waits of which nobody knows how long")
     func chart() {
         var scene = Scene()
         scene.look()
-        #expect(scene.report.lanes[0].atMost == "none waited")
+        #expect(scene.report.lanes[0].atMost == "no job waited")
         scene.publish(2, to: .jobsFast, 0)
         scene.look()
         #expect(scene.report.lanes[0].atMost == "not known")
@@ -146,9 +146,10 @@ struct LaneReportTests {
         scene.advance()
         let fields = try Self.json(scene.report)
         let clock = { (name: String) in (fields[name] as? String).map { "\($0.dropFirst(11).prefix(8)) UTC" } }
-        #expect(clock("at") == Words.clock(scene.now))
-        #expect(clock("answeredAt") == Words.clock(scene.now - 2_000))
-        #expect(clock("since") == Words.clock(Scene.start + 4_000))
+        #expect(clock("at") == Words.clock(scene.now, at: scene.now))
+        #expect(clock("answeredAt") == Words.clock(scene.now - 2_000, at: scene.now))
+        #expect(clock("since") == Words.clock(Scene.start + 4_000, at: scene.now))
+        #expect(Words.clock(0, at: scene.now) == "1970-01-01 00:00:00 UTC")
         #expect(fields["deadLetters"] is NSNull && fields["moreDeadLetters"] as? Bool == false)
         for number in 0..<4 {
             var change = LetterChange(PartitionID(Int32(number)), isWhole: true)

@@ -24,6 +24,7 @@ struct ReportTests {
             #expect(
                 Set(fields.keys) == [
                     "sentence", "cause", "action", "since", "at", "answeredAt", "lanes", "waits", "sampled", "failures",
+                    "ended", "lost",
                     "deadLetters", "moreDeadLetters", "partitions", "workers", "hosts",
                 ])
             #expect((fields["partitions"] as? [Any])?.count == 4 && (fields["lanes"] as? [Any])?.count == 2)
@@ -91,7 +92,7 @@ struct ReportTests {
             #expect(!metrics.contains("\nmezzotint_\(family)"), "\(family)")
         }
         #expect(metrics.contains("\nmezzotint_watch_log_connected 0\n"))
-        #expect(Self.text(report).contains("<dt>Waiting</dt><dd>unknown</dd>"))
+        #expect(Self.text(report).contains("<dt>Unread</dt><dd>unknown</dd>"))
         var known = Scene()
         known.look()
         #expect(
@@ -243,7 +244,7 @@ struct ReportTests {
         scene.apply(.asked(addresses))
         #expect(scene.state.workers(silent: false) == addresses && scene.state.workers(silent: true).isEmpty)
         #expect(scene.report.metrics.text.contains("\nmezzotint_watch_workers_asked 2\n"))
-        #expect(!Self.text(scene.report).contains("watch.workers names none"))
+        #expect(!Self.text(scene.report).contains("list it in watch.workers"))
         scene.apply(.workers([WorkerSight(addresses[1], .figures(Scene.figures(owned: 7)))]))
         scene.apply(.workers([WorkerSight("10.0.0.3:9464", .figures(Scene.figures(owned: 7)))]))
         let rows = try #require(try Self.json(scene.report)["workers"] as? [[String: Any]])
@@ -255,14 +256,14 @@ struct ReportTests {
         #expect(scene.report.workers.map(\.figures?.owned) == [7])
     }
 
-    @Test("One waits, two wait")
+    @Test("Pending jobs are counted by lane")
     func counted() {
         var scene = Scene()
         scene.publish(1, to: .jobsFast, 0)
         scene.publish(2, to: .jobsSlow, 0)
         scene.look()
         let sentence = scene.report.diagnosis.sentence
-        #expect(sentence.contains("Fast: 1 waits, ") && sentence.contains("Slow: 2 wait, "), "\(sentence)")
+        #expect(sentence.contains("Fast: 1 pending, ") && sentence.contains("Slow: 2 pending, "), "\(sentence)")
     }
 
     @Test("The page says how old is what it shows, so that its script needs no clock of ours")

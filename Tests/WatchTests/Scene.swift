@@ -18,6 +18,7 @@ struct Scene {
     private(set) var state: WatchState
     private(set) var now = Scene.start
     let count: Int
+    private var begins: [Topic: [Int64]]
     private var ends: [Topic: [Int64]]
     private var committed: [Topic: [Int64]]
     var owners: [PartitionID: String]
@@ -35,7 +36,7 @@ struct Scene {
             cluster: cluster)
         let noughts = Dictionary(
             uniqueKeysWithValues: Topic.worked.map { ($0, Array(repeating: Int64(0), count: count)) })
-        (ends, committed) = (noughts, noughts)
+        (begins, ends, committed) = (noughts, noughts, noughts)
         owners = [:]
         if let owner { for number in 0..<count { owners[PartitionID(Int32(number))] = owner } }
         workers = owner.map { _ in [WorkerSight("10.0.0.1:9464", .figures(Scene.figures(owned: count)))] } ?? []
@@ -58,6 +59,23 @@ struct Scene {
     mutating func finish(_ records: Int64, of topic: Topic, _ partition: Int) {
         committed[topic]?[partition] += records
     }
+    /// Retention takes the records below.
+    mutating func remove(below offset: Int64, of topic: Topic, _ partition: Int) { begins[topic]?[partition] = offset }
+
+    /// So many jobs of a host ended like this just now.
+    mutating func end(_ kind: OutcomeKind, _ jobs: Int, code: String = "", host: String, message: String = "") {
+        let end = JobEnd(
+            kind, code: code, host: host, message: message, job: "j1", url: "\(host)/a.jpg", at: now)
+        apply(.ended(Array(repeating: end, count: jobs)))
+    }
+
+    /// The worker was started again.
+    mutating func restart() {
+        guard case .figures(var figures) = workers[0].answer else { return }
+        figures.started = Double(now) / 1000
+        workers[0] = WorkerSight(workers[0].address, .figures(figures))
+    }
+
     /// Two seconds without a look.
     mutating func advance() { now += 2_000 }
     mutating func apply(_ event: WatchEvent) { state.apply(event, at: now) }
@@ -75,7 +93,8 @@ struct Scene {
                 if unreadable.contains(number) { return .failure(.unavailable(reason: "its leader is away")) }
                 return .success(
                     PartitionOffsets(
-                        topic: point.topic, partition: point.partition, bounds: 0..<(ends[point.topic]?[number] ?? 0),
+                        topic: point.topic, partition: point.partition,
+                        bounds: (begins[point.topic]?[number] ?? 0)..<(ends[point.topic]?[number] ?? 0),
                         committed: committed[point.topic]?[number], hidden: hidden[point] ?? 0))
             }
             apply(.offsets(results, of: points))

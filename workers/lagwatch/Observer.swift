@@ -1,5 +1,6 @@
 internal import Canonical
 internal import Failures
+internal import Glibc
 internal import ImageModel
 internal import KafkaSetup
 internal import LogChoice
@@ -30,6 +31,7 @@ actor Observer {
     /// Looks so far.
     private var turn = 0
     private var lastCause = Cause.starting
+    private var steady = SteadyDiagnosis()
     /// When it was last said that something cannot be read.
     private var toldAt: ContinuousClock.Instant?
 
@@ -56,7 +58,8 @@ actor Observer {
 
     /// What there is to show now.
     func report() -> WatchReport {
-        let report = WatchReport(state, at: SystemTime.wallMilliseconds)
+        var report = WatchReport(state, at: SystemTime.wallMilliseconds)
+        report.settle(by: &steady)
         if report.diagnosis.cause != lastCause {
             lastCause = report.diagnosis.cause
             logger.notice(
@@ -110,7 +113,12 @@ actor Observer {
                 topics: [.dead, .outcomes] + (opened.isIndexed ? [] : [.variants]))
             return opened
         } catch {
-            apply(.silence(error.description, code: error.code))
+            // Before the first job nothing makes an embedded log.
+            if state.answeredAt == nil, let file = settings.embeddedLogFile, access(file, F_OK) != 0, errno == ENOENT {
+                apply(.unpublished(settings.logDirectory))
+            } else {
+                apply(.silence(error.description, code: error.code))
+            }
             return nil
         }
     }
@@ -136,6 +144,8 @@ actor Observer {
             }
         }
         await lookAtCluster(view)
+        // It changes by hand only, and a client without the right to ask goes without it.
+        if turn % Pace.retentionLooks == 1, let kept = try? await view.retention() { apply(.retention(kept)) }
         let heads = state.headsToRead(pace.heads)
         for (point, result) in zip(heads, await view.appendTimes(at: heads)) {
             switch result {
@@ -266,6 +276,8 @@ struct Pace: Sendable {
     /// Looks from one question for the topics' partitions to the next: half a minute on Kafka.
     static let growth = 10
     static let names = Duration.seconds(10)
+    /// Looks from one question for topics' retention to the next: a minute.
+    static let retentionLooks = 20
     static let embedded = Pace(
         interval: .seconds(2), heads: 512, samples: 16, sampleRecords: PlaceSample.most, tails: 32, tailRecords: 500,
         hostRecords: 5_000, rows: 16, lookups: .zero)

@@ -33,12 +33,16 @@ final class WorkerScraper: Sendable {
         let body = Body(limit: Self.byteLimit)
         do throws(HTTPFailure) {
             let status = try await client.execute(request, into: body).head.status
-            guard status == 200 else { return .silent("it answers with status \(status)") }
-            guard let figures = WorkerFigures(body.text) else { return .silent("what answers there is no worker") }
+            // A worker that is not well says in one line why.
+            guard status != 503 else {
+                return .silent("it responds with status 503: \(Words.cut(String(body.text.prefix { $0 != "\n" })))")
+            }
+            guard status == 200 else { return .silent("it responds with status \(status)") }
+            guard let figures = WorkerFigures(body.text) else { return .silent("what responds there is not a worker") }
             return .figures(figures)
         } catch {
             return .silent(
-                error == .ended ? "its answer is larger than \(Self.byteLimit >> 20) MiB" : error.description)
+                error == .ended ? "its response is larger than \(Self.byteLimit >> 20) MiB" : error.description)
         }
     }
 
@@ -51,7 +55,7 @@ final class WorkerScraper: Sendable {
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
 
         func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
-            head.status == 200 ? .take : .discard
+            head.status == 200 || head.status == 503 ? .take : .discard
         }
 
         func receive(_ part: UnsafeRawBufferPointer) -> SinkAnswer {

@@ -7,7 +7,7 @@ extension WatchReport.LaneReport {
         guard let worst = minutes.compactMap(\.oldest).max() else { return "not known" }
         if worst > 0 { return "at most \(Words.span(worst)) old" }
         // What has just come was not looked at yet.
-        return lag.records == 0 ? "none waited" : "not known"
+        return lag.records == 0 ? "no job waited" : "not known"
     }
 }
 
@@ -21,7 +21,7 @@ extension HTML {
         let top = max(known.max() ?? 0, lane.target * 3, 1)
         let begin = now - LaneHistory.milliseconds
         raw("<svg class=chart viewBox=\"0 0 600 100\" preserveAspectRatio=none role=img aria-label=\"")
-        put("Age of the oldest new \(lane.lane.rawValue) job over the last hour: \(lane.atMost).")
+        put("Age of the oldest unread \(lane.lane.rawValue) job over the last hour: \(lane.atMost).")
         raw("\">")
         gaps(lane.minutes, from: begin, to: now)
         for minute in lane.minutes {

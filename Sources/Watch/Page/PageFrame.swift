@@ -52,7 +52,7 @@ package enum PageFrame {
         input,button{font:inherit;color:inherit;background:var(--soft);border:1px solid var(--dim);border-radius:.25rem;padding:.2rem .5rem;max-width:100%}
         h1{font-size:1.35rem;line-height:1.35;margin:.8rem 0 .3rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}h3{font-size:1rem;margin:.8rem 0 .2rem}
         #age,.dim{color:var(--dim)}.age{flex-basis:100%;margin:0 0 .5rem}.stale{color:var(--bad)!important;font-weight:600}
-        .verdict{border-left:.4rem solid var(--bad);padding:.1rem 0 .1rem .8rem}.verdict.fine{border-color:var(--well)}.verdict.dead-letters,.verdict.starting{border-color:var(--warn)}
+        .verdict{border-left:.4rem solid var(--bad);padding:.1rem 0 .1rem .8rem}.verdict.fine{border-color:var(--well)}.verdict:is(.dead-letters,.starting,.paused,.retrying,.disk-fills,.host-slow,.read-ahead){border-color:var(--warn)}.verdict.idle{border-color:var(--line)}.verdict p{margin:.2rem 0}.line{font-size:.95rem}
         .lanes{display:grid;gap:1rem 2rem;grid-template-columns:repeat(auto-fit,minmax(min(20rem,100%),1fr))}
         .late{color:var(--bad)}
         svg{display:block;width:100%;height:auto}.chart{max-height:7rem}

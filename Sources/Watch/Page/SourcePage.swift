@@ -62,7 +62,7 @@ extension SourceReport {
     }
 
     package func page(at now: Int64) -> [UInt8] {
-        PageFrame.page("Source - mezzotint", isLive: false, at: Words.clock(now)) { html in
+        PageFrame.page("Source - mezzotint", isLive: false, at: Words.clock(now, at: now)) { html in
             html.raw("<h1>")
             html.put(Words.cut(url ?? ends.first?.url ?? "A source without a known URL", 2_048))
             html.raw("</h1><p>")
@@ -86,7 +86,7 @@ extension SourceReport {
     private func why(at now: Int64) -> String {
         if let wait = waiting.first {
             let cause = wait.code.map { " after \($0)" } ?? ""
-            let due = wait.notBefore.map { $0 > now ? ", due at \(Words.clock($0))" : ", due" } ?? ""
+            let due = wait.notBefore.map { $0 > now ? ", due at \(Words.clock($0, at: now))" : ", due" } ?? ""
             return "A job of this source waits in \(wait.topic)\(cause)\(due)."
         }
         if let last = ends.first, let code = last.code { return "Its last job ended as \(last.kind): \(code)." }

@@ -7,7 +7,8 @@ extension WatchReport {
     package var page: [UInt8] {
         let title = "\(diagnosis.cause.rawValue) - mezzotint"
         return PageFrame.page(
-            title, isLive: true, at: answeredAt.map(Words.clock) ?? "never", age: answeredAt.map { max(0, at - $0) }
+            title, isLive: true, at: answeredAt.map { Words.clock($0, at: at) } ?? "never",
+            age: answeredAt.map { max(0, at - $0) }
         ) { html in
             html.verdict(self)
             html.lanes(self)
@@ -28,10 +29,16 @@ extension HTML {
         raw("<section class=\"verdict ")
         put(report.diagnosis.cause.rawValue)
         raw("\"><h1>")
-        put(report.diagnosis.sentence)
+        put(report.diagnosis.headline)
         raw("</h1><p>")
         put(report.diagnosis.action)
-        raw("</p></section>")
+        raw("</p>")
+        for line in report.diagnosis.lanes {
+            raw("<p class=line>")
+            put(line)
+            raw("</p>")
+        }
+        raw("</section>")
     }
 
     fileprivate mutating func lanes(_ report: WatchReport) {
@@ -41,22 +48,22 @@ extension HTML {
             put(lane.lane.title)
             raw("</h3>")
             chart(lane, at: report.at, marks: report.marks)
-            note("Its oldest new job over the last hour, \(lane.atMost); the dashed line is the target.")
+            note("Age of its oldest unread job, last hour: \(lane.atMost). Dashed: the target.")
             raw("<dl><dt>Oldest</dt>")
             if lane.isLate(at: report.at) { raw("<dd class=late>") } else { raw("<dd>") }
             let isIdle = lane.lag.records == 0 && lane.retried?.jobs == 0
             put(isIdle ? "none" : lane.age(at: report.at).map(Words.span) ?? "unknown")
             put(" (target \(Words.span(lane.target))\(lane.isLate(at: report.at) ? ", late" : ""))")
             raw("</dd>")
-            entry("Waiting", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
+            entry("Unread", lane.lag.records.map { Words.count(Int($0)) } ?? "unknown")
             entry(
-                "Tried again",
+                "Retrying",
                 lane.retried.map { retried in
                     retried.text + (retried.since.map { ", the oldest came \(Words.span(report.at - $0)) ago" } ?? "")
                 } ?? "unknown")
-            if lane.lag.unknown > 0 { entry("Left out", "\(Words.counted(lane.lag.unknown, "partition")) not known") }
-            entry("In, out", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
-            entry("Drained in", drained(lane))
+            if lane.lag.unknown > 0 { entry("Unknown", "\(Words.counted(lane.lag.unknown, "partition"))") }
+            entry("Rate in, out", lane.rates.map { "\(Words.rate($0.in))/s, \(Words.rate($0.out))/s" } ?? "unknown")
+            entry("Time to drain", drained(lane))
             raw("</dl></section>")
         }
         raw("</div>")
@@ -64,16 +71,16 @@ extension HTML {
         raw("<details id=marks><summary>What changed in the last hour</summary><ul>")
         for mark in report.marks.reversed() {
             raw("<li>")
-            put("\(Words.clock(mark.at)): \(mark.text)")
+            put("\(Words.clock(mark.at, at: report.at)): \(mark.text)")
             raw("</li>")
         }
         raw("</ul></details>")
     }
 
     private func drained(_ lane: WatchReport.LaneReport) -> String {
-        if lane.lag.records == 0 { return lane.retried?.jobs == 0 ? "nothing waits" : "nothing new waits" }
-        guard lane.rates != nil else { return "unknown" }
-        return lane.drainMilliseconds.map(Words.span) ?? "never at this rate"
+        if lane.lag.records == 0, lane.retried?.jobs == 0 { return "nothing is pending" }
+        guard lane.drain != nil else { return "unknown" }
+        return lane.drainMilliseconds.map(Words.span) ?? "it does not shrink now"
     }
 
     private mutating func entry(_ name: StaticString, _ value: String) {
@@ -85,25 +92,28 @@ extension HTML {
     }
 
     fileprivate mutating func waits(_ report: WatchReport) {
-        raw("<h2>What waits</h2>")
+        raw("<h2>Pending jobs</h2>")
         note(
             report.sampled.of == 0
-                ? "Nothing waits."
-                : "From samples of at most \(PlaceSample.most) records: \(report.sampled.places) of \(report.sampled.of) partitions' topics with something to do were looked at. Numbers with ~ are estimates."
+                ? report.answeredAt == nil ? "Unknown." : "Nothing is pending."
+                : "Sampled \(report.sampled.places) of \(report.sampled.of) topic-partitions with a backlog, at most \(PlaceSample.most) records of each. ~ marks estimates."
         )
         guard !report.waits.isEmpty else { return }
         table(
-            "What waits",
+            "Pending jobs",
             [("Jobs", .number), ("For", .text), ("Host", .word), ("Lane", .word), ("Since", .word), ("Action", .text)]
         ) { html in
+            var last: WatchReport.WaitReport?
             for wait in report.waits.prefix(Self.rows) {
+                let isLikeLast = last.map { $0.reason == wait.reason && $0.code == wait.code } ?? false
+                last = wait
                 html.raw("<tr>")
                 html.cell((wait.isEstimate ? "~" : "") + Words.count(Int(wait.jobs.rounded())), .number)
                 html.cell(wait.reason.meaning + (wait.code.map { " (\(Words.cut($0, 60)))" } ?? ""), .text)
                 html.cell(Words.cut(wait.host, 120))
                 html.cell(wait.lane)
                 html.cell("\(Words.span(report.at - wait.since)) ago")
-                html.cell(report.action(of: wait), .text)
+                html.cell(isLikeLast ? "as above" : report.action(of: wait), .text)
                 html.raw("</tr>")
             }
         }
@@ -113,16 +123,16 @@ extension HTML {
     /// Blocked ones first, those for which most waits.
     fileprivate mutating func hosts(_ report: WatchReport) {
         guard let troubled = report.troubledHosts else {
-            return note("Which hosts workers leave alone is unknown: the topic origins was not read.")
+            return note("Throttled and blocked origins are unknown: the topic origins was not read.")
         }
         guard !troubled.isEmpty else { return }
         let shown = troubled.sorted {
             ($0.state == .blocked ? 1 : 0, $0.waiting.sum, $1.host)
                 > ($1.state == .blocked ? 1 : 0, $1.waiting.sum, $0.host)
         }
-        raw("<h3>Hosts that workers spare</h3>")
+        raw("<h3>Throttled and blocked origins</h3>")
         table(
-            "Hosts that workers spare",
+            "Throttled and blocked origins",
             [
                 ("Host", .word), ("State", .word), ("Until", .word), ("Why", .word), ("At once", .number),
             ] + Lane.allCases.map { ($0.title, .number) }
@@ -130,8 +140,8 @@ extension HTML {
             for host in shown.prefix(Self.rows) {
                 html.raw("<tr>")
                 html.cell(Words.cut(host.host, 120))
-                html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0))" } ?? ""))
-                html.cell(host.until.map(Words.clock) ?? "")
+                html.cell(host.state.rawValue + (host.since.map { " since \(Words.clock($0, at: report.at))" } ?? ""))
+                html.cell(host.until.map { Words.clock($0, at: report.at) } ?? "")
                 html.cell(Words.cut(host.code ?? "", 60))
                 html.cell(host.isTold ? "\(host.inFlight) of \(host.limit)" : "unknown", .number)
                 for lane in Lane.allCases {
@@ -147,10 +157,15 @@ extension HTML {
         raw("<h2>Failures</h2>")
         let letters =
             report.letters.map { count in
-                let number = "\(report.hasMoreLetters ? "at least " : "")\(Words.count(count))"
-                return "\(number) dead letter\(count == 1 ? " stands" : "s stand")"
-            } ?? "how many dead letters stand is unknown"
-        note("Of the outcomes and dead letters that were read since lagwatch was started; \(letters).")
+                "\(report.hasMoreLetters ? "at least " : "")\(Words.count(count))"
+            } ?? "unknown"
+        let (jobs, failed, expired) = report.ended
+        let bad = [(failed, "failed"), (expired, "expired")].filter { $0.0 > 0 }.map {
+            "\(Words.count($0.0)) \($0.1) (\(Words.percent(Double($0.0), of: Double(jobs))))"
+        }
+        note(
+            "Last 5 minutes: \(Words.counted(jobs, "outcome")) read, \(bad.isEmpty ? "none failed" : bad.joined(separator: ", ")). Open dead letters: \(letters). The table counts since lagwatch started."
+        )
         guard !report.failures.isEmpty else { return }
         table(
             "Failures",
@@ -166,7 +181,8 @@ extension HTML {
                 html.cell(Words.cut(failure.host, 120))
                 html.cell(failure.standing.map { Words.count($0) } ?? "unknown", .number)
                 html.cell(
-                    [failure.first, failure.last].map { $0.map(Words.clock) ?? "unknown" }.joined(separator: ", "))
+                    [failure.first, failure.last].map { $0.map { Words.clock($0, at: report.at) } ?? "unknown" }.joined(
+                        separator: ", "))
                 html.open("td", .text)
                 html.put(Words.cut(failure.message))
                 if !failure.job.isEmpty {
@@ -182,6 +198,7 @@ extension HTML {
     }
 
     fileprivate mutating func partitions(_ report: WatchReport) {
+        guard !report.partitions.isEmpty else { return }
         raw("<h2>Partitions</h2>")
         strip(report)
         let age = { (partition: PartitionReport) in
@@ -221,18 +238,22 @@ extension HTML {
     fileprivate mutating func workers(_ report: WatchReport) {
         raw("<h2>Workers</h2>")
         let owners =
-            report.owners.map { "\(Words.counted($0, "worker")) \($0 == 1 ? "owns" : "own") partitions. " }
+            report.owners.map {
+                "\($0 == 0 ? "No active workers" : "\(Words.counted($0, "worker")) \($0 == 1 ? "owns" : "own") partitions"). "
+            }
             ?? "How many workers own partitions is unknown. "
         note(
             owners
-                + (report.workers.isEmpty ? "None is asked for its metrics: watch.workers names none." : ""))
+                + (report.workers.isEmpty
+                    ? "To show their metrics, set metrics.listen for each worker and list it in watch.workers." : ""))
         guard !report.workers.isEmpty else { return }
         table(
             "Workers",
             [
                 ("Worker", .word), ("Version", .word), ("Partitions", .number), ("Restoring", .number),
                 ("Fetches", .number),
-                ("Renders", .number), ("Renderers lost", .number), ("Memory", .number), ("Answered", .word),
+                ("Renders", .number), ("Renderers lost", .number), ("Memory", .number), ("Disk free", .number),
+                ("Responded", .word),
             ]
         ) { html in
             for worker in report.workers.prefix(200) {
@@ -246,9 +267,11 @@ extension HTML {
                 html.cell(Self.use(figures?.renderPermits), .number)
                 html.cell(figures?.rendererLosses.map { "\($0)" } ?? "unknown", .number)
                 html.cell(figures?.memory.map { Words.bytes($0) } ?? "unknown", .number)
+                html.cell(figures?.diskFree.values.min().map { Words.bytes($0) } ?? "unknown", .number)
                 html.cell(
-                    worker.silence.map { "not since \(Words.clock($0.since)): \(Words.cut($0.reason, 80))" }
-                        ?? worker.answeredAt.map { Words.clock($0) } ?? "not yet")
+                    worker.silence.map {
+                        "not since \(Words.clock($0.since, at: report.at)): \(Words.cut($0.reason, 80))"
+                    } ?? worker.answeredAt.map { Words.clock($0, at: report.at) } ?? "not yet")
                 html.raw("</tr>")
             }
         }

@@ -1,0 +1,81 @@
+internal import Records
+
+/// Outcomes of the last five minutes, by kind, code and host, as far as `outcomes` was read.
+///
+/// Bounded: so many kinds of ends in each five seconds, and an example of each kind that failed.
+struct RecentEnds: Sendable {
+    static let milliseconds: Int64 = 300_000
+    /// What began within this has not been diluted by the calm before it.
+    static let newMilliseconds: Int64 = 30_000
+
+    struct Key: Sendable, Hashable {
+        let kind: OutcomeKind
+        let code: String
+        let host: String
+    }
+
+    /// What ended within a time.
+    struct Tally: Sendable {
+        private(set) var jobs = 0
+        private(set) var bad: [Key: Int] = [:]
+        private var byHost: [String: (jobs: Int, bad: Int)] = [:]
+        /// Hosts that sent a source.
+        private(set) var sending: Set<String> = []
+
+        fileprivate mutating func add(_ key: Key, _ count: Int) {
+            jobs += count
+            byHost[key.host, default: (0, 0)].jobs += count
+            if key.kind.isSuccess {
+                if key.kind == .stored { sending.insert(key.host) }
+            } else {
+                bad[key, default: 0] += count
+                byHost[key.host, default: (0, 0)].bad += count
+            }
+        }
+
+        func count(_ isWanted: (OutcomeKind) -> Bool) -> Int {
+            bad.reduce(0) { $0 + (isWanted($1.key.kind) ? $1.value : 0) }
+        }
+
+        var failed: Int { count { $0 == .failed } }
+        var dead: Int { count { $0 == .dead } }
+        var expired: Int { count { $0 == .expired } }
+
+        /// The host with the most jobs that has no other end than bad ones.
+        func hopelessHost(of least: Int) -> (host: String, jobs: Int)? {
+            byHost.filter { !$0.key.isEmpty && $0.value.jobs >= least && $0.value.bad == $0.value.jobs }
+                .max { ($0.value.jobs, $1.key) < ($1.value.jobs, $0.key) }.map { ($0.key, $0.value.jobs) }
+        }
+    }
+
+    private var slots: [Int64: [Key: Int]] = [:]
+    private var examples: [Key: JobEnd] = [:]
+    private static let slot: Int64 = 5_000
+    private static let limit = 500
+
+    mutating func count(_ end: JobEnd, at now: Int64) {
+        guard end.at > now - Self.milliseconds else { return }
+        // Clocks differ by a little.
+        let begun = min(end.at, now) / Self.slot * Self.slot
+        var key = Key(kind: end.kind, code: end.code, host: end.host)
+        var slot = slots[begun, default: [:]]
+        if slot[key] == nil, slot.count >= Self.limit { key = Key(kind: end.kind, code: end.code, host: "") }
+        slot[key, default: 0] += 1
+        slots[begun] = slot
+        if !end.kind.isSuccess, examples[key] != nil || examples.count < Self.limit { examples[key] = end }
+        let old = slots.filter { $0.key + Self.slot <= now - Self.milliseconds }
+        guard !old.isEmpty else { return }
+        for begun in old.keys { slots[begun] = nil }
+        examples = examples.filter { $0.value.at > now - Self.milliseconds }
+    }
+
+    func tally(_ milliseconds: Int64, to now: Int64) -> Tally {
+        var tally = Tally()
+        for (begun, slot) in slots where begun + Self.slot > now - milliseconds {
+            for (key, count) in slot { tally.add(key, count) }
+        }
+        return tally
+    }
+
+    func example(of key: Key) -> JobEnd? { examples[key] }
+}
