@@ -4,6 +4,8 @@ package struct PermitRules: Sendable, Equatable {
     package var render: Int
     /// Slow renders at once.
     package var slow: Int
+    /// Slow fetches at once, late ones among them; `.max`: as many as fast ones leave, less a quarter of the permits.
+    package var slowFetches = Int.max
     /// A slow flight that has waited so long (milliseconds) gets its permits even while fast ones wait.
     package var slowWait: Int64
     /// While this machine, or a partition's log, cannot do its part, one flight is let through in so many milliseconds.

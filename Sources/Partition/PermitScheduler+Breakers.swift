@@ -98,7 +98,7 @@ extension PermitScheduler {
     mutating func machineProbes(at now: Moment) -> [Grant] {
         let granted = grants(for: machine.probes)
         guard machine.mayProbe(at: now.monotonic) else { return granted }
-        for queue in Queue.all where free[queue.kind] > 0 {
+        for queue in Queue.all where mayProbe(queue) {
             guard let flight = first(queue)?.flight else { continue }
             machine.probe(flight, next: now.monotonic + rules.probeEvery)
             return granted + [grant(queue.kind, flight)]
@@ -114,7 +114,7 @@ extension PermitScheduler {
         for (partition, breaker) in logs.sorted(by: { $0.key < $1.key }) {
             granted += grants(for: breaker.probes)
             guard breaker.mayProbe(at: now.monotonic), tails[partition, default: 0] < rules.announcing else { continue }
-            for queue in Queue.all where free[queue.kind] > 0 {
+            for queue in Queue.all where mayProbe(queue) {
                 guard let flight = oldest(queue, of: partition)?.flight else { continue }
                 logs[partition]?.probe(flight, next: now.monotonic + rules.probeEvery)
                 granted.append(grant(queue.kind, flight))
@@ -124,12 +124,19 @@ extension PermitScheduler {
         return granted
     }
 
+    /// Of renders it may be one more than `rules.slow`: a probe waits for none that hang.
+    private func mayProbe(_ queue: Queue) -> Bool {
+        free[queue.kind] > 0 && (queue.kind == .render || mayBegin(.fetch, isSlow: queue.rank != .fast))
+    }
+
     /// What probes that are under way ask for.
     mutating func grants(for probes: [FlightID]) -> [Grant] {
         var granted: [Grant] = []
         for flight in probes {
             guard let seat = seats[flight], let kind = seat.waits, free[kind] > 0 else { continue }
-            if kind == .render || hasRoom(seat.host, seat.rank) { granted.append(grant(kind, flight)) }
+            let mayBegin =
+                kind == .render || (hasRoom(seat.host, seat.rank) && mayBegin(kind, isSlow: seat.rank != .fast))
+            if mayBegin { granted.append(grant(kind, flight)) }
         }
         return granted
     }

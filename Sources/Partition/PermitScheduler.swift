@@ -239,8 +239,15 @@ package struct PermitScheduler: Sendable {
         case (.fetch, true): return free > ready(isFast: true)
         case (.fetch, false):
             let readySlow = ready(isFast: false)
-            return free > ready(isFast: true) + readySlow && slow[kind] + readySlow < rules.slowFetch
+            return free > ready(isFast: true) + readySlow && slow[kind] + readySlow < rules.slowFetch && mayFetchSlow
         }
+    }
+
+    private var mayFetchSlow: Bool { slow[.fetch] + late.slow < rules.slowFetches }
+
+    /// Whether the limits of slow flights allow one more such permit. Age and probes do not lift them.
+    func mayBegin(_ kind: PermitKind, isSlow: Bool) -> Bool {
+        !isSlow || (kind == .fetch ? mayFetchSlow : mayRenderSlow)
     }
 
     /// Of partitions whose log takes rows: what waits in the others is bounded, since they get no new fetches, and must
@@ -265,7 +272,7 @@ package struct PermitScheduler: Sendable {
     /// The oldest slow flight, if it goes before the fast ones: it has waited long enough, and no older one holds a permit
     /// for its age. An older one never waits for a younger one, so each has its turn, whichever permit it lacks.
     private mutating func firstAged(_ kind: PermitKind, at now: Int64) -> Ticket? {
-        guard kind == .fetch || mayRenderSlow else { return nil }
+        guard mayBegin(kind, isSlow: true) else { return nil }
         let waiting = [Rank.begun, .slow].compactMap { first(Queue(kind: kind, rank: $0), byAge: true) }
         guard let oldest = waiting.min(), now - oldest.since >= rules.slowWait else { return nil }
         // One that hangs where its partition's log is away holds back nobody.

@@ -52,7 +52,11 @@ extension Settings {
         } + [
             SettingKey(
                 "lanes.slow.concurrency", \.lanes.slow.concurrency, .whole(0...1024),
-                "Slow renders at once. 0: half of render.processes, at least one. Slow fetches take what fast ones leave, but for a quarter of the fetch permits."
+                "Slow renders at once in a worker. 0: half of render.processes, at least one. lanes.slow.fetches limits slow fetches."
+            ),
+            SettingKey(
+                "lanes.slow.fetches", \.lanes.slow.fetches, .whole(0...1024),
+                "Slow fetches at once in a worker, over all hosts, with each redirect. 1 fetches the slow jobs of a worker one after the other. 0: slow fetches take three quarters of fetch.concurrency at most."
             ),
             SettingKey(
                 "lanes.slow.maxWait", \.lanes.slow.maxWait, .duration(.seconds(1) ... .seconds(86_400)),

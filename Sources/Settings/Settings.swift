@@ -59,6 +59,8 @@ package struct Settings: Sendable, Equatable {
         package struct Slow: Sendable, Equatable {
             /// 0: half of the render processes, at least one.
             package var concurrency = 0
+            /// 0: as many as fast ones leave, less a quarter of the fetch permits.
+            package var fetches = 0
             package var maxWait = Duration.seconds(60)
         }
     }

@@ -12,6 +12,8 @@ package final class LocalOrigin: Sendable {
         case tagged([UInt8], type: String, tag: String, headers: [(String, String)])
         /// The answer comes once the gate is open.
         indirect case gated(Gate, Answer)
+        /// The answer comes after this time.
+        indirect case taking(Duration, Answer)
 
         package static func bytes(_ bytes: [UInt8]) -> Answer { .bytes(bytes, type: "image/jpeg") }
         package static func status(_ status: Int) -> Answer {
@@ -32,6 +34,9 @@ package final class LocalOrigin: Sendable {
         let scripts = Mutex<[String: Script]>([:])
         let counts = Mutex<[String: Int]>([:])
         let headers = Mutex<[String: [[String: String]]]>([:])
+        let order = Mutex<[String]>([])
+        /// Answers that take their time: now, and the most at once.
+        let taking = Mutex<(now: Int, most: Int)>((0, 0))
     }
 
     private let book = Book()
@@ -45,6 +50,7 @@ package final class LocalOrigin: Sendable {
         let root = folder?.path
         server = try WebServer(port: 0) { [book] request in
             book.counts.withLock { $0[request.path, default: 0] += 1 }
+            book.order.withLock { $0.append(request.path) }
             book.headers.withLock { $0[request.path, default: []].append(request.headers) }
             let answer = book.scripts.withLock { scripts -> Answer? in
                 let name = scripts[request.target] == nil ? request.path : request.target
@@ -53,7 +59,7 @@ package final class LocalOrigin: Sendable {
                 scripts[name]?.next = script.isRound ? (script.next + 1) % count : min(script.next + 1, count - 1)
                 return script.answers[script.next]
             }
-            if let answer { return Self.response(answer, to: request) }
+            if let answer { return Self.response(answer, to: request, book) }
             guard let root, !request.path.contains("..") else { return .notFound }
             return WebServer.Response(.file(path: root + request.path))
         }
@@ -76,12 +82,20 @@ package final class LocalOrigin: Sendable {
     /// How often a path was asked for, its query left out.
     package func requests(of path: String) -> Int { book.counts.withLock { $0[path] ?? 0 } }
 
+    /// The paths of all requests, in the order in which they came.
+    package var order: [String] { book.order.withLock { $0 } }
+
+    /// The most answers at once that took their time.
+    package var mostAtOnce: Int { book.taking.withLock { $0.most } }
+
     /// What each request for a path said of itself, names in lower case.
     package func headers(of path: String) -> [[String: String]] { book.headers.withLock { $0[path] ?? [] } }
 
     package func stop() { server.stop() }
 
-    private static func response(_ answer: Answer, to request: WebServer.Request) -> WebServer.Response {
+    private static func response(
+        _ answer: Answer, to request: WebServer.Request, _ book: Book
+    ) -> WebServer.Response {
         switch answer {
         case .bytes(let bytes, let type): WebServer.Response(type: type, bytes)
         case .file(let path): WebServer.Response(.file(path: path))
@@ -101,7 +115,15 @@ package final class LocalOrigin: Sendable {
             WebServer.Response(
                 .later {
                     await gate.wait()
-                    return response(answer, to: request)
+                    return response(answer, to: request, book)
+                })
+        case .taking(let time, let answer):
+            WebServer.Response(
+                .later {
+                    book.taking.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                    try? await Task.sleep(for: time)
+                    book.taking.withLock { $0.now -= 1 }
+                    return response(answer, to: request, book)
                 })
         }
     }

@@ -69,6 +69,7 @@ struct Composition {
             seed: UInt64.random(in: 0...UInt64.max),
             owner: settings.workerName)
         configuration.permits.lateAfter = PermitRules.usuallyLate
+        if settings.lanes.slow.fetches > 0 { configuration.permits.slowFetches = settings.lanes.slow.fetches }
         configuration.permits.seed = UInt64.random(in: 0...UInt64.max)
         configuration.patience = patience
         configuration.tellsOrigins = true
