@@ -18,8 +18,8 @@ package struct DelayHead: Sendable {
     /// When something was last appended that waits for more than its host, or when the first record was read.
     private var otherAt: Int64 = .max
     /// Of the first.
-    private var origin: OriginHost?
-    private var isOriginKnown = false
+    private var awaited: HostLane?
+    private var isAwaitedKnown = false
     /// Records that may still move on: due ones of hosts without room for them, and those before which others may begin
     /// (`TierSearch`).
     package var moves = Moves()
@@ -51,7 +51,7 @@ package struct DelayHead: Sendable {
     package var isEmpty: Bool { records.isEmpty }
 
     package mutating func add(_ new: [Record], at now: Int64) {
-        (records, readAt, isOriginKnown) = (new[...], now, false)
+        (records, readAt, isAwaitedKnown) = (new[...], now, false)
         otherAt = min(otherAt, now)
         noteDue()
     }
@@ -62,11 +62,11 @@ package struct DelayHead: Sendable {
     ///
     /// - Parameters:
     ///   - search: what was written before this may move on though it is not due.
-    ///   - host: that a record waits for, if for nothing else.
-    ///   - room: how many more jobs a host can take.
+    ///   - find: the host that a record waits for, if for nothing else, and the lane that it would have.
+    ///   - room: how many more jobs a host can take on a lane.
     package mutating func take(
-        _ limit: Int, at now: Int64, search: Int64? = nil, host: (Record) -> OriginHost? = { _ in nil },
-        room: (OriginHost) -> Int = { _ in 0 }
+        _ limit: Int, at now: Int64, search: Int64? = nil, awaited find: (Record) -> HostLane? = { _ in nil },
+        room: (HostLane) -> Int = { _ in 0 }
     ) -> [Record] {
         // A clock that went back: they have waited since they were read, at least.
         if now < readAt {
@@ -75,12 +75,12 @@ package struct DelayHead: Sendable {
         }
         isHeldUp = false
         var records: [Record] = []
-        var taken: [OriginHost: Int] = [:]
+        var taken: [HostLane: Int] = [:]
         while records.count < limit, !isEmpty {
-            let origin = origin(of: host)
-            if let origin, taken[origin, default: 0] < room(origin) {
-                taken[origin, default: 0] += 1
-            } else if origin != nil || due > now {
+            let share = awaited(by: find)
+            if let share, taken[share, default: 0] < room(share) {
+                taken[share, default: 0] += 1
+            } else if share != nil || due > now {
                 let isSearched = isSearched(search)
                 isHeldUp = due <= now || isSearched
                 guard isHeldUp, moves.take(isSearched) else { break }
@@ -97,15 +97,15 @@ package struct DelayHead: Sendable {
 
     private mutating func takeFirst() -> Record? {
         guard let record = records.popFirst() else { return nil }
-        (origin, isOriginKnown) = (nil, false)
+        (awaited, isAwaitedKnown) = (nil, false)
         noteDue()
         return record
     }
 
     /// Whom the first of them asks, if nothing but its host holds it back; found once.
-    package mutating func origin(of find: (Record) -> OriginHost?) -> OriginHost? {
-        if !isOriginKnown { (origin, isOriginKnown) = (records.first.flatMap(find), true) }
-        return origin
+    package mutating func awaited(by find: (Record) -> HostLane?) -> HostLane? {
+        if !isAwaitedKnown { (awaited, isAwaitedKnown) = (records.first.flatMap(find), true) }
+        return awaited
     }
 
     /// The worker appends a record that waits for its own time, not only for its host.

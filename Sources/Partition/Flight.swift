@@ -58,7 +58,7 @@ struct Flight: Sendable {
     /// Whose share of the fetch permits it takes: its host's, or its host's group's. Where redirects lead elsewhere, the
     /// stage says so.
     let origin: OriginHost
-    /// In whose share of the memory its jobs are: `origin`, or the host that a redirect led to, now or at an earlier try.
+    /// Whose share of the memory its jobs take: of `origin`, or of the host that a redirect led to, now or at an earlier try.
     var share: OriginHost
     /// Every one of them is answered when the flight ends.
     var pendingJobs: [PendingJob]
@@ -126,6 +126,12 @@ struct Flight: Sendable {
     var behind: OriginHost? {
         if case .queued = stage, share != origin { share } else { nil }
     }
+
+    /// In whose share of the memory its jobs are: a slow job that joined a fast one is in the fast lane's.
+    var hostLane: HostLane { HostLane(share, lane) }
+
+    /// The jobs that it holds there.
+    var jobCount: Int { pendingJobs.count + late.count }
 
     /// Whether each job that waits wants something that is not made yet.
     var isWantedByAll: Bool { pendingJobs.allSatisfy { $0.job.variants.contains { results[$0] == nil } } }

@@ -33,7 +33,8 @@ package struct PartitionRules: Sendable {
     /// A job that waits in memory while so many later records were taken up goes to a retry topic: else reading would stop
     /// behind it.
     package var waitSpan = 4_096
-    /// Jobs that one host holds in memory, for each partition: more go to a tier, so that those behind them are read.
+    /// Jobs that one host holds in memory on each lane, for each partition: more go to a tier, so that those behind them are
+    /// read.
     package var hostShare = Int.max
     package var origins = OriginRules.unbounded
     /// What origins are asked with: what was stored of other headers' answers is asked for again, where their `Vary` names

@@ -41,7 +41,7 @@ extension PartitionState {
             !flight.outdated.isEmpty || course.change?.variants(by: flight.snapshot.variants).isEmpty == false
         else { return end(id, now, &effects) }
         let late = flight.late
-        countJobs(of: flight.share, -flight.pendingJobs.count - late.count)
+        countJobs(of: flight, -flight.jobCount)
         answer(flight, nil, lastPass.worker, now, &effects)
         (flight.pendingJobs, flight.late, flight.isRemaking, flight.lane) = ([], [], true, .background)
         flight.stage = .waiting(.render, course)

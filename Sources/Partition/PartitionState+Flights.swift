@@ -108,7 +108,7 @@ extension PartitionState {
         guard flight.pendingJobs.contains(where: isLate) else { return false }
         for pending in flight.pendingJobs where isLate(pending) { effects.answer(pending, .expired, at: now) }
         flights[id]?.pendingJobs.removeAll(where: isLate)
-        countJobs(of: flight.share, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
+        countJobs(of: flight, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
         if flights[id]?.pendingJobs.isEmpty == true { end(id, now, &effects) }
         return true
     }

@@ -24,12 +24,14 @@ extension PartitionState {
         _ effects: inout [PartitionEffect]
     ) {
         guard var flight = flights[id] else { return }
-        countJobs(of: flight.share, 1)
         let since = min(flight.since, pending.firstSeen)
         if lane < flight.lane {
+            countJobs(of: flight, -flight.jobCount)
             flight.lane = lane
+            countJobs(of: flight, flight.jobCount)
             effects.append(.permit(.move(id, flight.lane, since: since)))
         }
+        countJobs(of: flight, 1)
         flight.since = since
         let isForced = pending.job.freshness == .force
         // A change that the flight cannot tell of is looked at again once that is over.
@@ -101,7 +103,7 @@ extension PartitionState {
             {
                 return effects.answer(pending, plan, failing: note, at: now)
             }
-            if isCrowded(share, pending, now, &effects) { return }
+            if isCrowded(HostLane(share, lane), pending, now, &effects) { return }
         }
         let id = nextFlight()
         var flight = Flight(
@@ -109,7 +111,7 @@ extension PartitionState {
             origin: origin, share: share, pendingJobs: [pending], lane: lane, since: pending.firstSeen,
             stage: .queued(kind), snapshot: snapshot)
         flight.left = left
-        countJobs(of: share, 1)
+        countJobs(of: flight, 1)
         flights[id] = flight
         bySource[pending.job.source] = id
         request(kind, for: flight, &effects)
@@ -145,7 +147,7 @@ extension PartitionState {
         if suspects.isNaming { return }
         for (id, flight) in flights {
             // One of a flood is waited for no longer than its like are read behind it.
-            let limit = isPressed && isCrowded(flight.share) ? min(500, rules.holdLimit) : rules.holdLimit
+            let limit = isPressed && isCrowded(flight.hostLane) ? min(500, rules.holdLimit) : rules.holdLimit
             guard let course = flight.course, now.monotonic - course.began > limit,
                 let index = flight.pendingJobs.firstIndex(where: { $0.place == place })
             else { continue }
@@ -158,7 +160,7 @@ extension PartitionState {
             if attempts >= rules.retry.most { return }
             flights[id]?.pendingJobs.remove(at: index)
             flights[id]?.aside.append(pending)
-            countJobs(of: flight.share, -1)
+            countJobs(of: flight, -1)
             let note = FailureNote(RetryCause.slow(milliseconds: now.monotonic - course.began))
             let later = pending.putOff(
                 until: now.wall + rules.retry.base, attempts: attempts, heldSince: pending.heldSince)

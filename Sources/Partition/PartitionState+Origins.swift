@@ -61,11 +61,12 @@ extension PartitionState {
     /// Its jobs count for this host from now on; false: that has no room for them.
     private mutating func share(_ flight: Flight, with host: OriginHost) -> Bool {
         if flight.share == host { return true }
-        guard room(for: host) > 0 else { return false }
-        let count = flight.pendingJobs.count + flight.late.count
-        countJobs(of: flight.share, -count)
-        countJobs(of: host, count)
-        flights[flight.id]?.share = host
+        guard room(for: HostLane(host, flight.lane)) > 0 else { return false }
+        countJobs(of: flight, -flight.jobCount)
+        var flight = flight
+        flight.share = host
+        countJobs(of: flight, flight.jobCount)
+        flights[flight.id] = flight
         return true
     }
 
@@ -158,16 +159,17 @@ extension PartitionState {
             deaths: suspects.deaths(of: pending.place))
         let tier = DelayTier(
             within: wait, later.lane(at: now.wall, rules.retry), atMost: timeLeft(of: later, at: now.wall))
-        countAway(host, pending.job.lane, 1)
+        countAway(host, later, 1)
         effects.append(.work(.answer(pending.record, .retry(later, tier, cause))))
     }
 
-    /// A flood of one host leaves three quarters of what is read to others.
+    /// A flood of one host leaves three quarters of its lane's read-ahead to others.
     mutating func isCrowded(
-        _ origin: OriginHost, _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]
+        _ share: HostLane, _ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]
     ) -> Bool {
-        guard room(for: origin) <= 0 else { return false }
-        passOn(pending, to: origin, for: now.wall - pending.firstSeen, origins.crowded(origin), now, &effects)
+        guard room(for: share) <= 0 else { return false }
+        let cause = origins.crowded(share.host)
+        passOn(pending, to: share.host, for: now.wall - pending.firstSeen, cause, now, &effects)
         return true
     }
 
@@ -185,12 +187,12 @@ extension PartitionState {
         of topic: Topic, below offset: Int64, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         for (id, flight) in flights {
-            guard flight.isInQueue, isCrowded(flight.share), !runsAlone(flight) else { continue }
+            guard flight.isInQueue, isCrowded(flight.hostLane), !runsAlone(flight) else { continue }
             let isOld = { (pending: PendingJob) in pending.record.topic == topic && pending.record.offset < offset }
             let old = flight.pendingJobs.filter(isOld)
             if old.isEmpty { continue }
             flights[id]?.pendingJobs.removeAll(where: isOld)
-            countJobs(of: flight.share, -old.count)
+            countJobs(of: flight, -old.count)
             let cause = origins.crowded(flight.share)
             for pending in old {
                 passOn(pending, to: flight.share, for: now.wall - pending.firstSeen, cause, now, &effects)
@@ -200,11 +202,11 @@ extension PartitionState {
     }
 
     /// Whether its flights fill half of its share of the memory.
-    func isCrowded(_ origin: OriginHost) -> Bool { hostJobs[origin, default: 0] >= rules.hostShare / 2 }
+    func isCrowded(_ share: HostLane) -> Bool { hostJobs[share, default: 0] >= rules.hostShare / 2 }
 
-    /// So many more jobs of the host may wait in memory.
-    package func room(for origin: OriginHost, atMost use: Int = .max) -> Int {
-        min(rules.hostShare, use) - hostJobs[origin, default: 0]
+    /// So many more jobs of the host may wait in memory on this lane.
+    package func room(for share: HostLane, atMost use: Int = .max) -> Int {
+        min(rules.hostShare, use) - hostJobs[share, default: 0]
     }
 
     /// One has come back from its tier.
@@ -212,19 +214,23 @@ extension PartitionState {
         // In a tier it was for its host's sake alone.
         guard pending.heldBy != nil else { return }
         let origin = share(of: pending)
-        let (lane, record) = (pending.job.lane, pending.record)
-        if !jobsLeftAway.take(origin, lane, record.topic, record.offset) { countAway(origin, lane, -1) }
+        let record = pending.record
+        if !jobsLeftAway.take(origin, pending.job.lane, record.topic, record.offset) { countAway(origin, pending, -1) }
     }
 
     mutating func noteRead(_ record: Record) {
         if record.incarnation == incarnation(record.topic) { jobsLeftAway.read(record.topic, upTo: record.offset + 1) }
     }
 
-    private mutating func countAway(_ origin: OriginHost, _ lane: Lane, _ step: Int) {
+    private mutating func countAway(_ origin: OriginHost, _ pending: PendingJob, _ step: Int) {
         guard jobsAway[origin] != nil || jobsAway.count < Self.hostsAway else { return }
+        let lane = pending.job.lane
         let count = (jobsAway[origin]?[lane] ?? 0) + step
         jobsAway[origin, default: [:]][lane] = count > 0 ? count : nil
         if jobsAway[origin]?.isEmpty == true { jobsAway[origin] = nil }
+        let isUrgent = lane.isUrgent && pending.failingSince == nil
+        let urgent = urgentAway[origin, default: 0] + (isUrgent ? step : 0)
+        urgentAway[origin] = urgent > 0 && jobsAway[origin] != nil ? urgent : nil
     }
 
     /// Jobs that wait for their host outside its queue: in tiers as far as this owner knows, and in memory.
@@ -232,21 +238,34 @@ extension PartitionState {
         waits.heldJobs.reduce(into: inTiers) { $0[$1.key, default: .none] = ($0[$1.key] ?? .none) + ByLane($1.value) }
     }
 
-    /// Hosts that are asked, or are to be tried again now, and could take up jobs which stand behind others in tiers.
+    /// Hosts that are asked, or are to be tried again now, and have room for jobs that wait in a tier behind others: behind
+    /// jobs of other hosts, or fast jobs behind slow ones.
     ///
     /// - Parameters:
     ///   - heads: of all tiers that hold something.
-    ///   - awaited: the host that a record waits for, if for nothing else.
+    ///   - awaited: the host that a record waits for, if for nothing else, and the lane that it would have.
     package func hostsBehind(
         _ heads: some Sequence<DelayHead>, in permits: PermitScheduler, at now: Moment,
-        awaited: (Record) -> OriginHost?
+        awaited: (Record) -> HostLane?
     ) -> [OriginHost] {
-        var first: Set<OriginHost?> = []
-        for var head in heads { first.insert(head.origin(of: awaited)) }
-        // Most hosts with jobs there are left alone, which is soonest found out.
-        return [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter {
-            room(for: $0, atMost: permits.use(of: $0, at: now)) > 0 && !first.contains($0)
+        var first: Set<HostLane> = []
+        for var head in heads { if let share = head.awaited(by: awaited) { first.insert(share) } }
+        let hosts = Set(first.map(\.host))
+        return [Array(jobsAway.keys), Array(jobsLeftAway.jobs.keys)].joined().filter { host in
+            // Most hosts with jobs there are left alone, which is soonest found out.
+            let use = permits.use(of: host, at: now)
+            guard use > 0 else { return false }
+            let isFirst = hosts.contains(host)
+            return Lane.allCases.contains { lane in
+                let share = HostLane(host, lane)
+                guard room(for: share, atMost: use) > 0 else { return false }
+                return isFirst ? lane.isUrgent && urgentAway[host] != nil && !first.contains(share) : isAway(share)
+            }
         }
+    }
+
+    private func isAway(_ share: HostLane) -> Bool {
+        jobsAway[share.host]?[share.lane] != nil || jobsLeftAway.jobs[share.host].map { $0[share.lane] > 0 } ?? false
     }
 
     private var inTiers: [OriginHost: ByLane<Int>] {
@@ -268,15 +287,15 @@ extension PartitionState {
     /// Hosts whose waiting jobs are counted for people.
     package static let hostsAway = 4_096
 
-    mutating func countJobs(of origin: OriginHost, _ step: Int) {
-        let count = hostJobs[origin, default: 0] + step
-        hostJobs[origin] = count == 0 ? nil : count
+    mutating func countJobs(of flight: Flight, _ step: Int) {
+        let count = hostJobs[flight.hostLane, default: 0] + step
+        hostJobs[flight.hostLane] = count == 0 ? nil : count
     }
 
     /// The flight is none any more.
     mutating func remove(_ flight: Flight) {
         flights[flight.id] = nil
         bySource[flight.source] = nil
-        countJobs(of: flight.share, -flight.pendingJobs.count - flight.late.count)
+        countJobs(of: flight, -flight.jobCount)
     }
 }

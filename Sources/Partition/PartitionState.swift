@@ -20,10 +20,12 @@ package struct PartitionState: ~Copyable, Sendable {
     var origins = RecentOrigins()
     /// Jobs that went to tiers for the sake of their host, and are not back: of this owner's, more may be there.
     package internal(set) var jobsAway: [OriginHost: [Lane: Int]] = [:]
+    /// Fast ones among them whose host has not failed: they do not become slow while they wait.
+    var urgentAway: [OriginHost: Int] = [:]
     /// The same of earlier owners', as far as they told.
     var jobsLeftAway = JobsLeftAway()
-    /// Jobs that flights of a host hold.
-    package internal(set) var hostJobs: [OriginHost: Int] = [:]
+    /// Jobs that flights of a host hold, by the flight's lane.
+    package internal(set) var hostJobs: [HostLane: Int] = [:]
     var waits = ShortWaits()
     /// Jobs that were put off in memory, until they are answered: their records do not tell how often they were tried.
     var tried: [RecordPlace: PendingJob] = [:]

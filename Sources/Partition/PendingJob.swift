@@ -79,7 +79,7 @@ package final class PendingJob: Sendable {
 
     /// A fast job whose host does not answer goes on as a slow one after a while. Its record keeps its lane: that is signed.
     func lane(at now: Int64, _ retry: RetryPolicy) -> Lane {
-        job.lane.isUrgent && failingSince != nil && failing(at: now) >= retry.giveUpFast ? .background : job.lane
+        retry.lane(job.lane, failingSince: failingSince, at: now)
     }
 
     func isExpired(at now: Int64) -> Bool { job.expires.map { $0 <= now } ?? false }

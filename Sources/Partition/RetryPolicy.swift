@@ -1,3 +1,5 @@
+package import ImageModel
+
 /// When a failed job is tried again.
 package struct RetryPolicy: Sendable, Equatable {
     /// Attempts in all, the first included; after the last the job is a dead letter. 0: where its origin is at fault, time
@@ -20,6 +22,12 @@ package struct RetryPolicy: Sendable, Equatable {
     /// Attempts in all where nothing that comes back is at fault.
     package var most: Int { attempts == 0 ? Self.usual : attempts }
     private static let usual = 5
+
+    /// The lane on which a job works whose origin has been at fault since then.
+    package func lane(_ lane: Lane, failingSince: Int64?, at now: Int64) -> Lane {
+        guard lane.isUrgent, let failingSince, now - failingSince >= giveUpFast else { return lane }
+        return .background
+    }
 
     /// Whether the job is over after so many attempts.
     ///

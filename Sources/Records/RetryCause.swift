@@ -6,7 +6,7 @@ package enum RetryCause: CodedFailure, Hashable {
     case deferred
     /// Its source has changed, and what else is stored of it is to be made anew.
     case sourceChanged
-    /// Too many jobs of the host are in memory.
+    /// Too many jobs of the host are in memory on the job's lane.
     case hostCrowded(host: String)
     /// The host failed, or wants to be left alone; `code` is of the failure.
     case hostBlocked(host: String, code: String)
@@ -32,7 +32,7 @@ package enum RetryCause: CodedFailure, Hashable {
         case .sourceChanged:
             "The source has changed: what else is stored of it is made anew, which this job sees to if its worker dies before."
         case .hostCrowded(let host):
-            "As many jobs of \(host) as may be in memory wait for it already: the job waits in a retry topic. To fetch more of it at once, raise origins.concurrency, or that of its group."
+            "The worker holds as many jobs of \(host) on this lane as it may (a quarter of worker.readAhead): the job waits in a retry topic. To fetch more of the host at once, raise origins.concurrency, or that of its group."
         case .hostBlocked(let host, let code):
             "\(host) is left alone for now (\(code)): the job waits in a retry topic. 'mezzotint origins' says until when."
         case .hostGivenUp(let host, let code):
@@ -60,7 +60,7 @@ package enum RetryCause: CodedFailure, Hashable {
             case .sourceChanged:
                 "A source has changed: a worker's own job sees to it that what else is stored of it is made anew."
             case .hostCrowded:
-                "A quarter of worker.readAhead waits for the job's host already: it goes on through a retry topic, without an attempt."
+                "Jobs of the host fill a quarter of worker.readAhead on the job's lane: the job waits in a retry topic, without an attempt."
             case .hostBlocked:
                 "The job's host failed, or wants to be left alone: it goes on through a retry topic, without an attempt."
             case .hostGivenUp:

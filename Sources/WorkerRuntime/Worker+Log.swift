@@ -106,7 +106,7 @@ extension Worker: LogListener {
         return head.take(limit, at: moment.wall, search: owned.search.before) {
             awaited(by: $0, at: moment.wall)
         } room: {
-            isKnown ? owned.state.room(for: $0, atMost: scheduler.use(of: $0, at: moment)) : 0
+            isKnown ? owned.state.room(for: $0, atMost: scheduler.use(of: $0.host, at: moment)) : 0
         }
     }
 
@@ -146,11 +146,13 @@ extension Worker: LogListener {
         return owned.state.hostsBehind(heads, in: scheduler, at: moment) { awaited(by: $0, at: now) }
     }
 
-    /// The host that a tier's record waits for, if for nothing else.
-    private func awaited(by record: Record, at now: Int64) -> OriginHost? {
+    /// The host that a tier's record waits for, if for nothing else, and the lane that it would have.
+    private func awaited(by record: Record, at now: Int64) -> HostLane? {
         guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
-        guard note.host == nil, let url = intake.url(ofRefused: record) else { return note.host }
-        return configuration.permits.origins.groups.origin(of: url.fetched)
+        let groups = configuration.permits.origins.groups
+        let host = note.host ?? intake.url(ofRefused: record).map { groups.origin(of: $0.fetched) }
+        let lane = configuration.partition.retry.lane(note.lane, failingSince: note.failingSince, at: now)
+        return host.map { HostLane($0, lane) }
     }
 
     /// A slice is decoded; if its partition went or the worker is stopping meanwhile, its records are read again by the next
@@ -208,8 +210,8 @@ extension Worker: LogListener {
     private func wait(of topic: Topic, _ owned: OwnedPartition) -> Int64? {
         guard var head = owned.heads[topic], !head.isEmpty else { return nil }
         let wait = head.due - now
-        guard let origin = head.origin(of: { awaited(by: $0, at: now) }) else { return wait }
-        guard let left = blockLeft(of: [origin]) else { return nil }
+        guard let share = head.awaited(by: { awaited(by: $0, at: now) }) else { return wait }
+        guard let left = blockLeft(of: [share.host]) else { return nil }
         // Jobs of hosts that are left alone only move on when they are due.
         if head.isOfHostsAlone, let least = blockLeft(of: owned.state.hostWaits.keys) { return min(left, least) }
         return min(wait, left)

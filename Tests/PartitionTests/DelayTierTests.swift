@@ -65,11 +65,11 @@ struct DelayTierTests {
 
     @Test("What is due and waits for its host alone is taken as the host has room, and else moves on a few at a time")
     func moves() {
-        let host = OriginHost(of: "http://dead.example/")
+        let share = HostLane(OriginHost(of: "http://dead.example/"), .fast)
         var head = DelayHead(.tenSeconds)
         var room = 0
         func take(_ head: inout DelayHead, at now: Int64) -> [Int64] {
-            head.take(9, at: now, host: { $0.offset == 4 ? nil : host }, room: { _ in room }).map(\.offset)
+            head.take(9, at: now, awaited: { $0.offset == 4 ? nil : share }, room: { _ in room }).map(\.offset)
         }
         head.add((1...5).map { record($0, at: 100) }, at: 1_000)
         #expect(take(&head, at: 10_099) == [] && !head.isHeldUp)
@@ -86,11 +86,11 @@ struct DelayTierTests {
 
     @Test("What is due and was written after a search moves on no faster for it")
     func searched() {
-        let host = OriginHost(of: "http://dead.example/")
+        let share = HostLane(OriginHost(of: "http://dead.example/"), .fast)
         var head = DelayHead(.tenSeconds)
         head.moves = DelayHead.Moves(due: 1, searched: 3)
         head.add([10, 11, 50, 51, 52].map { record($0, at: $0) }, at: 1_000)
-        #expect(head.take(9, at: 20_000, search: 20, host: { _ in host }).map(\.offset) == [10, 11, 50])
+        #expect(head.take(9, at: 20_000, search: 20, awaited: { _ in share }).map(\.offset) == [10, 11, 50])
         #expect(head.isHeldUp && head.moves == DelayHead.Moves(searched: 1))
     }
 

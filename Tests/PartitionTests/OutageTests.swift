@@ -38,6 +38,9 @@ struct OutageTests {
         var others: [Int64] = []
         var appends: [String: Int] = [:]
         var (done, dead_) = (0, 0)
+        /// When each unfinished fast job was published, and how long the finished ones took, milliseconds.
+        var published: [String: Int64] = [:]
+        var took: [Int64] = []
         /// Records that went from one tier to another.
         var moved = 0
         var causes: Set<String> = []
@@ -57,6 +60,7 @@ struct OutageTests {
 
         mutating func publish(_ url: String, _ lane: Lane) {
             let number = logs.values.reduce(0) { $0 + $1.count }
+            if lane == .fast { published["\(url)\(number)"] = now }
             append(
                 NewRecord(topic: .jobs(lane), partition: PartitionID(0), key: [], value: Array("\(url)\(number)".utf8)))
         }
@@ -98,16 +102,17 @@ struct OutageTests {
             let records = head.take(room, at: now, search: search.before) {
                 Self.awaited(by: $0, at: moment.wall)
             } room: {
-                state.room(for: $0, atMost: permits.use(of: $0, at: moment))
+                state.room(for: $0, atMost: permits.use(of: $0.host, at: moment))
             }
             heads[topic] = head
             search.note(moved: moves - head.moves.searched)
             return records
         }
 
-        private static func awaited(by record: Record, at now: Int64) -> OriginHost? {
+        private static func awaited(by record: Record, at now: Int64) -> HostLane? {
             guard let note = try? RetryNote(record), note.cause.isOfHost, note.notBefore <= now else { return nil }
-            return OriginHost(of: String(decoding: record.value ?? [], as: UTF8.self))
+            let lane = RetryPolicy().lane(note.lane, failingSince: note.failingSince, at: now)
+            return HostLane(OriginHost(of: String(decoding: record.value ?? [], as: UTF8.self)), lane)
         }
 
         private mutating func feed(_ event: PartitionEvent) {
@@ -137,7 +142,10 @@ struct OutageTests {
                         dead_ += 1
                         failures.formUnion(outcome.variants.map { $0.failure?.code })
                         causes.insert("\(letter.cause.code): \(letter.cause.message)")
-                    case .outcome, .owing, .paid, .changed: done += 1
+                    case .outcome(let outcome):
+                        done += 1
+                        if let begin = published.removeValue(forKey: outcome.job) { took.append(now - begin) }
+                    case .owing, .paid, .changed: done += 1
                     case .rekey: break
                     }
                     feed(.acknowledged([RecordPlace(record)]))
@@ -362,6 +370,25 @@ struct OutageTests {
         world.run(until: begin + 60 * Self.minute) { !$0.others.isEmpty }
         // A tick reads no more than there is room for: 192 jobs at least.
         #expect((world.others.first ?? .max) - begin <= 50 * (100_001 / 192 + 2))
+        #expect(world.most.memory <= 2 * World.readAhead)
+    }
+
+    @Test(
+        "Fast jobs beside a slow backlog of their own host wait for none of it, at any time of that",
+        arguments: [300, 2_000, 6_000])
+    func beside(slow: Int) {
+        var world = World()
+        world.times.slow = 50
+        for _ in 0..<slow { world.publish(world.dead, .slow) }
+        // Two minutes: slow jobs come back from their tier, and are due in it.
+        for _ in 0..<240 {
+            world.run(until: world.now + 500)
+            world.publish(world.dead, .fast)
+        }
+        world.run(until: world.now + 1_000)
+        #expect(world.took.count == 240 && world.published.isEmpty)
+        // A request, another under way, and ticks of 50 ms. With one share for both lanes a fast job took ten seconds.
+        #expect(world.took.max() ?? .max <= 250, "\(world.took)")
         #expect(world.most.memory <= 2 * World.readAhead)
     }
 

@@ -125,7 +125,8 @@ struct PartitionStateTests {
     func fencedAgain() throws {
         var driver = Driver()
         let host = OriginHost(of: "http://o/a")
-        let room = driver.state.room(for: host)
+        let share = HostLane(host, .fast)
+        let room = driver.state.room(for: share)
         let pending = driver.pending("j", source, [Self.large])
         let first = try #require(flight(driver.feed(.arrived(pending))))
         _ = driver.feed(.granted(.fetch, first))
@@ -134,7 +135,7 @@ struct PartitionStateTests {
         _ = driver.feed(.rendered(first))
         _ = driver.feed(.announced(first, original: nil, rows: rows(task), position: 900))
         let second = try #require(flight(driver.feed(.fencedAgain(0))))
-        #expect(second != first && !driver.state.has(first) && driver.state.room(for: host) == room - 1)
+        #expect(second != first && !driver.state.has(first) && driver.state.room(for: share) == room - 1)
         #expect(kinds(driver.feed(.folded(900))).isEmpty)
     }
 

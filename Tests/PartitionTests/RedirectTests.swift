@@ -173,7 +173,7 @@ struct RedirectTests {
         world.feed(
             .arrived(
                 PendingJob(job: passed.pending.job, record: again, heldBy: passed.cause.hold, awaited: World.target)))
-        #expect(world.state.hostWaits.isEmpty && world.state.hostJobs == [World.target: 1])
+        #expect(world.state.hostWaits.isEmpty && world.state.hostJobs == [HostLane(World.target, .fast): 1])
     }
 
     @Test("A job that has waited for a target does not ask its own host again while that is left alone")
@@ -243,7 +243,8 @@ struct RedirectTests {
         let passed = world.passed.map(\.cause.code)
         #expect(passed == [String](repeating: RetryCause.Code.hostCrowded.rawValue, count: 2))
         #expect(
-            world.state.hostJobs == [World.target: 3] && world.passed.allSatisfy { $0.pending.awaited == World.target })
+            world.state.hostJobs == [HostLane(World.target, .fast): 3]
+                && world.passed.allSatisfy { $0.pending.awaited == World.target })
         // One that waited for it asks its own host only once there is room.
         world.publish("front9", awaited: World.target)
         let (count, isAsked) = (world.passed.count, world.asked.contains("http://front9.example/5"))

@@ -1,0 +1,230 @@
+import Canonical
+import Digest
+import Failures
+import ImageModel
+import Planning
+import Ports
+import Records
+import Testing
+import VariantSpec
+
+@testable import Partition
+
+@Suite("Each lane of a host has a share of the memory to itself", .timeLimit(.minutes(1)))
+struct LaneRoomTests {
+    private static let share = 64
+    private static let host = OriginHost(of: "http://o.example/")
+
+    /// One partition and the permits of its worker; no fetch ends by itself.
+    private struct World: ~Copyable {
+        var state: PartitionState
+        var permits: PermitScheduler
+        /// In the order in which they began: the flight, and its source's number.
+        var fetches: [(flight: FlightID, number: Int)] = []
+        /// Jobs that went to tiers: their numbers, lanes and records there.
+        var passed: [(number: Int, lane: Lane, record: Record, note: RetryNote)] = []
+        private var offsets: [Topic: Int64] = [:]
+
+        init(slowFetches: Int = .max) {
+            let origins = OriginRules(concurrency: 12)
+            var rules = PartitionRules(reuse: ReuseRules())
+            (rules.hostShare, rules.origins) = (LaneRoomTests.share, origins)
+            state = PartitionState(PartitionID(0), rules: rules, seed: 1)
+            var permitRules = PermitRules(render: 2, origins: origins)
+            permitRules.slowFetches = slowFetches
+            permits = PermitScheduler(permitRules)
+        }
+
+        mutating func feed(_ event: PartitionEvent, at now: Int64 = 0) {
+            var work: [PartitionWork] = []
+            state.run(event, at: Moment(now), permits: &permits, into: &work) { _ in SourceSnapshot() }
+            for piece in work {
+                switch piece {
+                case .fetch(let id, let request): fetches.append((id, Self.number(of: request)))
+                case .answer(let record, .retry(let pending, let tier, let cause)):
+                    pass(pending, to: tier.topic, cause, record, at: now)
+                    feed(.acknowledged([RecordPlace(record)]), at: now)
+                case .answer(let record, _): feed(.acknowledged([RecordPlace(record)]), at: now)
+                default: break
+                }
+            }
+        }
+
+        private static func number(of request: FetchRequest) -> Int {
+            Int(request.url.fetched.split(separator: "/").last ?? "") ?? -1
+        }
+
+        private mutating func pass(
+            _ pending: PendingJob, to topic: Topic, _ cause: FailureNote, _ record: Record, at now: Int64
+        ) {
+            let note = RetryNote(
+                job: pending.job.id, lane: pending.job.lane, attempt: 0, notBefore: 0, firstSeen: pending.firstSeen,
+                cause: cause, origin: record.jobOrigin)
+            let new = note.newRecord(topic: topic, key: [], body: [], partition: PartitionID(0), at: now)
+            let offset = offsets[topic, default: 0]
+            offsets[topic] = offset + 1
+            let copy = Record(
+                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [],
+                headers: new.headers)
+            passed.append((Int(pending.job.id) ?? -1, pending.job.lane, copy, note))
+        }
+
+        mutating func settle(at now: Int64 = 0) {
+            for (kind, flight) in permits.grants(at: Moment(now)) { feed(.granted(kind, flight), at: now) }
+        }
+
+        /// A job of the host for the source of this number.
+        mutating func publish(_ number: Int, _ lane: Lane, at now: Int64 = 0) {
+            let topic = Topic.jobs(lane)
+            let offset = offsets[topic, default: 0]
+            offsets[topic] = offset + 1
+            let record = Record(
+                topic: topic, partition: PartitionID(0), offset: offset, timestamp: now, key: [], value: [], headers: []
+            )
+            feed(.arrived(PendingJob(job: job(number, lane), record: record)), at: now)
+        }
+
+        func job(_ number: Int, _ lane: Lane) -> Job {
+            let url = "http://o.example/\(number)"
+            return Job(
+                id: "\(number)", url: SourceURL(url), source: SourceKey(SHA256.digest(of: Array(url.utf8))),
+                variants: [PartitionStateTests.small], lane: lane)
+        }
+
+        func jobs(_ lane: Lane) -> Int { state.hostJobs[HostLane(LaneRoomTests.host, lane)] ?? 0 }
+
+        mutating func end(_ flight: FlightID, at now: Int64 = 0) {
+            let note = FailureNote(code: "fetch.not-found", message: "no", verdict: .fail)
+            feed(.unfetched(flight, Unfetched(note, .answered(bytes: 0))), at: now)
+        }
+    }
+
+    @Test(
+        "Jobs of one lane take no room from the other lane of their host, and jobs beyond their share go to a tier",
+        arguments: [
+            (slow: 0, fast: 65, passedSlow: 0, passedFast: 1), (slow: 64, fast: 64, passedSlow: 0, passedFast: 0),
+            (slow: 65, fast: 1, passedSlow: 1, passedFast: 0),
+            (slow: 2_000, fast: 64, passedSlow: 1_936, passedFast: 0),
+            (slow: 2_000, fast: 70, passedSlow: 1_936, passedFast: 6),
+        ])
+    func room(slow: Int, fast: Int, passedSlow: Int, passedFast: Int) {
+        var world = World()
+        for number in 0..<slow { world.publish(number, .slow) }
+        for number in 0..<fast { world.publish(slow + number, .fast) }
+        let passed = (world.passed.count { $0.lane == .slow }, world.passed.count { $0.lane == .fast })
+        #expect(passed == (passedSlow, passedFast))
+        let held = (world.jobs(.slow), world.jobs(.fast))
+        #expect(held == (slow - passedSlow, fast - passedFast))
+        // Each fast one is asked for before each slow one, though these came first.
+        for _ in 0..<fast - passedFast {
+            world.settle()
+            guard !world.fetches.isEmpty else { break }
+            let (flight, number) = world.fetches.removeFirst()
+            #expect(number >= slow)
+            world.end(flight)
+        }
+        let left = world.jobs(.fast)
+        #expect(left == 0)
+    }
+
+    @Test(
+        "A slow job that is published again as a fast one begins at once, whether its copy is being fetched, in the queue or in a tier",
+        arguments: [0, 40, 150])
+    func promoted(number: Int) {
+        var world = World()
+        for number in 0..<200 { world.publish(number, .slow) }
+        world.settle()
+        let asked = world.fetches.map(\.number)
+        #expect(asked == [0])
+        let (passed, slow) = (world.passed.count, world.jobs(.slow))
+        world.publish(number, .fast)
+        world.publish(1_000, .fast)
+        world.settle()
+        // By the request that runs, which makes room for another slow one, or by the next: it came before the other fast job.
+        let next = world.fetches.dropFirst().map(\.number)
+        #expect(next == (number == 0 ? [1_000, 1] : [number, 1_000]) && world.passed.count == passed)
+        // A copy that is in memory is in the fast lane's share now, as its flight is.
+        let isJoined = number < 64
+        let held = (world.jobs(.slow), world.jobs(.fast))
+        #expect(held == (isJoined ? slow - 1 : slow, isJoined ? 3 : 2))
+        for fetch in world.fetches { world.end(fetch.flight) }
+        let left = world.state.hostJobs.values.reduce(0, +)
+        #expect(left == (isJoined ? 62 : 63))
+    }
+
+    @Test(
+        "Slow jobs of a host begin in the order in which they were published, beside fast ones and however many at once",
+        arguments: [1, 2, .max])
+    func order(slowFetches: Int) throws {
+        var world = World(slowFetches: slowFetches)
+        var random = SplitMix64(state: 1)
+        for number in 0..<60 { world.publish(number, .slow) }
+        for number in 0..<20 { world.publish(100 + number, .fast) }
+        var (begun, most): ([Int], Int) = ([], 0)
+        while begun.count < 80 {
+            let before = world.fetches.count
+            world.settle()
+            begun += world.fetches[before...].map(\.number)
+            most = max(most, world.fetches.count { $0.number < 100 })
+            let ended = try #require(world.fetches.indices.randomElement(using: &random))
+            world.end(world.fetches.remove(at: ended).flight)
+        }
+        #expect(begun.filter { $0 < 100 } == Array(0..<60) && begun.filter { $0 >= 100 } == Array(100..<120))
+        // A third of what the host bears.
+        #expect(most == min(slowFetches, 4))
+    }
+
+    @Test(
+        "Fast jobs that wait in a tier behind slow ones of their host are looked for once their lane has room",
+        arguments: [
+            (first: Lane.slow, fast: 70, ended: 10, isLookedFor: true),
+            (first: .slow, fast: 70, ended: 0, isLookedFor: false),
+            (first: .slow, fast: 60, ended: 10, isLookedFor: false),
+            (first: .fast, fast: 70, ended: 10, isLookedFor: false),
+        ])
+    func behind(first: Lane, fast: Int, ended: Int, isLookedFor: Bool) throws {
+        var world = World()
+        for number in 0..<70 { world.publish(number, .slow) }
+        for number in 0..<fast { world.publish(100 + number, .fast) }
+        for _ in 0..<ended {
+            world.settle()
+            let place = try #require(world.fetches.firstIndex { $0.number >= 100 })
+            world.end(world.fetches.remove(at: place).flight)
+        }
+        var head = DelayHead(.minute)
+        let record = try #require(world.passed.first { $0.lane == first }).record
+        head.add([record], at: 0)
+        let hosts = world.state.hostsBehind([head], in: world.permits, at: Moment(0)) { record in
+            (try? RetryNote(record)).map { HostLane(Self.host, $0.lane) }
+        }
+        #expect(hosts == (isLookedFor ? [Self.host] : []))
+    }
+
+    @Test("From a tier each lane's jobs are taken while that lane has room", arguments: [0, 1, 2])
+    func taken(slowRoom: Int) {
+        var head = DelayHead(.minute)
+        let records = (1...4).map { offset in
+            Record(
+                topic: .retry1m, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: nil,
+                headers: [])
+        }
+        head.add(records, at: 0)
+        let found = head.take(9, at: 1_000) { record in
+            HostLane(Self.host, record.offset < 3 ? .fast : .slow)
+        } room: { share in
+            share.lane == .fast ? 9 : slowRoom
+        }
+        // None of them is due.
+        #expect(found.map(\.offset) == Array(1...2 + Int64(slowRoom)))
+    }
+
+    @Test(
+        "A job whose host has failed for a minute is a slow one in its tier, too",
+        arguments: [(59_999, true), (60_000, false)])
+    func failing(time: Int64, isFast: Bool) {
+        let policy = RetryPolicy()
+        #expect(policy.lane(.fast, failingSince: 0, at: time) == (isFast ? .fast : .slow))
+        #expect(policy.lane(.fast, failingSince: nil, at: time) == .fast)
+        #expect(policy.lane(.slow, failingSince: 0, at: time) == .slow)
+    }
+}
