@@ -176,6 +176,14 @@ struct Flight: Sendable {
         }
     }
 
+    var isFetching: Bool { if case .fetching = stage { true } else { false } }
+
+    /// Whether it fetches, or waits for the host that its fetch was led to.
+    var isAsking: Bool { isFetching || redirect != nil }
+
+    /// Whether a job that was moved aside needs its variants.
+    func isAwaitedAside(at now: Int64) -> Bool { aside.contains { !$0.isExpired(at: now) } }
+
     /// Whether a fetch, or a render and what follows it, runs for it.
     var isAtWork: Bool {
         switch stage {

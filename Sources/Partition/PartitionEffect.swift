@@ -50,6 +50,8 @@ package enum SourceCheck: String, Sendable, CaseIterable {
 package enum PartitionWork: Sendable {
     indirect case fetch(FlightID, FetchRequest)
     indirect case render(FlightID, RenderTask)
+    /// Nobody waits for the fetch any more. Its permit is free once it has ended.
+    case abort(FlightID)
     /// A source's host, or its group, was asked.
     case checked(OriginHost, SourceCheck)
     /// What is stored answered a job instead.

@@ -64,7 +64,7 @@ extension PartitionState {
     ) {
         guard let flight = flights[id] else { return }
         remove(flight)
-        effects.append(.permit(.forget(id)))
+        effects.append(flight.isFetching && note == nil ? .work(.abort(id)) : .permit(.forget(id)))
         answer(flight, note, lastPass, now, &effects)
         for pending in flight.late { effects.append(.lookUp(pending)) }
     }

@@ -81,6 +81,7 @@ extension PartitionState {
         switch kind {
         case .fetch:
             flight.stage = .fetching(flight.asked, course)
+            fetching.insert(id)
             // All hops of a fetch ask the same.
             if redirect == nil {
                 flight.refusal = flight.left == nil ? refusals.refusal(of: flight.source, at: flight.url) : nil
@@ -106,11 +107,28 @@ extension PartitionState {
             pending.isExpired(at: now.wall) && pending.job.variants.contains { flight.results[$0] == nil }
         }
         guard flight.pendingJobs.contains(where: isLate) else { return false }
-        for pending in flight.pendingJobs where isLate(pending) { effects.answer(pending, .expired, at: now) }
+        for pending in flight.pendingJobs where isLate(pending) {
+            if suspects.isNaming, flight.course != nil { suspects.outlive(pending.place) }
+            if pending.job.isChange {
+                end(change: pending, .expired, flight.snapshot, at: now, &effects)
+            } else {
+                effects.answer(pending, .expired, at: now)
+            }
+        }
         flights[id]?.pendingJobs.removeAll(where: isLate)
         countJobs(of: flight, (flights[id]?.pendingJobs.count ?? 0) - flight.pendingJobs.count)
-        if flights[id]?.pendingJobs.isEmpty == true { end(id, now, &effects) }
+        let isAwaited = flights[id]?.pendingJobs.isEmpty == false || flight.isAwaitedAside(at: now.wall)
+        if !isAwaited { end(id, now, &effects) }
         return true
+    }
+
+    /// Jobs whose time passes while their source is fetched are answered then, and not at the end of a slow fetch. What
+    /// nobody waits for any more is not fetched.
+    mutating func expireFetches(_ now: Moment, _ effects: inout [PartitionEffect]) {
+        for id in fetching.sorted() {
+            if flights[id]?.isAsking == true { _ = expire(id, now, &effects) }
+            if flights[id]?.isAsking != true { fetching.remove(id) }
+        }
     }
 
     mutating func fetched(

@@ -126,6 +126,7 @@ extension PartitionState {
     /// Jobs whose wait is over run; what has held the committable offset too long is moved aside.
     mutating func tick(_ now: Moment, _ effects: inout [PartitionEffect]) {
         endWaits(now, &effects)
+        expireFetches(now, &effects)
         for topic in Topic.lanes {
             guard let offsets = committable[topic], offsets.isHeldBack, let offset = offsets.oldestUnfinished else {
                 continue

@@ -33,6 +33,8 @@ package struct PartitionState: ~Copyable, Sendable {
     var inherited: [RecordPlace: TopicProgress.Wait] = [:]
     /// Records with a dead letter of an earlier owner's, until their outcomes are durable.
     var letters: [RecordPlace: LoneLetter] = [:]
+    /// Flights that fetch, or did at the last tick.
+    var fetching: Set<FlightID> = []
     /// Flights whose answers wait for the index, by the position they wait for.
     var folding = Heap<Folding>()
     var folded: Int64 = 0

@@ -24,6 +24,7 @@ extension Worker {
             (underWay, busyAt) = (underWay + 1, monotonic)
             watch.begin(.render, of: flight)
             tasks.yield { await self.make(flight, task) }
+        case .abort(let flight): fetches[flight]?.cancel()
         case .checked(let host, let check): counters.count(check, of: host)
         case .stoodIn(let host): counters.countStandIn(for: host)
         case .putOff(let pending, let cause):
@@ -94,7 +95,8 @@ extension Worker {
         switch event {
         case .failed(_, let note), .unannounced(_, let note), .refusedVariant(_, _, let note):
             counters.countFailure(note.code)
-        case .unfetched(_, let report): counters.countFailure(report.note.code)
+        // One that was aborted did not fail.
+        case .unfetched(let flight, let report) where has(flight): counters.countFailure(report.note.code)
         default: break
         }
         feed(event)

@@ -34,6 +34,65 @@ struct LaneTests {
         #expect(try Summary(ended)["jobs"] == 24)
     }
 
+    @Test(
+        "With lanes.slow.fetches=1 slow sources are fetched one after another, in the order in which they were published, by way of redirects too"
+    )
+    func oneByOne() async throws {
+        let place = try Workplace("log.partitions=1", "lanes.slow.fetches=1")
+        let urls = place.draw(24)
+        for number in 0..<24 {
+            let picture = LocalOrigin.Answer.bytes(Workplace.picture(number).png, type: "image/png")
+            let leads = number.isMultiple(of: 5)
+            place.origin.serve(
+                "/\(number).png", .taking(.milliseconds(30), leads ? .redirect("/\(number).there.png") : picture))
+            place.origin.serve("/\(number).there.png", .taking(.milliseconds(30), picture))
+        }
+        try place.publish(urls.map { ($0, ["24x24-q80.webp"], .slow) })
+        let summary = try await place.work()
+        #expect(summary["stored"] == 24)
+        #expect(place.origin.mostAtOnce == 1)
+        let wanted = (0..<24).flatMap { number in
+            ["/\(number).png"] + (number.isMultiple(of: 5) ? ["/\(number).there.png"] : [])
+        }
+        #expect(place.origin.order == wanted)
+    }
+
+    @Test(
+        "A job that expires while its origin is silent is answered then; another job of its source keeps the fetch")
+    func impatient() async throws {
+        let place = try Workplace("fetch.deadlines.firstByte=60s", "fetch.deadlines.whole=60s")
+        let gate = Gate()
+        let urls = place.draw(2)
+        for number in 0..<2 {
+            let picture = LocalOrigin.Answer.bytes(Workplace.picture(number).png, type: "image/png")
+            place.origin.serve("/\(number).png", .gated(gate, picture))
+        }
+        let worker = try place.worker(untilIdle: false)
+        await worker.says("The worker runs")
+        let expires = Int64(Date().timeIntervalSince1970 * 1_000) + 3_000
+        let lines = ["alone": urls[0], "beside": urls[1]].map { id, url in
+            "{\"url\":\"\(url)\",\"variants\":[\"24x24-q80.webp\"],\"id\":\"\(id)\",\"expires\":\(expires)}"
+        }
+        let other = "{\"url\":\"\(urls[1])\",\"variants\":[\"24x24-q80.webp\"],\"id\":\"other\"}"
+        let published = try place.run("publish", "-", input: (lines + [other]).joined(separator: "\n"))
+        #expect(published.status == 0, "\(published.errors)")
+        await gate.arrivals(2)
+        // Neither has been answered by its origin.
+        try await eventually { try await place.outcomes().count >= 2 }
+        let told = try await place.outcomes()
+        #expect(Set(told.map(\.job)) == ["alone", "beside"] && told.allSatisfy { $0.kind == .expired })
+        #expect(gate.isClosed)
+        gate.open()
+        try await eventually { try await place.outcomes().count >= 3 }
+        worker.signal(SIGTERM)
+        let ended = try await worker.ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+        let last = try await place.outcomes().first { $0.job == "other" }
+        #expect(last?.kind == .stored && place.origin.requestCount == 2)
+        let summary = try Summary(ended)
+        #expect(summary["expired"] == 2 && summary["jobs"] == 3 && summary["dead"] == 0)
+    }
+
     @Test("200 sources in 5 sizes, at random over both lanes by 4 publishers: each source is fetched exactly once")
     func singleFlight() async throws {
         let place = try Workplace()

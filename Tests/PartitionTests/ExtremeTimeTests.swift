@@ -64,6 +64,7 @@ struct ExtremeTimeTests {
                 case .answer(let record, let disposition):
                     answers.append(disposition)
                     pending.append(.acknowledged([RecordPlace(record)]))
+                case .abort(let id): scheduler.forget(id)
                 case .await, .checked, .stoodIn, .putOff, .render, .commit, .opened, .closed, .blocked, .unblocked:
                     break
                 }

@@ -1,8 +1,10 @@
+import Canonical
 import Digest
 import Failures
 import ImageModel
 import Partition
 import Planning
+import Ports
 import Records
 import Testing
 import VariantSpec
@@ -123,6 +125,62 @@ extension PartitionStateTests {
         #expect(driver.feed(.arrived(pending), at: 100).isEmpty)
         #expect(driver.feed(.tick, at: 499).isEmpty)
         #expect(kinds(driver.feed(.tick, at: 500)) == [.expired])
+    }
+
+    /// Two jobs of one source, whose fetch runs; `now`: when the partition looks.
+    @Test(
+        "A job that expires while its source is fetched is answered then; a fetch without jobs is aborted",
+        arguments: [
+            (first: 50, second: 60, now: 49, expired: [], goesOn: true),
+            (first: 50, second: 60, now: 50, expired: ["one"], goesOn: true),
+            (first: 50, second: nil, now: 90, expired: ["one"], goesOn: true),
+            (first: 50, second: 60, now: 60, expired: ["one", "two"], goesOn: false),
+        ] as [(first: Int64, second: Int64?, now: Int64, expired: [String], goesOn: Bool)])
+    func expiredInFetch(row: (first: Int64, second: Int64?, now: Int64, expired: [String], goesOn: Bool)) throws {
+        var driver = Driver()
+        let id = try #require(
+            flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: row.first)))))
+        _ = driver.feed(.arrived(driver.pending("two", source, [Self.small], expires: row.second)))
+        _ = driver.feed(.granted(.fetch, id))
+        let effects = driver.feed(.tick, at: row.now)
+        let told = settled(effects).compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
+        #expect(told.map(\.job) == row.expired && told.allSatisfy { $0.kind == .expired })
+        let isAborted = effects.contains { if case .work(.abort(id)) = $0 { true } else { false } }
+        #expect(isAborted != row.goesOn && driver.state.has(id) == row.goesOn)
+        // The permit is free once the fetch has ended.
+        #expect(!effects.contains { if case .permit = $0 { true } else { false } })
+        #expect(driver.state.hostJobs.values.reduce(0, +) == 2 - row.expired.count)
+        let again = driver.feed(.fetched(id, Self.picture), at: row.now)
+        guard row.goesOn else {
+            #expect(again.isEmpty)
+            return
+        }
+        let task = try #require(renderTask(driver.feed(.granted(.render, id), at: row.now)))
+        #expect(task.batch?.orders.count == 2 - row.expired.count)
+    }
+
+    @Test("A fetch that a redirect has led to another host is over with its last job, though it waits for a permit")
+    func expiredInRedirect() throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: 50)))))
+        _ = driver.feed(.granted(.fetch, id))
+        let target = OriginHost(of: "http://other/")
+        _ = driver.feed(.redirected(id, Redirect(to: "http://other/b", at: target, hop: 1, spent: .zero)))
+        #expect(driver.feed(.tick, at: 49).isEmpty)
+        let effects = driver.feed(.tick, at: 50)
+        #expect(kinds(effects) == [.expired] && !driver.state.has(id))
+        #expect(effects.contains { if case .permit(.forget(id)) = $0 { true } else { false } })
+    }
+
+    @Test("A job that asks for a fetch of its own gets one once the fetch that all others expired in is aborted")
+    func forcedBehindExpired() throws {
+        var driver = Driver()
+        let id = try #require(flight(driver.feed(.arrived(driver.pending("one", source, [Self.large], expires: 50)))))
+        _ = driver.feed(.granted(.fetch, id))
+        _ = driver.feed(.arrived(driver.pending("forced", source, [Self.large], freshness: .force)))
+        let effects = driver.feed(.tick, at: 50)
+        #expect(kinds(effects) == [.expired])
+        #expect(try #require(flight(effects)) != id)
     }
 
     @Test("The replay of a job that was stored before it expired finds it stored")

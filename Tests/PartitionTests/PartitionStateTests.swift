@@ -53,13 +53,16 @@ struct PartitionStateTests {
 
         mutating func pending(
             _ id: String, _ source: SourceKey, _ variants: [VariantSpec], lane: Lane = .fast, topic: Topic? = nil,
-            attempts: Int = 0, notBefore: Int64 = 0, expires: Int64? = nil
+            attempts: Int = 0, notBefore: Int64 = 0, expires: Int64? = nil,
+            freshness: JobFreshness = .ifStale
         ) -> PendingJob {
             let topic = topic ?? .jobs(lane)
             let offset = offsets[topic, default: 0]
             offsets[topic] = offset + 1
             return PendingJob(
-                job: Job(id: id, url: "http://o/a", source: source, variants: variants, lane: lane, expires: expires),
+                job: Job(
+                    id: id, url: "http://o/a", source: source, variants: variants, lane: lane, expires: expires,
+                    freshness: freshness),
                 record: Record(
                     topic: topic, partition: PartitionID(0), offset: offset, timestamp: 0, key: [], value: [],
                     headers: []),

@@ -190,10 +190,21 @@ struct Simulation: ~Copyable {
                 fetches[key, default: 0] += 1
                 pending.append(.work(piece))
             case .render: pending.append(.work(piece))
+            case .abort(let id): abort(id)
             case .checked, .stoodIn, .putOff, .opened, .closed, .blocked, .unblocked: break
             case .await: preconditionFailure("the index is always there")
             }
         }
+    }
+
+    /// What the fetch brings comes to nobody.
+    private mutating func abort(_ id: FlightID) {
+        let place = pending.firstIndex { if case .work(.fetch(id, _)) = $0 { true } else { false } }
+        guard let place, case .work(.fetch(_, let request)) = pending.remove(at: place) else {
+            preconditionFailure("a fetch is aborted that does not run")
+        }
+        fetching.remove(Simulation.key(Int(request.url.fetched.split(separator: "/").last ?? "") ?? 0))
+        scheduler.forget(id)
     }
 
     private mutating func perform(_ pending: Pending) {
