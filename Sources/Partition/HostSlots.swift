@@ -12,7 +12,8 @@ package import Records
 /// owner of a range of partitions has as many as its range is long. Partitions from one slot's home to the next share that
 /// slot. Where a worker has none of a host, because its range is short or the ceiling small, it says for which partition it
 /// wants one (`OriginRow.partition`), and the slot's owner passes that: it stops using it, and writes where it stands now,
-/// as owner of the partition where it stood. Rows of `origins` have one order for all, so the last one holds. A worker that
+/// as owner of the partition where it stood. An owner that uses
+/// a slot for slow jobs alone passes it at once if fast jobs of another worker want it. Rows of `origins` have one order for all, so the last one holds. A worker that
 /// has just got a partition uses no slot there before it has read them; nobody else moves those of the partitions that it
 /// had. Who owns all partitions need not know where slots stand, but waits for its first reading: that says, too, which hosts
 /// are to be left alone.
@@ -45,11 +46,16 @@ package struct HostSlots: Sendable {
         package let partition: PartitionID
         /// A slow one.
         package let isSlow: Bool
+        /// Fast jobs wait for it.
+        package let isUrgent: Bool
         /// When it was first heard, or since when the slow job has waited, monotonic milliseconds.
         package let since: Int64
 
-        package init(_ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, since: Int64) {
-            (self.host, self.partition, self.isSlow, self.since) = (host, partition, isSlow, since)
+        package init(
+            _ host: OriginHost, for partition: PartitionID, isSlow: Bool = false, isUrgent: Bool = false, since: Int64
+        ) {
+            (self.host, self.partition, self.isSlow, self.isUrgent) = (host, partition, isSlow, isUrgent)
+            self.since = since
         }
     }
 
@@ -206,10 +212,11 @@ package struct HostSlots: Sendable {
     ///
     /// - Parameters:
     ///   - slowBegan: when this worker last began a slow fetch of a host.
-    ///   - uses: whether this worker has fetches of a host, or jobs that wait for one; or slow ones (true).
+    ///   - usesFast: whether fast ones are among this worker's fetches of a host, or its jobs that wait for one.
+    ///   - uses: whether it has any of these, or slow ones (true).
     package mutating func pass(
         _ wishes: [Wish], at now: Int64, slowBegan: (OriginHost) -> Int64 = { _ in .min },
-        uses: (OriginHost, _ isSlow: Bool) -> Bool
+        usesFast: (OriginHost) -> Bool = { _ in true }, uses: (OriginHost, _ isSlow: Bool) -> Bool
     ) {
         for (slot, place) in away where place.begunAt == nil && owned.contains(place.partition) && isSlow(slot) {
             let began = slowBegan(slot.host)
@@ -223,9 +230,12 @@ package struct HostSlots: Sendable {
         for (slot, wishes) in asked.sorted(by: { $0.key < $1.key }) {
             let isSlow = isSlow(slot)
             let since = max(wishes.map(\.since).min() ?? now, turnBegan(slot, isSlow))
-            guard !uses(slot.host, isSlow) || count(of: slot.host, isSlow: isSlow) > 1 || now - since >= Self.turn
-            else { continue }
-            passing[slot] = wishes.min()?.partition
+            if !uses(slot.host, isSlow) || count(of: slot.host, isSlow: isSlow) > 1 || now - since >= Self.turn {
+                passing[slot] = wishes.min()?.partition
+            } else if !isSlow, !usesFast(slot.host), let urgent = wishes.filter(\.isUrgent).min() {
+                // Fast jobs of another worker do not wait for a turn of slow ones.
+                passing[slot] = urgent.partition
+            }
         }
         for (slot, place) in away where isOfUse(slot) {
             if uses(slot.host, isSlow(slot)) || asked[slot] != nil { away[slot]?.usedAt = now }

@@ -56,17 +56,22 @@ extension PermitScheduler {
     ) -> [(slot: HostSlots.Slot, from: PartitionID, to: PartitionID)] {
         borrow(wishes, at: now)
         guard let slots, !wishes.isEmpty || !slots.isAtHome else { return [] }
-        /// Whether a slow flight is among those that wait for the host.
-        var waited: [OriginHost: Bool] = [:]
+        /// Of flights that wait for the host, whether fast and slow ones are among them.
+        var waited: [OriginHost: (fast: Bool, slow: Bool)] = [:]
         for seat in seats.values where seat.waits == .fetch {
-            waited[seat.host] = waited[seat.host] == true || !seat.lane.isUrgent
+            let known = waited[seat.host] ?? (false, false)
+            waited[seat.host] = (known.fast || seat.lane.isUrgent, known.slow || !seat.lane.isUrgent)
         }
         let origins = origins
+        func usesFast(_ host: OriginHost) -> Bool {
+            waited[host]?.fast == true || origins[host].map { $0.inUse.all > $0.inUse.slow } ?? false
+        }
+        func usesSlow(_ host: OriginHost) -> Bool {
+            waited[host]?.slow == true || origins[host].map { $0.inUse.slow > 0 } ?? false
+        }
         change(nil) { slots in
-            slots?.pass(wishes, at: now, slowBegan: { origins[$0]?.slowBegunAt ?? .min }) { host, isSlow in
-                guard let origin = origins[host] else { return false }
-                if isSlow { return waited[host] == true || origin.inUse.slow > 0 }
-                return waited[host] != nil || origin.inUse.all > 0
+            slots?.pass(wishes, at: now, slowBegan: { origins[$0]?.slowBegunAt ?? .min }, usesFast: usesFast) {
+                usesSlow($0) || (!$1 && usesFast($0))
             }
         }
         return self.slots?.ready { ($1 ? origins[$0]?.inUse.slow : origins[$0]?.inUse.all) ?? 0 } ?? []

@@ -1,4 +1,5 @@
 package import Canonical
+internal import ImageModel
 package import Records
 
 /// Which workers want slots of hosts: what their rows say of that.
@@ -7,6 +8,7 @@ package struct SlotWishes: Sendable {
         var want: HostSlots.Want
         /// When it was first heard that it wants one for fetches, and when anything of it last was, monotonic milliseconds.
         var fetchSince: Int64?
+        var isUrgent: Bool
         var at: Int64
     }
 
@@ -33,7 +35,8 @@ package struct SlotWishes: Sendable {
         let slowSince = age.map { now - $0 } ?? row.slowPartition.map { _ in known?.want.slowSince ?? now }
         heard[host, default: [:]][row.by] = Heard(
             want: HostSlots.Want(fetch: row.partition, slow: row.slowPartition, slowSince: slowSince),
-            fetchSince: row.partition.map { _ in known?.fetchSince ?? now }, at: now)
+            fetchSince: row.partition.map { _ in known?.fetchSince ?? now },
+            isUrgent: Lane.allCases.contains { $0.isUrgent && row.waiting[$0] > 0 }, at: now)
     }
 
     /// Those that were heard of lately: a worker that is gone wants nothing.
@@ -51,7 +54,9 @@ package struct SlotWishes: Sendable {
                 if let partition = want.fetch {
                     let aged = want.slow == nil ? want.slowSince.map { $0 + Self.longWait } : nil
                     let since = worker.fetchSince ?? now
-                    wishes.append(HostSlots.Wish(host, for: partition, since: min(since, aged ?? since)))
+                    wishes.append(
+                        HostSlots.Wish(
+                            host, for: partition, isUrgent: worker.isUrgent, since: min(since, aged ?? since)))
                 }
             }
         }

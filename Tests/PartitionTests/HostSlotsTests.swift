@@ -226,6 +226,43 @@ struct HostSlotsTests {
         }
     }
 
+    @Test(
+        "A worker whose fast jobs want a slot has it at once from an owner that needs it for slow ones alone, and after a turn from others",
+        arguments: [
+            (isUrgent: true, usesFast: false, passedAt: 1_500 as Int64), (true, true, 6_000), (false, false, 6_000),
+        ])
+    func urgent(isUrgent: Bool, usesFast: Bool, passedAt: Int64) {
+        let slot = HostSlots.Slot(Self.host, 0)
+        let home = slots([], of: 4, ceiling: 1).home(of: slot)
+        var slots = slots([home], of: 4, ceiling: 1)
+        let other = PartitionID((home.number + 1) % 4)
+        let wish = HostSlots.Wish(Self.host, for: other, isUrgent: isUrgent, since: 1_000)
+        for now in stride(from: 1_500 as Int64, through: 6_000, by: 500) {
+            slots.pass([wish], at: now, usesFast: { _ in usesFast }, uses: { _, _ in true })
+            let targets = slots.ready { _, _ in 0 }.map(\.to)
+            #expect(targets == (now < passedAt ? [] : [other]), "\(now)")
+        }
+    }
+
+    @Test(
+        "Fast jobs that wait, or are fetched, keep a slot for a turn; slow ones do not, where another worker's fast ones want it",
+        arguments: [Lane.fast, .slow], [true, false])
+    func kept(lane: Lane, isFetched: Bool) {
+        var permits = PermitScheduler(PermitRules(fetch: 1, render: 1, origins: OriginRules(concurrency: 1)))
+        let home = slots([], of: 4, ceiling: 1).home(of: HostSlots.Slot(Self.host, 0))
+        permits.own([home], of: 4)
+        permits.knowSlots()
+        permits.request(.fetch, FlightID(home, 1), lane: lane, since: 0, host: Self.host)
+        let granted = isFetched ? permits.grants(at: 0).count : 1
+        let wish = HostSlots.Wish(Self.host, for: PartitionID((home.number + 1) % 4), isUrgent: true, since: 0)
+        let passed = permits.pass([wish], at: 100)
+        // What is under way ends first.
+        #expect(granted == 1 && passed.count == (lane == .fast || isFetched ? 0 : 1))
+        permits.forget(FlightID(home, 1))
+        let after = permits.pass([wish], at: 200).count
+        #expect(after == 1)
+    }
+
     @Test("A slot of no use goes home after half a minute, so that one worker that asks alone has what it owns")
     func home() {
         var crew = Crew(3, partitions: 12, ceiling: 1, seed: 4)
