@@ -15,6 +15,13 @@ struct Catalogue: Sendable {
     let rules = CanonicalRules()
     let sources: [Source]
     let wishes: [[VariantSpec]]
+    private let numbers: [SourceKey: Int]
+
+    /// The source whose job has this key in the log.
+    func number(of key: [UInt8]) -> Int? {
+        guard case .job(let source)? = RecordKey(key) else { return nil }
+        return numbers[source]
+    }
 
     private init() {
         let rules = rules
@@ -25,6 +32,7 @@ struct Catalogue: Sendable {
                     url: SourceURL(source.fetchURL), key: source.key,
                     partition: source.key.partition(of: Cluster.partitionCount))
             }
+            numbers = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.key, $0) })
             wishes = try [
                 ["1280x0.jpeg"], ["640x0.jpeg"], ["1280x0.jpeg", "320x0.webp"], ["160y160.jpeg"],
                 ["320x0.webp", "640x0.avif"],

@@ -55,4 +55,8 @@ package enum Happening: Int, Sendable, CaseIterable {
     case publishedKiller, killedByJob, poison
     // Jobs whose origins never answer well.
     case publishedHopeless
+    // A slow backlog of one host, and fast jobs beside it.
+    case publishedBacklog
+    // Jobs whose time passes while their source is fetched, and such fetches that ended for it.
+    case publishedImpatient, fetchAborted
 }

@@ -21,6 +21,8 @@ final class Flights {
         let host: Int
         let process: SimulatedProcess
         let isSlow: Bool
+        /// Microseconds.
+        let since: Int64
     }
     /// Until when two workers may have one slot, by host, microseconds.
     private var excused: [String: Int64] = [:]
@@ -44,10 +46,16 @@ final class Flights {
             world.fail(.singleFlight, "worker \(process.number), source \(source), epoch \(epoch)")
         }
         if let host {
-            asking[key] = Asking(host: host, process: process, isSlow: lane == .slow)
+            asking[key] = Asking(host: host, process: process, isSlow: lane == .slow, since: world.now)
             lookAtCeiling(of: host)
         }
         return key
+    }
+
+    /// Requests under way of workers that are neither dead nor paused, and since when, microseconds.
+    var fetches: [(key: Key, since: Int64)] {
+        asking.filter { !$1.process.isDead && !$1.process.isPaused && world.group.isMember($1.process) }
+            .map { ($0, $1.since) }.sorted { ($0.since, $0.key.source) < ($1.since, $1.key.source) }
     }
 
     func end(_ key: Key) {

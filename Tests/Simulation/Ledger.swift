@@ -107,6 +107,9 @@ final class Ledger {
         return owner ?? 0 < changelog.newestOwner
     }
 
+    /// The lane that a job was published to; nil: a worker's own.
+    func lane(of id: String) -> Lane? { byID[id]?.records.first?.log.topic.lane }
+
     private func accept(_ id: String, _ log: TopicLog, _ offset: Int64) {
         let fate: Fate
         if let known = byID[id] {

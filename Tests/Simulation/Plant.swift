@@ -36,6 +36,10 @@ package enum Plant: String, Sendable, CaseIterable {
     case slowFirst = "slow-first"
     /// None ever is.
     case loseAged = "lose-aged"
+    /// Slow jobs come by the fast lane.
+    case mixLanes = "mix-lanes"
+    /// A cancelled fetch does not end.
+    case deafFetch = "deaf-fetch"
     /// While one partition's topic is away, nothing is read of any other.
     case stallOthers = "stall-others"
     /// The changelog says that rows were appended before they are, so that jobs are answered before the fold.
@@ -73,6 +77,8 @@ package enum Plant: String, Sendable, CaseIterable {
         case .claimSlow: .third
         case .slowFirst: .lanes
         case .loseAged: .aged
+        case .mixLanes: .room
+        case .deafFetch: .abandoned
         case .readOn: .memory
         case .sparePermit: .permits
         case .fetchOn: .singleFlight

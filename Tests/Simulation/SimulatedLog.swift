@@ -16,6 +16,7 @@ final class SimulatedLog: Log, @unchecked Sendable {
 
     private func append(_ records: [NewRecord], _ owner: Ownership?) async -> [AppendResult] {
         let closed = records.map { _ in AppendResult.refused(.closed) }
+        if let owner { process.world.backlog.look(at: records, by: process, as: owner) }
         return await process.ask(or: closed) { answer in
             let (process, cluster) = (process, cluster)
             // Those of one place go together; the call ends with the last of them.

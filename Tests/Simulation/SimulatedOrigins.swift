@@ -52,7 +52,20 @@ final class Origins {
     /// Whom a request asks.
     static func host(of request: FetchRequest) -> Int {
         guard let host = request.redirect?.host else { return number(of: request.url.fetched) % hostCount }
-        return (0..<hostCount).first { host.description == "http://h\($0).test" } ?? 0
+        return Self.host(named: host.description)
+    }
+
+    static func host(named name: String) -> Int { (0..<hostCount).first { name == "http://h\($0).test" } ?? 0 }
+
+    /// Whom a source's fetch asks, redirects followed.
+    static func hosts(of number: Int) -> Set<Int> {
+        var hosts: Set = [number % hostCount]
+        var last: Redirect?
+        while let next = redirect(of: number, after: last) {
+            hosts.insert(host(named: next.host.description))
+            last = next
+        }
+        return hosts
     }
 
     /// Some sources say how long they are fresh: seconds.
@@ -91,7 +104,7 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
     private func ask(_ request: FetchRequest) async throws(FetchFailure) -> FetchAnswer {
         let number = Origins.number(of: request.url.fetched)
         guard !process.isDead else { throw .cancelled }
-        let host = Origins.host(of: request)
+        let (host, partition) = (Origins.host(of: request), world.catalogue.sources[number].partition)
         let flight = world.flights.begin(number, .fetch, request.lane, process, at: host)
         defer {
             if let flight {
@@ -104,7 +117,8 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
             }
         }
         let answer = await process.ask(
-            or: Result<FetchAnswer, FetchFailure>.failure(.cancelled), cancelled: .failure(.cancelled)
+            or: Result<FetchAnswer, FetchFailure>.failure(.cancelled),
+            cancelled: world.plants(.deafFetch) ? nil : .failure(.cancelled)
         ) { done in
             let source = world.origins.sources[number]
             let asked = process.askedToWait[host]
@@ -158,6 +172,9 @@ final class SimulatedFetcher: Fetcher, @unchecked Sendable {
         }
         if case .failure(.status(_, 429, _)) = answer {
             process.askedToWait[host] = (world.now, process.named[host])
+        }
+        if case .failure(.cancelled) = answer, let flight, flight.epoch == process.consumer.epoch(of: partition) {
+            world.count(.fetchAborted)
         }
         return try answer.get()
     }

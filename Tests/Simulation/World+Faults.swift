@@ -82,7 +82,10 @@ extension World {
         case .index: indexFailsUntil = until
         case .failOrigin: origins.failsUntil[chance.below(Origins.hostCount)] = until
         case .askToWait: origins.asksUntil[chance.below(Origins.hostCount)] = until
-        case .stallOrigin: origins.stallsUntil[chance.below(Origins.hostCount)] = until
+        case .stallOrigin:
+            let host = chance.below(Origins.hostCount)
+            origins.stallsUntil[host] = until
+            publishImpatient(at: host)
         case .changeOrigin:
             count(.originChanged)
             origins.sources[chance.below(Origins.sourceCount)].version += 1

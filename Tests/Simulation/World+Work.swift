@@ -45,6 +45,36 @@ extension World {
         }
     }
 
+    /// Where nothing else goes wrong, a host is silent now and then.
+    func impatientSoon() {
+        var chance = Chance(seed: seed ^ 0x494D_5041)
+        guard faults.isEmpty, !floods, chance.isOne(in: 2) else { return }
+        for _ in 0..<4 {
+            let host = chance.below(Origins.hostCount)
+            after(chance.within(1_000_000...50_000_000)) { [self] in
+                if !publishes { return }
+                origins.stallsUntil[host] = now + 6_000_000
+                disturb(until: now + 6_000_000)
+                publishImpatient(at: host)
+            }
+        }
+    }
+
+    /// Jobs at a host that does not answer for a while, whose time is over before their fetch is: by a chance of their own.
+    func publishImpatient(at host: Int) {
+        var chance = Chance(seed: seed ^ UInt64(now))
+        for _ in 0..<3 {
+            published += 1
+            count(.publishedImpatient)
+            let source = catalogue.sources[24 + host + Origins.hostCount * chance.below(24)]
+            let begin = World.begin + now / 1_000
+            let job = Job(
+                id: "impatient-\(published)", url: source.url, source: source.key, variants: catalogue.wishes[0],
+                lane: .fast, expires: begin + chance.within(300...1_500))
+            cluster.publish(job.newRecord(partitions: Cluster.partitionCount, at: begin))
+        }
+    }
+
     private func publish() {
         // Some sources are asked for much more often than others.
         publish(source: chance.below(chance.isOne(in: 3) ? 4 : 24), lane: chance.isOne(in: 3) ? .slow : .fast)

@@ -53,6 +53,7 @@ final class World: @unchecked Sendable {
     private(set) lazy var flights = Flights(self)
     private(set) lazy var killers = Killers(self, seed: seed)
     private(set) lazy var hopeless = Hopeless(self, seed: seed)
+    private(set) lazy var backlog = Backlog(self, seed: seed)
     let seed: UInt64
     /// Workers hear of each other's hosts, and share their ceilings.
     let sharesOrigins: Bool
@@ -129,6 +130,10 @@ final class World: @unchecked Sendable {
         if broken == nil { broken = Broken(rule: rule, time: now, what: what) }
     }
     func plants(_ plant: Plant) -> Bool { self.plant == plant }
+
+    /// A worker may not know yet, or not believe, what time it is.
+    var clocksJump: Bool { counts[.clockForward] + counts[.clockBack] + counts[.clockWrong] > 0 }
+    private(set) lazy var intake = Intake(rules: catalogue.rules)
 
     /// Nothing happened for which a record may be answered twice.
     var isHarmless: Bool { Self.harms.allSatisfy { counts[$0] == 0 } }
@@ -229,9 +234,12 @@ final class World: @unchecked Sendable {
         burstSoon()
         killers.publishSoon()
         hopeless.publishSoon()
+        backlog.publishSoon()
         faultSoon()
         compactSoon()
         lookSoon()
+        flights.lookSoon()
+        impatientSoon()
         while steps < limit, broken == nil, step() {}
         calm()
         let deadline = now + Self.patience

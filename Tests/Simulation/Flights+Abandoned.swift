@@ -1,0 +1,29 @@
+internal import ImageModel
+internal import Records
+
+/// A fetch whose jobs have all expired is aborted.
+extension Flights {
+    /// Each half second: a worker looks once in a second and a half at most.
+    func lookSoon() {
+        world.tick(after: 500_000) { [self] in
+            if world.isHarmless, !world.clocksJump { lookAtAbandoned() }
+            lookSoon()
+        }
+    }
+
+    private static let patience: Int64 = 2_500_000
+
+    private func lookAtAbandoned() {
+        for (key, since) in fetches where world.now - since > Self.patience {
+            let partition = world.catalogue.sources[key.source].partition
+            let jobs = Topic.worked.flatMap { world.cluster.log($0, partition).entries }
+                .filter { !$0.isFinished && world.catalogue.number(of: $0.record.key) == key.source }
+            let limit = World.begin + (world.now - Self.patience) / 1_000
+            // Jobs that were answered as expired are finished.
+            guard jobs.allSatisfy({ expires($0.record).map { $0 < limit } ?? false }) else { continue }
+            world.fail(.abandoned, "worker \(key.process), source \(key.source), \(jobs.count) jobs")
+        }
+    }
+
+    private func expires(_ record: Record) -> Int64? { (try? world.intake.job(from: record))?.expires }
+}
