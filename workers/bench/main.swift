@@ -7,7 +7,7 @@ let program = Command(
     examples: ["mezzotint-bench render --pictures ../shared/images/photos --json"],
     subcommands: [
         RenderBenchmark.command, InspectBenchmark.command, PipelineBenchmark.command, SkipBenchmark.command,
-        MemoryBenchmark.command, OutageBenchmark.command,
+        MemoryBenchmark.command, OutageBenchmark.command, LanesBenchmark.command,
         ReuseBenchmark.command, LossBenchmark.command, KafkaScaleBenchmark.command, KafkaSkipBenchmark.command,
         KafkaLatencyBenchmark.command, KafkaRestoreBenchmark.command, KafkaMemoryBenchmark.command,
         KafkaOnceBenchmark.command, KafkaKillBenchmark.command,
