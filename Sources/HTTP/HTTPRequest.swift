@@ -23,7 +23,7 @@ package struct HTTPDeadlines: Sendable, Hashable {
 
 /// One GET, or a POST where it has a body.
 package struct HTTPRequest: Sendable {
-    /// Passed to libcurl byte for byte.
+    /// As it came; it is sent in the spelling of `WireURL`.
     package var url: String
     package var userAgent: String
     /// `Name: value`.

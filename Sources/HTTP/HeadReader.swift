@@ -54,7 +54,8 @@ package struct HeadReader {
             headers[last].value += " " + text(line[...])
         default:
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
-            headers.append((text(line[..<colon]).lowercased(), text(line[(colon + 1)...])))
+            let (name, value) = (text(line[..<colon]).lowercased(), trimmed(line[(colon + 1)...]))
+            headers.append((name, name == "location" ? WireURL.text(value) : String(decoding: value, as: UTF8.self)))
         }
         if let refusal { throw refusal }
         return false
@@ -95,9 +96,13 @@ package struct HeadReader {
     }
 
     private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        String(decoding: trimmed(bytes), as: UTF8.self)
+    }
+
+    private func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         let blank: (UInt8) -> Bool = { $0 <= 32 }
         guard let first = bytes.firstIndex(where: { !blank($0) }), let last = bytes.lastIndex(where: { !blank($0) })
-        else { return "" }
-        return String(decoding: bytes[first...last], as: UTF8.self)
+        else { return bytes.prefix(0) }
+        return bytes[first...last]
     }
 }

@@ -9,7 +9,7 @@ extension Transfer {
         (self.handle, self.traffic) = (handle, traffic)
         let me = Unmanaged.passUnretained(self).toOpaque()
         mz_set_ptr(easy, CURLOPT_PRIVATE, me)
-        mz_set_str(easy, CURLOPT_URL, request.url)
+        mz_set_str(easy, CURLOPT_URL, WireURL.encoded(request.url))
         mz_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         mz_set_str(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         mz_set_long(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
