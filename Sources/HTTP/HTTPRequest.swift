@@ -59,6 +59,16 @@ package struct HTTPHead: Sendable {
 
     /// The body's length as declared, if that is one.
     package var contentLength: Int? { header("content-length").flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 } }
+
+    /// The length of a 206 whose one range is all of it, `bytes 0-9/10`: some stores answer so though no range was asked for.
+    package var wholeRange: Int? {
+        let ranges = headers.filter { $0.name == "content-range" }
+        guard status == 206, ranges.count == 1,
+            let length = ranges[0].value.split(separator: "/").last.flatMap({ Int($0) }),
+            length > 0, ranges[0].value.lowercased() == "bytes 0-\(length - 1)/\(length)"
+        else { return nil }
+        return contentLength ?? length == length ? length : nil
+    }
 }
 
 /// What came of a transfer; the body went to the sink.

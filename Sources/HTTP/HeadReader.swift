@@ -77,9 +77,18 @@ package struct HeadReader {
     }
 
     private var contentFault: HTTPFailure? {
-        let values = values("content-encoding").filter { !["", "identity"].contains($0.lowercased()) }
-        return values.isEmpty ? nil : .encoded("Content-Encoding: \(brief(values))")
+        let values = values("content-encoding")
+        let names = values.joined(separator: ",").split(separator: ",").map {
+            $0.filter { !$0.isWhitespace }.lowercased()
+        }
+        return names.allSatisfy(Self.emptyCodings.contains) ? nil : .encoded("Content-Encoding: \(brief(values))")
     }
+
+    /// Content encodings that encode nothing. S3 keeps `aws-chunked` of an upload on its objects; the others are types and
+    /// character sets that uploaders take for encodings. Browsers show such images.
+    private static let emptyCodings: Set = [
+        "", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "aws-chunked",
+    ]
 
     private var framingFault: HTTPFailure? {
         let lengths = Set(values("content-length"))

@@ -37,7 +37,7 @@ final class BodyIntake: HTTPSink, @unchecked Sendable {
     }
 
     func begin(_ head: HTTPHead, resume: @escaping @Sendable () -> Void) -> HeadAnswer {
-        guard head.status == 200 else { return .discard }
+        guard head.status == 200 || head.wholeRange != nil else { return .discard }
         self.resume = resume
         if let length = head.contentLength {
             if length > limit {

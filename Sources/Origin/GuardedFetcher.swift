@@ -45,7 +45,9 @@ package final class GuardedFetcher: Fetcher {
             deadlines.whole -= response.elapsed
             deadlines.waits? -= response.waited
             switch response.head.status {
-            case 200:
+            case 200,
+                206 where response.head.wholeRange != nil:
+                try checkRange(response.head, intake, request)
                 let head = head(response, of: url, deadlines, hop == 0 ? nil : url, request.redirect)
                 return .source(try source(intake, head, request))
             case 304 where !conditions.isEmpty:
@@ -145,6 +147,14 @@ package final class GuardedFetcher: Fetcher {
 
     private func fields(_ response: HTTPResponse) -> AnswerFields {
         AnswerFields(response.head.headers.filter { CachePolicy.fields.contains($0.name) })
+    }
+
+    /// A chunked 206 says its length by its range alone.
+    private func checkRange(_ head: HTTPHead, _ intake: BodyIntake, _ request: FetchRequest) throws(FetchFailure) {
+        guard let length = head.wholeRange, intake.length != length else { return }
+        if intake.length < length { throw .truncated(url: request.url) }
+        let reason = "its Content-Range names \(length) bytes, and its body has \(intake.length)"
+        throw .badAnswer(url: request.url, reason: reason)
     }
 
     private func source(

@@ -84,6 +84,8 @@ package enum FetchFailure: CodedFailure, Hashable {
             "The origin answered \(status) for \(url). Check that the worker may read it."
         case .status(let url, let status, _) where status == 408 || status == 429 || status >= 500:
             "The origin answered \(status) for \(url). Jobs are tried again for as long as retry.giveUp says."
+        case .status(let url, 206, _):
+            "The origin answered 206 for \(url) with a part of it, though the whole was requested. Correct the origin."
         case .status(let url, let status, _):
             "The origin answered \(status) for \(url), which is no picture. Check the URL."
         case .notModified(let url):
@@ -97,7 +99,7 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .truncated(let url):
             "The body of \(url) ended before its length. Jobs are tried again for as long as retry.giveUp says."
         case .encoded(let url, let encoding):
-            "\(url) came with \(encoding), though no coding was asked for. Correct the origin."
+            "The origin sent \(url) with \(encoding), though the request accepts no encoding (Accept-Encoding: identity). Let the origin send the image as it is."
         case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
         case .noSpace(let reason): "There was no room for a body: \(reason). It is tried again."
         case .cancelled: "The fetch was given up because the worker is stopping. It is tried again."
@@ -166,7 +168,7 @@ package enum FetchFailure: CodedFailure, Hashable {
             case .empty: "The body is empty."
             case .truncated: "The body ended before its declared length."
             case .encoded:
-                "A coding was named that was not asked for: any content encoding but identity, any transfer encoding but chunked."
+                "The response names an encoding that was not requested: a content encoding such as gzip, or a transfer encoding other than chunked. Content encodings that encode nothing are ignored: identity, none, binary, 7bit, 8bit, utf-8, utf8, aws-chunked."
             case .badAnswer:
                 "The answer is not proper HTTP, says in two ways where its body ends, or has too many headers: over 32 KiB or 256 lines, trailers included, or over 8 early answers (1xx)."
             case .noSpace: "There was no memory or disk for the body."

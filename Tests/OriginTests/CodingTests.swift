@@ -120,7 +120,8 @@ struct CodingTests {
             ["Content-Encoding: gzip"], ["Content-Encoding: identity, gzip"], ["content-ENCODING:\tBR"],
             ["Content-Encoding : gzip"],
             ["Content-Encoding: identity", "Content-Encoding: deflate"], ["Content-Encoding:", "  gzip"],
-            ["Content-Encoding: x"],
+            ["Content-Encoding: x"], ["Content-Encoding: aws-chunked,gzip"],
+            ["Content-Encoding: aws-chunked", "Content-Encoding: br"],
         ])
     func contentEncoding(head: [String]) async throws {
         for (status, expected) in [
@@ -153,6 +154,55 @@ struct CodingTests {
     func harmless(head: [String]) async throws {
         let lines = ["HTTP/1.1 200 OK"] + head + ["", ""]
         #expect(try await code(Array(lines.joined(separator: "\r\n").utf8) + Self.chunk([1, 2]) + [13, 10]) == nil)
+    }
+
+    @Test(
+        "Content encodings that encode nothing are ignored",
+        arguments: [
+            "aws-chunked", "UTF-8", "utf8", "none", "binary", "", "identity, ", " , ,", "AWS-Chunked,identity",
+            "7bit", "8BIT", "utf-8, binary",
+        ])
+    func emptyEncoding(value: String) async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(value)\r\nContent-Length: 3\r\n\r\nabc"
+        #expect(try await code(Array(answer.utf8)) == nil)
+    }
+
+    @Test("An unasked gzip is refused with what came and what was asked for")
+    func sentence() async throws {
+        let origin = try BrokenOrigin(
+            .answer("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"))
+        let failure = await #expect(throws: FetchFailure.self) {
+            try await GuardedFetcher.ofLoopback().source(FetchRequest(url: origin.url(), lane: .fast))
+        }
+        #expect(
+            failure?.description
+                == "The origin sent \(origin.url()) with Content-Encoding: gzip, though the request accepts no encoding (Accept-Encoding: identity). Let the origin send the image as it is."
+        )
+    }
+
+    /// `head`: what the 206 says of its body, which is `abc`, in one chunk where it has no length.
+    @Test(
+        "A 206 is taken if its one range is the whole body",
+        arguments: [
+            (["Content-Range: bytes 0-2/3", "Content-Length: 3"], nil),
+            (["content-range:\tBytes 0-2/3", "Transfer-Encoding: chunked"], nil),
+            (["Content-Range: bytes 0-2/3", "Content-Length: 3", "Content-Encoding: gzip"], "fetch.encoded"),
+            (["Content-Range: bytes 0-2/4", "Content-Length: 3"], "fetch.status"),
+            (["Content-Range: bytes 1-3/4", "Content-Length: 3"], "fetch.status"),
+            (["Content-Range: bytes 0-2/*", "Content-Length: 3"], "fetch.status"),
+            (["Content-Range: bytes 0-3/4", "Content-Length: 3"], "fetch.status"),
+            (["Content-Range: bytes 0-2/3", "Content-Range: bytes 0-2/3", "Content-Length: 3"], "fetch.status"),
+            (["Content-Type: multipart/byteranges; boundary=x", "Content-Length: 3"], "fetch.status"),
+            (["Content-Length: 3"], "fetch.status"),
+            (["Content-Range: bytes 0-3/4", "Transfer-Encoding: chunked"], "fetch.truncated"),
+            (["Content-Range: bytes 0-1/2", "Transfer-Encoding: chunked"], "fetch.bad-answer"),
+            (["Content-Range: bytes 0--1/0", "Content-Length: 3"], "fetch.status"),
+        ] as [([String], String?)])
+    func wholeRange(head: [String], expected: String?) async throws {
+        let isChunked = head.contains("Transfer-Encoding: chunked")
+        let answer = "HTTP/1.1 206 Partial Content\r\n\(head.joined(separator: "\r\n"))\r\n\r\n"
+        let body = isChunked ? Self.chunk(Array("abc".utf8)) + [13, 10] : Array("abc".utf8)
+        #expect(try await code(Array(answer.utf8) + body) == expected)
     }
 
     @Test("Beside a bomb of 3 GiB behind every status, innocent fetches are not held up")
