@@ -16,7 +16,7 @@ enum FormatSignature {
         if try bytes.has([0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20], at: 0) { return .jxl }
         if try bytes.has("ftyp", at: 4), let format = try brand(&bytes) { return format }
         if try isSVG(&bytes) { return .svg }
-        throw .unrecognised(prefix: try prefix(&bytes))
+        throw .unrecognised(reason: try beginning(&bytes))
     }
 
     private static func isTIFF(_ bytes: inout PictureBytes) throws(RenderFailure) -> Bool {
@@ -50,14 +50,18 @@ enum FormatSignature {
         return text.hasPrefix("<") && text.contains("<svg")
     }
 
-    /// The first bytes in a form that people can read: text as text, anything else in hex.
-    private static func prefix(_ bytes: inout PictureBytes) throws(RenderFailure) -> String {
-        guard let head = try bytes.bytes(0, min(16, bytes.length)), !head.isEmpty else { return "nothing, it is empty" }
+    /// What the file is, and how it begins in a form that people can read: text as text, anything else in hex.
+    private static func beginning(_ bytes: inout PictureBytes) throws(RenderFailure) -> String {
+        guard let head = try bytes.bytes(0, min(16, bytes.length)), !head.isEmpty else { return "it is empty" }
+        let name = try ForeignFormat.name(of: &bytes)
         if head.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }) {
             let text = String(decoding: head, as: UTF8.self)
-            return "the text “\(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))”"
+            let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            return (name.map { "it is \($0), and" } ?? "it") + " begins with the text “\(words)”"
         }
+        if let name { return "it is \(name)" }
         let digits = Array("0123456789abcdef")
-        return "the bytes " + head.map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
+        return "it begins with the bytes "
+            + head.map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
     }
 }

@@ -127,6 +127,6 @@ struct PictureBytes {
 
     private func exhausted(_ cost: String) -> RenderFailure {
         let reason = "to say what it is takes \(cost)"
-        return format.map { .malformed($0, reason: reason) } ?? .unrecognised(prefix: reason)
+        return format.map { .malformed($0, reason: reason) } ?? .unrecognised(reason: reason)
     }
 }

@@ -3,7 +3,8 @@ package import VariantSpec
 
 /// Why a picture could not be read or made.
 package enum RenderFailure: CodedFailure, Hashable {
-    case unrecognised(prefix: String)
+    /// `reason`: what the file is or how it begins, as a clause.
+    case unrecognised(reason: String)
     case unsupported(ImageFormat)
     case malformed(ImageFormat, reason: String)
     case truncated(ImageFormat, reason: String)
@@ -47,8 +48,8 @@ package enum RenderFailure: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .unrecognised(let prefix):
-            "The source is no picture of a format that is read: it begins with \(prefix). Check what the origin serves."
+        case .unrecognised(let reason):
+            "The source is no picture of a format that is read: \(reason). Check what the origin serves."
         case .unsupported(let format):
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .malformed(let format, let reason):

@@ -32,6 +32,8 @@ struct JobBody {
 
     init(_ bytes: [UInt8], rules: CanonicalRules, _ recent: inout RecentParts) throws(JobFailure) {
         guard bytes.count <= RecordLimits.jobBytes else { throw .tooLarge(bytes: bytes.count) }
+        let bytes = bytes.withoutByteOrderMark
+        if let reason = Self.otherForm(of: bytes) { throw .notJSON(reason: reason) }
         var refusal: JobFailure?
         do throws(JSONFailure) {
             self = try JSONReader.read(bytes) { (reader) throws(JSONFailure) -> JobBody in
@@ -48,6 +50,26 @@ struct JobBody {
         (self.expires, self.giveUp) = (expires, giveUp)
     }
 
+    private static let fields: [StaticString] = [
+        "url", "variants", "accept", "lane", "id", "expires", "giveUp", "freshness", "fallback",
+    ]
+
+    /// What serializers make of a job that is no plain JSON, as a clause; nil if it does not begin so.
+    private static func otherForm(of bytes: [UInt8]) -> String? {
+        guard bytes.count >= 5, let first = bytes.first, first != UInt8(ascii: "{") || bytes[1] == 0 else { return nil }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes[..<3] == [0, UInt8(ascii: "{"), 0]
+            || bytes[..<2] == [UInt8(ascii: "{"), 0]
+        {
+            return "it is UTF-16"
+        }
+        if bytes.starts(with: [0x1F, 0x8B]) { return "it is compressed by gzip" }
+        guard first == 0 else { return nil }
+        let schema = bytes[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
+        return
+            "it begins with the five bytes of Confluent's wire format (0, and the schema id \(schema)). Let its producer use a string or byte array serializer"
+    }
+
     private static func read(
         _ reader: inout JSONReader, _ rules: CanonicalRules, _ recent: inout RecentParts, _ refusal: inout JobFailure?
     ) throws(JSONFailure) -> JobBody {
@@ -62,6 +84,11 @@ struct JobBody {
         var fallback = JobFallback.stale
         try reader.openObject()
         while let key = try reader.nextKey() {
+            // So serializers write a field that is absent.
+            if reader.null() {
+                guard fields.contains(where: key.isNamed) else { throw reader.unknown(key) }
+                continue
+            }
             switch key {
             case "url": url = try reader.string()
             case "variants": variants = try readVariants(&reader, rules, &recent, &refusal)
@@ -87,7 +114,7 @@ struct JobBody {
     /// The field `url` of what need not be a job, however it goes on after it.
     static func url(in bytes: [UInt8]) -> String? {
         var url: String?
-        _ = try? JSONReader.read(bytes) { (reader) throws(JSONFailure) in
+        _ = try? JSONReader.read(bytes.withoutByteOrderMark) { (reader) throws(JSONFailure) in
             try reader.openObject()
             while url == nil, let key = try reader.nextKey() {
                 if case "url" = key { url = try reader.string() } else { try reader.skip() }
@@ -115,7 +142,9 @@ struct JobBody {
             }
             if specs.count > JobFailure.variantLimit { refusal = .tooManyVariants }
         }
-        if refusal == nil, let text = reader.text(from: start, atMost: RecentParts.textBytes) { recent.note(specs, text) }
+        if refusal == nil, let text = reader.text(from: start, atMost: RecentParts.textBytes) {
+            recent.note(specs, text)
+        }
         return specs
     }
 }
@@ -156,4 +185,9 @@ extension Job {
             topic: .jobs(lane), partition: source.partition(of: count), key: RecordKey.job(source).bytes, value: body,
             headers: headers)
     }
+}
+
+extension [UInt8] {
+    /// Without the byte order mark that some editors and serializers put before UTF-8.
+    package var withoutByteOrderMark: [UInt8] { starts(with: [0xEF, 0xBB, 0xBF]) ? Array(dropFirst(3)) : self }
 }

@@ -73,7 +73,11 @@ struct RecordsJobTests {
             (#"{"url":"http://a.example/","variants":[]}"#, "job.no-variants", "Name at least one"),
             (#"{"url":"http://a.example/","variants":["full.png"]} x"#, "job.not-json", "the end of the text is wanted at byte 52"),
             (#"{"url":1,"variants":["full.png"]}"#, "job.bad-value", "\"url\" takes a string, and there is a number"),
-            (#"{"url":null,"variants":["full.png"]}"#, "job.bad-value", "null"),
+            (#"{"url":null,"variants":["full.png"]}"#, "job.missing-field", "\"url\""),
+            (#"{"url":"http://a.example/","variants":null}"#, "job.no-variants", "http://a.example/"),
+            (#"{"url":"http://a.example/","variants":[null]}"#, "job.bad-value", "there is null"),
+            (#"{"url":"http://a.example/","variants":["full.png"],"expiry":null}"#, "job.unknown-field", "\"expiry\""),
+            (#"{"url":"http://a.example/","lane":null,"lane":null}"#, "job.repeated-field", "\"lane\""),
             (#"{"url":"http://a.example/","variants":"full.png"}"#, "job.bad-value", "\"variants\" takes an array"),
             (#"{"url":"http://a.example/","variants":[1]}"#, "job.bad-value", "\"variants\" takes a string"),
             (#"{"url":"http://a.example/","variants":["full.png"],"lane":"medium"}"#, "job.bad-value", "fast or slow, and there is \"medium\""),
@@ -97,6 +101,42 @@ struct RecordsJobTests {
         #expect(failure?.description.contains(words) == true, "\(failure?.description ?? "")")
         #expect(failure?.verdict == .deadLetter)
         #expect((JobFailure.catalogue + CanonicalFailure.catalogue).contains { $0.code == failure?.code })
+    }
+
+    @Test("A byte order mark before a job is skipped")
+    func byteOrderMark() throws {
+        let body = #"{"url":"\#(Self.url)","variants":["full.png"]}"#
+        #expect(try job("\u{FEFF}" + body) == job(body))
+        let refused = Fixture.record(.jobsFast, value: Array(("\u{FEFF}" + body.replacing("full", with: "0x0")).utf8))
+        #expect(intake.url(ofRefused: refused)?.fetched == Self.url)
+    }
+
+    @Test("Optional fields that are null count as absent")
+    func nulls() throws {
+        let body = #"{"url":"\#(Self.url)","variants":["full.png"]"#
+        let nulls = ["accept", "lane", "id", "expires", "giveUp", "freshness", "fallback"].map { ",\"\($0)\": null" }
+        #expect(try job(body + nulls.joined() + "}") == job(body + "}"))
+        let url = "http://origin.example/a.jpg?imageView=1&thumbnail=320x320&type=webp"
+        #expect(try job(#"{"url":"\#(url)","variants":null}"#) == job(#"{"url":"\#(url)"}"#))
+    }
+
+    @Test(
+        "What serializers make of a job is named, with what to do",
+        arguments: [
+            (
+                [0, 0, 0, 0, 7] + Array("{}".utf8),
+                "Confluent's wire format (0, and the schema id 7). Let its producer use"
+            ),
+            ([0, 0, 1, 0, 0, 0x0A, 0x61], "schema id 65536"), ([0xFF, 0xFE, 0x7B, 0, 0x7D, 0], "it is UTF-16"),
+            ([0xFE, 0xFF, 0, 0x7B, 0, 0x7D], "it is UTF-16"), ([0x7B, 0, 0x22, 0, 0x7D, 0], "it is UTF-16"),
+            ([0, 0x7B, 0, 0x22, 0, 0x7D], "it is UTF-16"), ([0x1F, 0x8B, 8, 0, 0, 0], "gzip"),
+        ] as [([UInt8], String)])
+    func serializers(bytes: [UInt8], words: String) {
+        let failure = #expect(throws: JobFailure.self) {
+            try intake.job(from: Fixture.record(.jobsFast, value: bytes))
+        }
+        #expect(failure?.code == "job.not-json")
+        #expect(failure?.description.contains(words) == true, "\(failure?.description ?? "")")
     }
 
     @Test("A job that is no JSON further on is called that, not by its bad variant")

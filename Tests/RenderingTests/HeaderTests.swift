@@ -5,8 +5,8 @@ internal import TestPixels
 internal import Testing
 internal import VariantSpec
 
-@testable internal import RenderProtocol
 @testable internal import PictureHeaders
+@testable internal import RenderProtocol
 
 @Suite("Headers: what a picture is, read before anything decodes it", .timeLimit(.minutes(1)))
 struct HeaderTests {
@@ -28,12 +28,41 @@ struct HeaderTests {
     @Test(
         "What is no picture is refused with its beginning in words",
         arguments: [
-            ("<html>", "the text “<html>”"), ("404 not\nfound, sorry to say", "the text “404 not found, s”"),
-            ("", "nothing, it is empty"),
-            ("\u{01}\u{02}", "the bytes 01 02"),
+            ("<html>", "it begins with the text “<html>”"),
+            ("404 not\nfound, sorry to say", "it begins with the text “404 not found, s”"),
+            ("", "it is empty"), ("\u{01}\u{02}", "it begins with the bytes 01 02"),
+            ("BMW, sorry to say, and more", "it begins with the text “BMW, sorry to sa”"),
+            ("{\"error\": \"not found\"}", "it is JSON, and begins with the text “{\"error\": \"not f”"),
+            ("[\n {\"a\":1}]", "it is JSON, and begins with the text “[ {\"a\":1}]”"),
+            ("[Desktop Entry]", "it begins with the text “[Desktop Entry]”"),
+            ("%PDF-1.7\n1 0 obj", "it is a PDF document, and begins with the text “%PDF-1.7 1 0 obj”"),
         ])
-    func unrecognised(text: String, prefix: String) {
-        #expect(throws: RenderFailure.unrecognised(prefix: prefix)) { try facts(Array(text.utf8)) }
+    func unrecognised(text: String, reason: String) {
+        #expect(throws: RenderFailure.unrecognised(reason: reason)) { try facts(Array(text.utf8)) }
+    }
+
+    private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    @Test(
+        "What is of another format is refused by that format's name",
+        arguments: [
+            (text("BM") + [198, 0, 0, 0, 0, 0, 0, 0, 118, 0, 0, 0, 40, 0, 0, 0], "a BMP image"),
+            ([0, 0, 1, 0, 1, 0, 16, 16], "an ICO icon"), ([0, 0, 2, 0, 1, 0, 16, 16], "a CUR cursor"),
+            (text("%PDF-1.7\n%") + [0xe2, 0xe3], "a PDF document"), ([0x1f, 0x8b, 8, 0, 0, 0, 0, 0], "gzip data"),
+            (text("PK\u{3}\u{4}"), "a ZIP archive"), (text("8BPS") + [0, 1], "a Photoshop document"),
+            ([0, 0, 0, 24] + text("ftypmp42") + [0, 0, 0, 0] + text("mp42isom"), "an MP4 video"),
+            ([0, 0, 0, 32] + text("ftypisom"), "an MP4 video"),
+            ([0, 0, 0, 20] + text("ftypqt  "), "a QuickTime video"),
+            ([0, 0, 0, 8] + text("wide") + [0, 0, 1, 0] + text("mdat"), "a QuickTime video"),
+            ([0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x82, 0x84] + text("webm"), "a WebM video"),
+            ([0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x82, 0x88] + text("matroska"), "a Matroska video"),
+            (text("RIFF") + [9, 0, 0, 0] + text("AVI LIST"), "an AVI video"),
+            ([0, 0, 1, 0xba, 0x44, 0], "an MPEG video"), ([0, 0, 1, 0xb3, 0x14, 0], "an MPEG video"),
+            ([UInt8]((0..<3).map { _ in [0x47] + [UInt8](repeating: 0, count: 187) }.joined()), "an MPEG video"),
+        ] as [([UInt8], String)])
+    func foreign(bytes: [UInt8], name: String) {
+        let reason = RenderFailure.unrecognised(reason: "it is \(name)")
+        #expect(throws: reason) { try facts(bytes) }
     }
 
     @Test("A JPEG's size, orientation and kind come from its markers")

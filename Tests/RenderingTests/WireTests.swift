@@ -108,7 +108,7 @@ struct WireTests {
                 facts: PictureFacts(
                     format: .gif, size: PixelSize(width: 9, height: 8), orientation: 6, frames: 3, hasAlpha: true, duration: 70,
                     isTruncated: true), keep: [0..<8, 90..<90, 90..<1 << 40])),
-        .failure(.unrecognised(prefix: "nothing")), .failure(.unsupported(.tiff)), .failure(.unreadable(reason: "EIO")),
+        .failure(.unrecognised(reason: "nothing")), .failure(.unsupported(.tiff)), .failure(.unreadable(reason: "EIO")),
         .failure(.malformed(.png, reason: "no IHDR")), .failure(.tooManyScans(limit: 64)), .failure(.tooManyChunks(limit: 9)),
         .failure(.tooManyPixels(PixelSize(width: 1 << 20, height: 7), limit: 50)), .failure(.tooManyFrames(1001, limit: 1000)),
         .failure(.tooMuchMemory(.jpeg, bytes: 1 << 50, limit: 7)),

@@ -26,6 +26,7 @@ struct RecordTests {
             body, #"{"url":"HTTPS://a.example/?imageView=1&thumbnail=80x80"}"#,
             #"{"url":"http://a.example/","variants":["full.png","80y80-q70-axis2_5.jpg"],"id":"ä","expires":1,"lane":"slow"}"#,
             #"{"url":"http://a.example/","variants":["full.png"],"freshness":"force","fallback":"none"}"#,
+            #"{"url":"http://a.example/?imageView=1","variants":null,"accept":null,"lane":null,"id":null,"expires":null,"giveUp":null,"freshness":null,"fallback":null}"#,
         ])
     func job(body: String) async throws {
         #expect(try await Validator.check([record(.jobsFast, body), record(.jobsSlow, body, [("ce_id", "1")])]) == [])
@@ -45,7 +46,8 @@ struct RecordTests {
         "Refuse what no worker would take, or write",
         arguments: [
             (topic: Topic.jobsFast, body: #"{"variants":["10x10.png"]}"#), (.jobsFast, #"{"url":"ftp://a.example/"}"#),
-            (.jobsFast, #"{"url":"http://a.example/","variants":[]}"#), (.jobsFast, #"{"url":"http://a.example/ b"}"#),
+            (.jobsFast, #"{"url":"http://a.example/","variants":[]}"#),
+            (.jobsFast, #"{"url":null,"variants":["full.png"]}"#), (.jobsFast, #"{"url":"http://a.example/ b"}"#),
             (.jobsFast, #"{"url":"http://a.example/","variant":["10x10.png"]}"#), (.jobsFast, "null"),
             (.jobsFast, #"{"url":"http://a.example/","variants":["10X10.png"]}"#),
             (.jobsFast, #"{"url":"http://a.example/","expires":"soon"}"#),

@@ -1,3 +1,5 @@
+internal import Records
+
 /// Cuts a stream of bytes into lines, without ever holding more of a line than may be of use.
 struct LineSplitter {
     enum Line: Equatable {
@@ -40,6 +42,6 @@ struct LineSplitter {
         guard let first = partial.firstIndex(where: { !isSpace($0) }),
             let last = partial.lastIndex(where: { !isSpace($0) })
         else { return .text([]) }
-        return .text(Array(partial[first...last]))
+        return .text(Array(partial[first...last]).withoutByteOrderMark)
     }
 }

@@ -125,7 +125,7 @@ extension RenderFailure {
         let limit = fields.int(Wire.Tag.limit, in: 0...Int.max) ?? 0
         let count = fields.int(Wire.Tag.bytes, in: 0...Int.max) ?? 0
         switch (fields.text(Wire.Tag.kind).flatMap { Code(rawValue: $0) }, format) {
-        case (.unrecognised, _): self = .unrecognised(prefix: reason)
+        case (.unrecognised, _): self = .unrecognised(reason: reason)
         case (.unreadable, _): self = .unreadable(reason: reason)
         case (.unsupported, let format?): self = .unsupported(format)
         case (.malformed, let format?): self = .malformed(format, reason: reason)
