@@ -99,7 +99,8 @@ let package = Package(
         room(
             "Settings",
             needs: [
-                "Access", "VariantSpec", "Canonical", "ImageModel", "CommandLine", "KafkaSetup", "Posix", "CYAML",
+                "Access", "VariantSpec", "Canonical", "Digest", "ImageModel", "CommandLine", "KafkaSetup", "Posix",
+                "CYAML",
             ]),
         room(
             "WorkerRuntime",
@@ -261,7 +262,8 @@ let package = Package(
             "Origin",
             needs: [
                 "Access", "Canonical", "HTTPCache", "Origin", "Ports", "Failures", "ImageModel", "HTTP", "Digest", "Posix",
-            ]),
+            ],
+            data: ["private-authority.pem", "private-host.pem", "private_host.py"]),
         tests(
             "Partition",
             needs: [

@@ -56,6 +56,20 @@ package struct HostAliasGroup: Sendable, Hashable {
         }
     }
 
+    /// Why a name is none that a query could have, as the end of a sentence; nil if it is one. A pattern would silently be taken
+    /// for a name that no URL has.
+    package static func fault(inParameterName name: String) -> String? {
+        if name.utf8.contains(UInt8(ascii: "*")) {
+            return "is a pattern, and patterns are not supported. List each name in full"
+        }
+        if name.utf8.contains(where: { "&=#".utf8.contains($0) || $0 <= Byte.space || $0 == 0x7F })
+            || name.hasPrefix("?")
+        {
+            return "is no parameter name. Give the name alone, without ?, & and ="
+        }
+        return canonicalNames([name]).isEmpty ? "has a % without two hexadecimal digits. Write a plain % as %25" : nil
+    }
+
     /// Names as they stand in a canonical query, however they are spelled here; what no query can hold is left out.
     static func canonicalNames(_ names: [String]) -> Set<[UInt8]> {
         var found: Set<[UInt8]> = []

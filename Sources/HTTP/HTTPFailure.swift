@@ -14,6 +14,8 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
     case refusedAddress(String)
     case unresolved
     case connection(reason: String)
+    /// The server's certificate cannot be verified.
+    case untrusted
     case deadline(HTTPPhase)
     /// The body ended before its declared length.
     case truncated
@@ -33,6 +35,7 @@ package enum HTTPFailure: Error, Hashable, CustomStringConvertible {
         case .refusedAddress(let address): "The address \(address) is refused by the caller's check. Allow it there."
         case .unresolved: "The host has no address now. Check the name and the resolver."
         case .connection(let reason): "The connection failed: \(reason). Try again later."
+        case .untrusted: "The server's certificate cannot be verified. Check its name, its dates and who signed it."
         case .deadline(let phase): "It took too long: \(phase.rawValue). Try again later, or raise the deadline."
         case .truncated: "The body ended before its length. Try again."
         case .headTooLarge(let limit): "The headers are over \(limit) bytes. Correct the server."

@@ -175,6 +175,7 @@ final class Transfer: @unchecked Sendable {
         return switch code {
         case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: .invalidURL
         case CURLE_COULDNT_RESOLVE_HOST: .unresolved
+        case CURLE_PEER_FAILED_VERIFICATION: .untrusted
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .deadline(.connecting)
         // A line that never ends: libcurl keeps 100 KiB of it.

@@ -119,6 +119,7 @@ package final class GuardedFetcher: Fetcher {
             address.map { rules.accepts($0, for: host, isOwn: own.contains) } ?? false
         }
         get.deadlines = deadlines
+        get.authorities = configuration.authorities?.path
         get.headers = (configuration.sent.own(for: url) + conditions).map { "\($0.name): \($0.value)" }
         do {
             return try await client.execute(get, into: intake)
@@ -177,6 +178,12 @@ package final class GuardedFetcher: Fetcher {
         case .refusedAddress(let address): .refusedName(url: url, address: address)
         case .unresolved: .resolution(url: url)
         case .connection(let reason): .connection(url: url, reason: reason)
+        case .untrusted:
+            .connection(
+                url: url,
+                reason:
+                    "its certificate is for another host, has expired, or is signed by no trusted authority; fetch.authorities adds a private one"
+            )
         case .deadline(let phase): .deadline(url: url, phase: phase.rawValue)
         case .truncated: .truncated(url: url)
         case .headTooLarge(let limit): .badAnswer(url: url, reason: "its headers are over \(limit) bytes")

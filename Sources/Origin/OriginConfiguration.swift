@@ -13,6 +13,8 @@ package struct OriginConfiguration: Sendable {
     package var deadlines = HTTPDeadlines()
     package var connectionsPerHost = 16
     package var sent = SentHeaders()
+    /// Who may vouch for origins; nil: the system's authorities alone.
+    package var authorities: TrustedAuthorities?
 
     package init() {}
 }

@@ -163,6 +163,46 @@ extension SettingType {
     }
 }
 
+extension SettingType where Value == [String] {
+    /// Names of query parameters.
+    static var parameterNames: Self {
+        SettingType(
+            expectation: "a list of query parameter names",
+            read: { node, _ throws(SettingRefusal) in
+                guard let words = node.words, !words.contains("") else { return nil }
+                if let refusal = refusal(ofNames: words) { throw refusal }
+                return words
+            }, write: { "[" + $0.joined(separator: ", ") + "]" })
+    }
+
+    /// Places in the file system, each as `path`.
+    static var paths: Self {
+        SettingType(
+            expectation: "a list of paths",
+            read: { node, folder throws(SettingRefusal) in
+                guard let words = node.words else { return nil }
+                var paths: [String] = []
+                for word in words {
+                    guard
+                        let path = try SettingType<String>.path(allowsEmpty: false).read(
+                            YAMLNode(.scalar(word)), folder)
+                    else { return nil }
+                    paths.append(path)
+                }
+                return paths
+            }, write: { "[" + $0.joined(separator: ", ") + "]" })
+    }
+}
+
+extension SettingType {
+    /// What is wrong with the first name that is none of a query parameter.
+    fileprivate static func refusal(ofNames names: [String]) -> SettingRefusal? {
+        names.lazy.compactMap { name in
+            HostAliasGroup.fault(inParameterName: name).map { SettingRefusal("'\(name)' \($0).") }
+        }.first
+    }
+}
+
 extension SettingType where Value == Secret {
     /// Like text, and never shown.
     static var secret: Self {
@@ -229,6 +269,9 @@ extension SettingType where Value == [HostAliasGroup] {
             case ("mergeSchemes", ["false"]): mergesSchemes = false
             default: throw SettingRefusal("the group \(entry.key) has no use for \(field.key): \(field.value.brief).")
             }
+        }
+        if let refusal = refusal(ofNames: volatile) {
+            throw SettingRefusal("in the group \(entry.key), volatile: \(refusal.message)")
         }
         guard !entry.key.isEmpty, !hosts.isEmpty else {
             throw SettingRefusal("the group '\(entry.key)' lists no hosts.")

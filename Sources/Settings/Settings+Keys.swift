@@ -109,6 +109,10 @@ extension Settings {
         SettingKey(
             "fetch.userAgent", \.fetch.userAgent, .line, "What origins are told about who asks. Add how to reach you."),
         SettingKey(
+            "fetch.authorities", \.fetch.authorities, .paths,
+            "PEM files of certificate authorities that may vouch for origins, in addition to the system's: those of a private CA. The worker reads them at its start."
+        ),
+        SettingKey(
             "fetch.deadlines.dns", \.fetch.deadlines.dns, .duration(.milliseconds(1) ... .seconds(600)),
             "How long the host's name may take to resolve."),
         SettingKey(
@@ -235,8 +239,9 @@ extension Settings {
             "canonical.aliases", \.canonical.aliases, .aliasGroups,
             "Groups of hosts that serve the same images under the same paths."),
         SettingKey(
-            "canonical.volatile", \.canonical.volatile, .list(of: "query parameter names", { $0.isEmpty ? nil : $0 }),
-            "Query parameters that never change the image, such as signatures and expiry stamps."),
+            "canonical.volatile", \.canonical.volatile, .parameterNames,
+            "Query parameters that never change the image, such as signatures and expiry stamps, each by its full name: patterns such as utm_* are refused."
+        ),
         SettingKey(
             "canonical.dialects", \.canonical.dialects, .flag,
             "Whether URLs that transform (\(URLDialect.allCases.map(\.name).joined(separator: ", "))) become a source and a variant."

@@ -79,6 +79,8 @@ package struct Settings: Sendable, Equatable {
         /// 0: as many as a host may be asked at once, and 16 at least.
         package var connectionsPerHost = 0
         package var userAgent = "mezzotint/0.1"
+        /// PEM files, beside the system's authorities.
+        package var authorities: [String] = []
         package var deadlines = Deadlines()
         package struct Hosts: Sendable, Equatable {
             package var allow: [HostPattern] = []

@@ -66,7 +66,7 @@ enum SecretFile {
     }
 
     /// Links are followed: a cluster mounts its files as links.
-    static func bytes(in path: String) throws(SettingRefusal) -> [UInt8] {
+    static func bytes(in path: String, limit: Int = limit) throws(SettingRefusal) -> [UInt8] {
         guard let file = fopen(path, "re") else {
             throw SettingRefusal("names \(path), which cannot be read: \(String(cString: strerror(errno))).")
         }
@@ -76,7 +76,7 @@ enum SecretFile {
         guard ferror(file) == 0 else {
             throw SettingRefusal("names \(path), which cannot be read: \(String(cString: strerror(errno))).")
         }
-        guard count <= limit else { throw SettingRefusal("names \(path), which is larger than 64 KiB.") }
+        guard count <= limit else { throw SettingRefusal("names \(path), which is larger than \(limit >> 10) KiB.") }
         return Array(bytes[..<count])
     }
 }

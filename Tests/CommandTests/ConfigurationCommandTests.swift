@@ -65,7 +65,9 @@ struct ConfigurationCommandTests {
         #expect(absent.status == 1 && absent.errors.hasPrefix("--config: the settings file o.yaml cannot be read: "))
         let lost = try Built.run(
             "mezzotint", ["config", "check"], in: folder.url, environment: ["MEZZOTINT_CONFIG": "o.yaml"])
-        #expect(lost.errors.hasPrefix("MEZZOTINT_CONFIG: ") && lost.errors.hasSuffix("Check the path given to MEZZOTINT_CONFIG.\n"))
+        #expect(
+            lost.errors.hasPrefix("MEZZOTINT_CONFIG: ")
+                && lost.errors.hasSuffix("Check the path given to MEZZOTINT_CONFIG.\n"))
     }
 
     @Test(
@@ -79,7 +81,8 @@ struct ConfigurationCommandTests {
 
     @Test(
         "The worker, and commands that never look at the log, refuse what config check names",
-        arguments: [("mezzotint-worker", []), ("mezzotint", ["normalise", "http://a.example/"])] as [(String, [String])])
+        arguments: [("mezzotint-worker", []), ("mezzotint", ["normalise", "http://a.example/"])] as [(String, [String])]
+    )
     func alike(program: String, words: [String]) throws {
         let folder = try TemporaryFolder()
         try Data("kafka:\n  bootstrap: nohost\n  security:\n    kind: SASL_SSL\n".utf8).write(
@@ -91,6 +94,21 @@ struct ConfigurationCommandTests {
         let said = checked.errors.split(separator: "\n").map { "  \($0)" }.joined(separator: "\n")
         #expect(ended.status == 1)
         #expect(ended.errors == "\(program): 2 problems in the settings:\n\(said)\n")
+    }
+
+    @Test(
+        "The worker, and config check, refuse a file of authorities that cannot be used; other commands do not read it")
+    func authorities() throws {
+        let folder = try TemporaryFolder()
+        try Data("fetch:\n  authorities: [ca.pem]\n".utf8).write(to: folder.url.appending(path: "m.yaml"))
+        try Data("none".utf8).write(to: folder.url.appending(path: "ca.pem"))
+        let words = ["--config", folder.file("m.yaml")]
+        let problem = "m.yaml:2: fetch.authorities: names \(folder.file("ca.pem")), which holds no certificate in PEM"
+        let checked = try Built.run("mezzotint", ["config", "check"] + words)
+        #expect(checked.status == 1 && checked.errors.contains(problem), "\(checked.errors)")
+        let worker = try Built.run("mezzotint-worker", ["--until-idle"] + words, in: folder.url)
+        #expect(worker.status == 1 && worker.errors.contains(problem), "\(worker.errors)")
+        #expect(try Built.run("mezzotint", ["normalise", "http://a.example/"] + words).status == 0)
     }
 
     @Test("The reference page is what the code says; ops/reference writes it anew")

@@ -153,6 +153,80 @@ struct SettingsLayerTests {
         #expect(Settings().storeDirectory == "data/store")
     }
 
+    @Test("A list of paths is read as its paths are")
+    func pathLists() throws {
+        let folder = try TemporaryFolder()
+        try Data("fetch: {authorities: [ca.pem, /etc/ca.pem]}".utf8).write(to: folder.url.appending(path: "m.yaml"))
+        let found = try Settings.loaded(file: folder.file("m.yaml"), environment: [:], assignments: [])
+        #expect(found.settings.fetch.authorities == [folder.file("ca.pem"), "/etc/ca.pem"])
+        #expect(try settings(set: ["fetch.authorities=ca.pem,b.pem"]).fetch.authorities == ["ca.pem", "b.pem"])
+    }
+
+    @Test("A file of authorities that holds none is refused with its path and what to do")
+    func authorities() throws {
+        let folder = try TemporaryFolder()
+        let certificate = try Data(contentsOf: URL(filePath: "/etc/ssl/certs/ISRG_Root_X1.pem"))
+        let damaged = String(decoding: certificate, as: UTF8.self).replacing("MII", with: "MIJ")
+        for (name, bytes) in [
+            ("good.pem", certificate), ("empty.pem", Data()), ("text.pem", Data("no certificate".utf8)),
+            ("damaged.pem", certificate + Data(damaged.utf8)),
+            ("key.pem", Data("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n".utf8)),
+        ] { try bytes.write(to: folder.url.appending(path: name)) }
+        let cases =
+            [
+                ("good.pem", nil), ("empty.pem", "holds no certificate in PEM"),
+                ("text.pem", "holds no certificate in PEM"),
+                ("damaged.pem", "holds a PEM block that is damaged"), ("key.pem", "holds no certificate in PEM"),
+                ("none.pem", "cannot be read: No such file or directory."), ("", "cannot be read: Is a directory."),
+            ] as [(String, String?)]
+        for (name, words) in cases {
+            var fetch = Settings().fetch
+            fetch.authorities = [folder.file("good.pem"), folder.file(name)]
+            let found = fetch.problems
+            #expect(found.count == (words == nil ? 0 : 1), "\(name)")
+            #expect(found.allSatisfy { $0.key == "fetch.authorities" && $0.message.contains(folder.file(name)) })
+            #expect(words.map { found.first?.message.contains($0) == true } ?? true, "\(found)")
+        }
+    }
+
+    @Test(
+        "A pattern is no parameter's name, nor is a part of a query",
+        arguments: [
+            ("utm_*", "'utm_*' is a pattern, and patterns are not supported. List each name in full."),
+            ("sig,*", "'*' is a pattern, and patterns are not supported. List each name in full."),
+            ("sig=", "'sig=' is no parameter name. Give the name alone, without ?, & and =."),
+            ("?sig", "'?sig' is no parameter name. Give the name alone, without ?, & and =."),
+            ("a&b", "'a&b' is no parameter name. Give the name alone, without ?, & and =."),
+            ("100%", "'100%' has a % without two hexadecimal digits. Write a plain % as %25."),
+        ])
+    func volatile(text: String, message: String) throws {
+        #expect(try problems(set: ["canonical.volatile=" + text]) == ["--set: canonical.volatile: " + message])
+        let group =
+            "{shop: {hosts: [a.example], volatile: [\(text.split(separator: ",").map { "\"\($0)\"" }.joined(separator: ","))]}}"
+        #expect(
+            try problems(set: ["canonical.aliases=" + group]) == [
+                "--set: canonical.aliases: in the group shop, volatile: " + message
+            ])
+    }
+
+    @Test(
+        "Names of parameters that do exist are taken, in any spelling",
+        arguments: ["utm_source", "a[]", "k%C3%A4se", "käse", "$size"])
+    func parameterNames(name: String) throws {
+        #expect(try settings(set: ["canonical.volatile=[\"\(name)\"]"]).canonical.volatile == [name])
+    }
+
+    @Test(
+        "Other lists refuse patterns that they do not know, too",
+        arguments: [
+            "fetch.hosts.allow=img*.example.com", "fetch.hosts.deny=*", "watch.hosts=*.*.example", "fetch.ports=80*",
+            "fetch.allow=10.*", "watch.workers=worker-*:9464", "canonical.aliases={a: {hosts: [\"*.example\"]}}",
+            "origins.cdn.hosts=[\"img*.example\"]", "render.formats=*", "fetch.nat64=64:*",
+        ])
+    func patterns(assignment: String) throws {
+        #expect(try problems(set: [assignment]).count == 1)
+    }
+
     @Test(
         "Lists and maps may be written in one line, with commas or as YAML",
         arguments: ["127.0.0.0/8,::1/128", "127.0.0.0/8, ::1/128", "[127.0.0.0/8, \"::1/128\"]"])

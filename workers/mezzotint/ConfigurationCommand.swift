@@ -23,7 +23,8 @@ enum ConfigurationCommand {
     private static func check(_ arguments: ParsedArguments) -> ExitCode {
         var problems: [SettingProblem] = []
         do throws(SettingsFailure) {
-            _ = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
+            _ = try Settings.loaded(
+                arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems + $0.fetch.problems })
         } catch {
             problems = error.problems
         }

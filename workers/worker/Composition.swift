@@ -30,6 +30,10 @@ struct Composition {
         settings.makeData()
         let cores = SystemFacts.cores
         let renders = settings.renderProcesses(cores: cores)
+        var origins = settings.originConfiguration
+        if !settings.fetch.authorities.isEmpty {
+            origins.authorities = try TrustedAuthorities(files: settings.fetch.authorities)
+        }
         let chosen = try await ChosenLog.open(
             settings, notice: { logger.notice("\($0)") }, detail: { logger.debug("\($0)") })
         log = chosen.log
@@ -56,7 +60,7 @@ struct Composition {
         }
         let ports = WorkerPorts(
             log: log, consumer: chosen.consumer(at: indexes.member),
-            fetcher: GuardedFetcher(settings.originConfiguration),
+            fetcher: GuardedFetcher(origins),
             renderer: renderers, store: store, indexes: SQLiteVariantIndexes(indexes.path))
         var configuration = WorkerConfiguration(
             partition: settings.partitionRules,

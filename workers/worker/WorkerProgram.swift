@@ -40,8 +40,10 @@ struct WorkerProgram {
 
     static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let begun = SystemTime.wallMilliseconds
-        let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
-            .settings
+        let settings = try Settings.loaded(
+            arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems + $0.fetch.problems }
+        )
+        .settings
         let patience = try arguments.value("patience").map { text throws(UsageError) in
             guard arguments.flag("until-idle") else { throw UsageError("--patience goes with --until-idle.") }
             guard let patience = Duration(told: text) else {

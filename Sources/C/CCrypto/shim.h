@@ -1,7 +1,10 @@
 #ifndef MZ_CCRYPTO_SHIM_H
 #define MZ_CCRYPTO_SHIM_H
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
 #include <openssl/sha.h>
+#include <openssl/x509.h>
 #endif

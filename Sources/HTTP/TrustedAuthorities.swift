@@ -1,0 +1,44 @@
+internal import CCurl
+internal import Glibc
+package import Posix
+
+/// Certificate authorities that may vouch for servers: the system's and more PEM files, in one file in memory.
+///
+/// libcurl takes one file of them (CURLOPT_CAINFO), in place of the system's bundle. It reads that file for each connection,
+/// so a path is handed to it: a blob would be copied for each transfer.
+package final class TrustedAuthorities: Sendable {
+    private let file: OpenFile
+
+    /// Reads all of them now.
+    package init(files: [String]) throws(SystemFailure) {
+        file = try OpenFile(anonymous: "authorities")
+        // Where the system has a folder of certificates alone, libcurl goes on to look there.
+        if let bundle = curl_version_info(CURLVERSION_SEVENTH)?.pointee.cainfo {
+            do throws(SystemFailure) { try append(String(cString: bundle)) } catch {
+                guard error.isMissing else { throw error }
+            }
+        }
+        for path in files { try append(path) }
+    }
+
+    package var path: String { "/proc/self/fd/\(file.descriptor)" }
+
+    /// Links are followed: a cluster mounts its files as links.
+    private func append(_ path: String) throws(SystemFailure) {
+        guard let source = fopen(path, "re") else { throw SystemFailure("open", on: path, code: errno) }
+        defer { fclose(source) }
+        var part = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = fread(&part, 1, part.count, source), count > 0 {
+            try write(part[..<count])
+        }
+        guard ferror(source) == 0 else { throw SystemFailure("read", on: path, code: errno) }
+        // The last line of a file may have no end.
+        try write([UInt8(ascii: "\n")])
+    }
+
+    private func write(_ bytes: ArraySlice<UInt8>) throws(SystemFailure) {
+        try bytes.withUnsafeBufferPointer { bytes throws(SystemFailure) in
+            try file.append(UnsafeRawBufferPointer(bytes))
+        }
+    }
+}
