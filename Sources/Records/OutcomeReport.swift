@@ -47,9 +47,9 @@ package struct OutcomeReport: Sendable, Hashable {
         }
     }
 
-    private init(
+    init(
         job: String, source: SourceKey?, url: String, lane: Lane, kind: OutcomeKind, attempts: Int, at: Int64,
-        variants: [Variant], omitted: Int, failure: Failure?
+        variants: [Variant] = [], omitted: Int = 0, failure: Failure?
     ) {
         (self.job, self.source, self.url, self.lane, self.kind) = (job, source, url, lane, kind)
         (self.attempts, self.at, self.variants, self.omitted, self.failure) = (attempts, at, variants, omitted, failure)

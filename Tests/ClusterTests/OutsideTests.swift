@@ -45,6 +45,20 @@ extension ClusterTests {
             #expect(summary["stored"] == 2 && summary["dead"] == 1)
             #expect(
                 try cluster.array("variants", url).compactMap { $0["spec"] as? String } == ["16x16.png", "8x8.png"])
+            for words in [["--job", "job-1"], ["--url", broken]] {
+                let ended = try cluster.place.run(["outcomes"] + words)
+                #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+                #expect(
+                    ended.output.contains("outcome      dead\n") && ended.output.contains("fetch.server-error"),
+                    "\(ended.output)")
+            }
+            #expect(try cluster.place.run("outcomes", "--job", "job-0").output.contains("16x16.png  stored"))
+            #expect(
+                try cluster.place.run("outcomes", "--job", "job-9").errors.hasPrefix(
+                    "There is no job 'job-9' in this log"))
+            #expect(
+                try cluster.place.run("variants", broken).errors.hasPrefix(
+                    "Job job-1 ended as dead (fetch.server-error)."))
             let letters = try cluster.array("dead", "list")
             let id = try #require(letters.first?["id"] as? String)
             #expect(letters.count == 1 && letters[0]["code"] as? String == "fetch.server-error")

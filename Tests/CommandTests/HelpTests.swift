@@ -46,6 +46,8 @@ struct HelpTests {
         "Wrong usage is one sentence on standard error, and status 2",
         arguments: [
             ([], "mezzotint: 'mezzotint' needs a command: "), (["publihs"], "Did you mean 'publish'?"),
+            (["outcomes"], "Give either --job ID or --url URL."),
+            (["outcomes", "--job", "a", "--url", "http://a/"], "either"),
             (["lag", "--jsno"], "Did you mean '--json'?"), (["normalise"], "Missing argument '<url>'."),
             (["publish", "--lane", "middle", "u"], "'--lane <lane>' takes fast, slow, not 'middle'."),
             (["publish", "--variants", "0x0", "u"], "0x0"),

@@ -35,7 +35,7 @@ struct LogCommandTests {
     @Test(
         "Each says where it looked if there is no log",
         arguments: [
-            ["lag"], ["variants", "http://a.example/"], ["dead", "list"], ["origins"],
+            ["lag"], ["variants", "http://a.example/"], ["dead", "list"], ["origins"], ["outcomes", "--job", "a"],
             ["origins", "block", "a.example"],
         ])
     func nothing(words: [String]) throws {

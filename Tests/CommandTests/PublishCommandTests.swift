@@ -35,6 +35,24 @@ struct PublishCommandTests {
         return jobs.sorted { $0.url.fetched < $1.url.fetched }
     }
 
+    private struct Said: Decodable {
+        let accepted, rejected: Int
+        let ids: [String]
+
+        init(_ ended: Ended) throws { self = try JSONDecoder().decode(Said.self, from: Data(ended.output.utf8)) }
+    }
+
+    @Test("Without --json the id of each accepted job is a line, and the counts are the last one")
+    func ids() async throws {
+        let ended = try publish(
+            ["--variants", "10x10.jpg", "http://a.example/1.jpg", "ftp://a.example/", "-"],
+            "\u{FEFF}{\"url\":\"http://a.example/2.jpg\",\"id\":\"mine\"}")
+        #expect(ended.status == 1)
+        let jobs = try await jobs(.fast)
+        #expect(jobs.count == 2 && jobs[1].id == "mine")
+        #expect(ended.lines.map(String.init) == jobs.map(\.id) + ["Accepted 2, rejected 1."])
+    }
+
     @Test("URLs, objects and dialect URLs may be mixed, and what a job leaves out is as the options say")
     func mixed() async throws {
         let ended = try publish(
@@ -48,13 +66,15 @@ struct PublishCommandTests {
             http://a.example/6.jpg
             """)
         #expect(ended.status == 0 && ended.errors.isEmpty)
-        #expect(ended.output == "{\"accepted\":6,\"rejected\":0}\n")
+        let said = try Said(ended)
+        #expect(said.accepted == 6 && said.rejected == 0 && said.ids.count == 6 && said.ids[4] == "mine")
         let slow = try await jobs(.slow)
         #expect(slow.map(\.url.fetched) == [1, 2, 4, 5, 6].map { "http://a.example/\($0).jpg" })
         #expect(slow[0].variants.map(\.description) == ["640x480-q80.webp", "160y160-q80.jpg"])
         #expect(slow[3].id == "mine" && slow[3].variants.map(\.description) == ["10x10-q80.jpg"])
         #expect(Set(slow.map(\.id)).count == slow.count)
         let fast = try await jobs(.fast)
+        #expect(said.ids == [slow[0], slow[1], fast[0], slow[2], slow[3], slow[4]].map(\.id))
         #expect(
             fast.map(\.url.fetched) == ["http://a.example/3.jpg"]
                 && fast[0].variants.map(\.description) == ["320x0.png"])
@@ -85,7 +105,9 @@ struct PublishCommandTests {
             {"url":"http://a.example/8.jpg","variants":["10x10.jpg"]}
             """)
         #expect(ended.status == 1)
-        #expect(ended.output == "{\"accepted\":2,\"rejected\":6}\n")
+        let said = try Said(ended)
+        #expect(said.accepted == 2 && said.rejected == 6)
+        #expect(try await jobs(.fast).map(\.id) == said.ids)
         let places = ended.errors.split(separator: "\n").map { $0.prefix(7) }
         #expect(places == ["line 2:", "line 3:", "line 4:", "line 5:", "line 6:", "line 7:"])
         let codes = [
@@ -112,7 +134,8 @@ struct PublishCommandTests {
     func many() async throws {
         let lines = (0..<5000).map { "{\"url\":\"http://a.example/\($0).jpg\",\"variants\":[\"10x10.jpg\"]}\n" }
         let ended = try publish(["--json"], lines.joined())
-        #expect(ended.output == "{\"accepted\":5000,\"rejected\":0}\n")
+        let said = try Said(ended)
+        #expect(said.accepted == 5000 && said.rejected == 0 && Set(said.ids).count == 5000)
         #expect(Set(try await jobs(.fast).map(\.url)).count == 5000)
     }
 

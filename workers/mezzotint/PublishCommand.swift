@@ -11,7 +11,7 @@ internal import VariantSpec
 /// `mezzotint publish`: jobs from arguments, or a line each from standard input.
 enum PublishCommand {
     static let command = Command(
-        "publish", abstract: "Append jobs to a lane.",
+        "publish", abstract: "Append jobs to a lane, and print their ids.",
         examples: [
             "mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg",
             "mezzotint publish --lane slow --json - < jobs.ndjson",
@@ -44,13 +44,21 @@ enum PublishCommand {
         }
         let lane = arguments.value("lane").flatMap { Lane(rawValue: $0) } ?? .fast
         return try await LogAccess.writing(settings) { log in
-            var publisher = Publisher(log, rules, settings.jobKeys, lane: lane, variants: variants)
+            let isJSON = arguments.flag("json")
+            var ids: [String] = []
+            var publisher = Publisher(log, rules, settings.jobKeys, lane: lane, variants: variants) { id in
+                if isJSON { ids.append(id) } else { Console.print(id) }
+            }
             var failure: (any Error)?
             do { try await publish(inputs, by: &publisher) } catch { failure = error }
-            if arguments.flag("json") {
+            if isJSON {
                 Output.object { json in
                     json.field("accepted", publisher.accepted)
                     json.field("rejected", publisher.rejected)
+                    json.key("ids")
+                    json.beginArray()
+                    for id in ids { json.string(id) }
+                    json.endArray()
                 }
             } else {
                 Console.print("Accepted \(publisher.accepted), rejected \(publisher.rejected).")

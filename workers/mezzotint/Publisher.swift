@@ -20,11 +20,18 @@ struct Publisher {
     private var batch: [NewRecord] = []
     /// Where its jobs stand.
     private var places: [String] = []
+    private var ids: [String] = []
+    /// Hears the id of each job that is durable, in the order of the lines.
+    private let published: (String) -> Void
     private(set) var accepted = 0
     private(set) var rejected = 0
 
-    init(_ log: any Log, _ rules: CanonicalRules, _ keys: JobKeys?, lane: Lane, variants: [VariantSpec]) {
+    init(
+        _ log: any Log, _ rules: CanonicalRules, _ keys: JobKeys?, lane: Lane, variants: [VariantSpec],
+        published: @escaping (String) -> Void
+    ) {
         (self.log, intake, self.keys, self.lane, self.variants) = (log, Intake(rules: rules), keys, lane, variants)
+        self.published = published
     }
 
     mutating func take(_ line: LineSplitter.Line, at place: String) {
@@ -34,6 +41,7 @@ struct Publisher {
             if let bytes = record.value?.count, bytes > RecordLimits.jobBytes { throw .tooLarge(bytes: bytes) }
             batch.append(record)
             places.append(place)
+            ids.append(job.id)
         } catch {
             rejected += 1
             Console.complain("\(place): \(error) (\(error.code))")
@@ -52,6 +60,8 @@ struct Publisher {
         }
         defer { places.removeAll(keepingCapacity: true) }
         batch.removeAll(keepingCapacity: true)
+        for (id, result) in zip(ids, results) where result.failure == nil { published(id) }
+        ids.removeAll(keepingCapacity: true)
         let failures = results.compactMap(\.failure)
         accepted += results.count - failures.count
         rejected += failures.count

@@ -23,7 +23,9 @@ enum VariantsCommand {
             let rows = try await rows(of: source, in: log)
             if arguments.flag("json") {
                 Output.array(rows) { json, row in row.list(by: &json) }
-            } else if rows.isEmpty {
+                return .success
+            }
+            if rows.isEmpty {
                 Console.print("Nothing is stored for \(arguments.positionals[0]).")
             } else {
                 let now = SystemTime.wallMilliseconds
@@ -36,7 +38,7 @@ enum VariantsCommand {
                 let cells = rows.map { row in
                     let age = Output.age(of: row.storedAt, at: now)
                     return [
-                        "\(row.spec)", "\(row.size)", "\(row.bytes)", madeFrom(row),
+                        "\(row.spec)", "\(row.size)", "\(row.bytes)", text(row.madeFrom),
                         row.colour.map { "#" + $0.hex } ?? "", age,
                         row.expires > now ? "" : "stale", row.location,
                     ]
@@ -44,9 +46,32 @@ enum VariantsCommand {
                 Console.write(
                     TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "COLOUR", "AGE", "", "LOCATION"], cells))
             }
+            await tellOfJobs(source, arguments.positionals[0], Intake(rules: settings.canonicalRules), in: log)
             return .success
         }
     }
+
+    /// A job of the source that is pending, or failed last, explains what is not listed.
+    private static func tellOfJobs(
+        _ source: SourceKey, _ url: String, _ intake: Intake, in log: any Log
+    ) async {
+        var lookup = OutcomeLookup(.source(source), in: log, intake: intake, limit: newestOutcomes)
+        // What is stored has been listed: that stands without this.
+        do { try await lookup.run() } catch { return Console.complain("Its jobs cannot be looked up: \(error)") }
+        var news: [String] = []
+        if let job = lookup.pending.last {
+            let others = lookup.pending.count - 1
+            news.append("Job \(job.job)\(others > 0 ? " and \(others) more are" : " is") pending.")
+        }
+        if let last = lookup.ended.last?.report, !last.kind.isSuccess {
+            news.append("Job \(last.job) ended as \(last.kind.rawValue)\(last.failure.map { " (\($0.code))" } ?? "").")
+        }
+        if !news.isEmpty {
+            Console.complain("\(news.joined(separator: " ")) See 'mezzotint outcomes --url \(url)'.")
+        }
+    }
+
+    private static let newestOutcomes = 10_000
 
     /// Largest first.
     static func rows(of source: SourceKey, in log: any Log) async throws -> [VariantRow] {
@@ -59,8 +84,8 @@ enum VariantsCommand {
         return rows.sorted { ($0.size.pixels, $0.spec.description) > ($1.size.pixels, $1.spec.description) }
     }
 
-    private static func madeFrom(_ row: VariantRow) -> String {
-        switch row.madeFrom {
+    static func text(_ provenance: Provenance) -> String {
+        switch provenance {
         case .origin: "origin"
         case .donor(let spec): spec.description
         }

@@ -1,0 +1,107 @@
+package import Canonical
+internal import Failures
+package import ImageModel
+
+/// What records of the log say became of one job, or of the jobs of one source.
+///
+/// Pure: the caller hands over the records of each partition in their order. A crash may repeat an outcome: if it says the same as
+/// an earlier outcome with its id, it is left out. A job that was published twice has two, if they differ.
+package struct OutcomeSearch: Sendable {
+    package enum Subject: Sendable, Hashable {
+        case job(String)
+        case source(SourceKey)
+    }
+
+    /// A job that has ended, by its outcome; or by its dead letter where its outcome is no longer kept.
+    package struct Ended: Sendable, Hashable {
+        package let report: OutcomeReport
+        /// nil where only the letter of a retry record is left.
+        package let lane: Lane?
+        /// Whether its dead letter is listed by `mezzotint dead list`.
+        package fileprivate(set) var hasLetter = false
+    }
+
+    /// A job that has not ended.
+    package struct Pending: Sendable, Hashable {
+        package let job: String
+        package let topic: Topic
+        /// When its first record was appended, milliseconds since 1970.
+        package let since: Int64
+        /// Why it is retried; nil before its first attempt.
+        package let failure: OutcomeReport.Failure?
+    }
+
+    private let subject: Subject
+    private let intake: Intake
+    private let key: [UInt8]
+    private var outcomes: [OutcomeReport] = []
+    private var said: Set<OutcomeReport> = []
+    private var letters: [PartitionID: [Record]] = [:]
+    private var unfinished: [Record] = []
+    private var answered: Set<AnsweredRecord> = []
+
+    package init(_ subject: Subject, intake: Intake) {
+        (self.subject, self.intake) = (subject, intake)
+        if case .source(let source) = subject { key = RecordKey.job(source).bytes } else { key = [] }
+    }
+
+    /// A record of `outcomes` or `dead`, or one of another topic that its group has not finished.
+    package mutating func take(_ record: Record) {
+        guard isOfSubject(record) else { return }
+        if let answered = AnsweredRecord(answeredBy: record) { self.answered.insert(answered) }
+        switch record.topic {
+        case .outcomes:
+            guard let report = try? OutcomeReport(record) else { return }
+            var same = report
+            (same.at, same.attempts, same.heldBy) = (0, 0, nil)
+            if said.insert(same).inserted { outcomes.append(report) }
+        case .dead: letters[record.partition, default: []].append(record)
+        default: unfinished.append(record)
+        }
+    }
+
+    /// Newest last.
+    package var ended: [Ended] {
+        var ended = outcomes.map { Ended(report: $0, lane: $0.lane) }
+        for letter in letters.values.flatMap({ DeadLetter.standing($0).letters }) {
+            let places = ended.indices.filter { ended[$0].report.job == letter.id && ended[$0].report.kind == .dead }
+            for place in places { ended[place].hasLetter = true }
+            if places.isEmpty { ended.append(Ended(letter)) }
+        }
+        return ended.sorted { ($0.report.at, $0.report.job) < ($1.report.at, $1.report.job) }
+    }
+
+    /// Oldest first.
+    package var pending: [Pending] {
+        unfinished.filter { !answered.contains(AnsweredRecord($0)) }.map { record in
+            let note = try? RetryNote(record)
+            return Pending(
+                job: note?.job ?? job(of: record), topic: record.topic, since: note?.firstSeen ?? record.timestamp,
+                failure: note.map { OutcomeReport.Failure(code: $0.cause.code, message: $0.cause.message) })
+        }.sorted { ($0.since, $0.job) < ($1.since, $1.job) }
+    }
+
+    private func isOfSubject(_ record: Record) -> Bool {
+        guard case .job(let id) = subject else { return record.key == key }
+        return switch record.topic {
+        case .outcomes: record.header(EventHeader.id) == id + "/outcome"
+        case .dead: record.header(record.value == nil ? EventHeader.discards : EventHeader.id) == id
+        default: record.header(EventHeader.id).map { $0 == id } ?? (job(of: record) == id)
+        }
+    }
+
+    private func job(of record: Record) -> String {
+        (try? intake.job(from: record).id) ?? intake.id(ofRefused: record)
+    }
+}
+
+extension OutcomeSearch.Ended {
+    fileprivate init(_ letter: DeadLetter) {
+        let lane = letter.origin.topic.lane
+        let failure = OutcomeReport.Failure(code: letter.cause.code, message: letter.cause.message)
+        let report = OutcomeReport(
+            job: letter.id, source: nil, url: letter.url?.description ?? "", lane: lane ?? .background, kind: .dead,
+            attempts: letter.attempts, at: letter.at, failure: failure)
+        self.init(report: report, lane: lane, hasLetter: true)
+    }
+}

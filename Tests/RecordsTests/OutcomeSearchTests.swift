@@ -1,0 +1,111 @@
+import Canonical
+import Failures
+import ImageModel
+import Records
+import Testing
+import VariantSpec
+
+@Suite("What became of a job, as its records say", .timeLimit(.minutes(1)))
+struct OutcomeSearchTests {
+    private static let url = "http://origin.example/a.jpg"
+    private static let failure = FailureNote(
+        code: "fetch.not-found", message: "The origin answered 404.", verdict: .fail)
+    private static let other = SourceKey(hex: String(repeating: "ab", count: 32))!
+
+    private func search(_ subject: OutcomeSearch.Subject, _ records: Record...) -> OutcomeSearch {
+        var search = OutcomeSearch(subject, intake: Intake(rules: CanonicalRules()))
+        for record in records { search.take(record) }
+        return search
+    }
+
+    private func job(_ id: String?, offset: Int64 = 17, body: String = "") -> Record {
+        let headers: RecordHeaders = id.map { [RecordHeader("ce_id", $0)] } ?? []
+        let value = #"{"url":"\#(Self.url)","variants":["full.png"]\#(body)}"#
+        return Fixture.record(.jobsFast, value: Array(value.utf8), headers: headers, offset: offset)
+    }
+
+    private func outcome(
+        of job: String, _ kind: OutcomeKind = .failed, source: SourceKey = Fixture.source, at: Int64 = 5,
+        attempts: Int = 0, answering record: Record? = nil
+    ) -> Record {
+        let outcome = Outcome(
+            job: job, source: source, url: SourceURL(Self.url), lane: .fast, kind: kind, variants: [],
+            failure: kind.isSuccess ? nil : Self.failure, attempts: attempts, at: at)
+        var new = outcome.newRecord(partition: Fixture.partition)
+        if let record { new.headers.append(answered: record) }
+        return Fixture.read(new)
+    }
+
+    private func retry(of record: Record, _ id: String, offset: Int64 = 4) -> Record {
+        let note = RetryNote(
+            job: id, lane: .fast, attempt: 1, notBefore: 9, firstSeen: 3, cause: Self.failure,
+            origin: RecordOrigin(record))
+        var new = note.newRecord(
+            topic: .retry10s, key: record.key, body: record.value ?? [], partition: record.partition, at: 4)
+        new.headers.append(answered: record)
+        return Fixture.read(new, offset: offset)
+    }
+
+    private func letter(of record: Record, _ id: String) -> DeadLetter {
+        DeadLetter(of: record, id: id, cause: Self.failure, attempts: 2, url: SourceURL(Self.url), at: 8)
+    }
+
+    @Test("A job has the outcome of its id, a source those of its key; neither has another's")
+    func subjects() {
+        let records = [outcome(of: "a"), outcome(of: "b"), outcome(of: "c", source: Self.other)]
+        let found = { (subject: OutcomeSearch.Subject) in
+            search(subject, records[0], records[1], records[2]).ended.map(\.report.job)
+        }
+        #expect(found(.job("a")) == ["a"] && found(.job("c")) == ["c"] && found(.job("d")) == [])
+        #expect(found(.source(Fixture.source)) == ["a", "b"] && found(.source(Self.other)) == ["c"])
+    }
+
+    @Test("A repeat is left out; of a job that was published twice both ends are there, the newest last")
+    func repeats() {
+        let ended = search(
+            .job("a"), outcome(of: "a", .stored, at: 9), outcome(of: "a", at: 5), outcome(of: "a", at: 6, attempts: 3),
+            outcome(of: "a", .stored, at: 10)
+        ).ended
+        #expect(ended.map(\.report.kind) == [.failed, .stored] && ended.map(\.report.at) == [5, 9])
+        #expect(ended.allSatisfy { $0.lane == .fast && !$0.hasLetter })
+    }
+
+    @Test("A job is pending until its record is answered, by its header's id, its body's, or its place")
+    func pending() {
+        let record = job("a")
+        #expect(search(.job("a"), record).pending.map(\.job) == ["a"])
+        #expect(search(.job("a"), record).pending.first?.failure == nil)
+        #expect(search(.job("b"), record, job(nil, body: #","id":"b""#)).pending.map(\.job) == ["b"])
+        #expect(search(.job("jobs.fast-3-17"), record, job(nil)).pending.map(\.job) == ["jobs.fast-3-17"])
+        #expect(search(.source(Fixture.source), record, outcome(of: "a", answering: record)).pending == [])
+        // Published twice, and answered once.
+        let again = job("a", offset: 18)
+        let twice = search(.source(Fixture.source), record, again, outcome(of: "a", answering: record))
+        #expect(twice.pending.count == 1 && twice.ended.count == 1)
+    }
+
+    @Test("A retry takes the place of the record that it answers, with its reason and the job's age")
+    func retries() {
+        let record = job("a")
+        let pending = search(.job("a"), record, retry(of: record, "a")).pending
+        #expect(pending.map(\.topic) == [.retry10s] && pending.first?.since == 3)
+        #expect(pending.first?.failure?.code == "fetch.not-found")
+        let ended = search(.job("a"), retry(of: record, "a"), outcome(of: "a", answering: retry(of: record, "a")))
+        #expect(ended.pending == [] && ended.ended.count == 1)
+    }
+
+    @Test("A dead letter stands for an outcome that is no longer kept, until it is discarded")
+    func letters() {
+        let letter = letter(of: job("a"), "a")
+        let record = Fixture.read(letter.newRecord(partition: Fixture.partition))
+        let discard = Fixture.read(letter.discard(partition: Fixture.partition, at: 9), offset: 18)
+        let alone = search(.job("a"), record).ended
+        #expect(alone.map(\.report.kind) == [.dead] && alone.first?.hasLetter == true && alone.first?.lane == .fast)
+        #expect(alone.first?.report.failure?.code == "fetch.not-found" && alone.first?.report.attempts == 2)
+        let both = search(.job("a"), outcome(of: "a", .dead), record).ended
+        #expect(both.count == 1 && both.first?.hasLetter == true)
+        #expect(search(.job("a"), record, discard).ended == [])
+        #expect(search(.job("a"), outcome(of: "a", .dead), record, discard).ended.map(\.hasLetter) == [false])
+        #expect(search(.source(Fixture.source), record).ended.count == 1)
+    }
+}

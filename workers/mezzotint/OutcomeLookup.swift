@@ -1,0 +1,101 @@
+internal import Canonical
+import CommandLine
+import Ports
+import Posix
+internal import Records
+
+/// Reads the log for what became of a job, or of the jobs of a source: the source's partition, or all of them.
+struct OutcomeLookup {
+    private let log: any Log
+    private let isOfSource: Bool
+    private let partitions: [PartitionID]
+    /// The most records of one kind that are read; the newest outcomes, and the first unfinished ones.
+    private let limit: Int
+    private var search: OutcomeSearch
+    /// Where reading of a partition's outcomes ended.
+    private var ends: [PartitionID: Int64] = [:]
+    /// Outcomes from before this time are no longer kept, or were not read; nil: all that ever were have been read.
+    private(set) var outcomesSince: Int64?
+    private var progress = Progress()
+
+    static let limit = 1_000_000
+
+    init(_ subject: OutcomeSearch.Subject, in log: any Log, intake: Intake, limit: Int = limit) {
+        (self.log, self.limit) = (log, limit)
+        search = OutcomeSearch(subject, intake: intake)
+        if case .source(let source) = subject {
+            (isOfSource, partitions) = (true, [source.partition(of: log.partitionCount)])
+        } else {
+            (isOfSource, partitions) = (false, log.partitions)
+        }
+    }
+
+    var ended: [OutcomeSearch.Ended] { search.ended }
+    var pending: [OutcomeSearch.Pending] { search.pending }
+
+    mutating func run() async throws {
+        for partition in partitions { try await readOutcomes(partition) }
+        for partition in partitions {
+            let bounds = try await log.bounds(.dead, partition)
+            try await read(.dead, partition, newest(of: bounds)..<bounds.upperBound)
+        }
+        // A job that has ended may be looked for in a backlog of millions: not without need.
+        guard isOfSource || search.ended.isEmpty else { return }
+        try await readUnfinished()
+        // A job that ended meanwhile was in none of the two.
+        if search.ended.isEmpty, search.pending.isEmpty {
+            for partition in partitions { try await readOutcomes(partition) }
+        }
+    }
+
+    private mutating func readOutcomes(_ partition: PartitionID) async throws {
+        let bounds = try await log.bounds(.outcomes, partition)
+        let newest = newest(of: bounds)
+        let start = min(max(newest, ends[partition] ?? newest), bounds.upperBound)
+        if newest > 0, ends[partition] == nil {
+            let first = try await log.read(.outcomes, partition, from: newest, limit: 1).first?.timestamp
+            outcomesSince = max(outcomesSince ?? 0, first ?? SystemTime.wallMilliseconds)
+        }
+        ends[partition] = bounds.upperBound
+        try await read(.outcomes, partition, start..<bounds.upperBound)
+    }
+
+    private func newest(of bounds: Range<Int64>) -> Int64 {
+        max(bounds.lowerBound, bounds.upperBound - Int64(limit / partitions.count))
+    }
+
+    private mutating func readUnfinished() async throws {
+        for place in try await log.partitionOffsets(Topic.worked, partitions) {
+            let end = min(place.bounds.upperBound, place.start + Int64(limit / partitions.count))
+            try await read(place.topic, place.partition, min(place.start, end)..<end)
+        }
+    }
+
+    private mutating func read(_ topic: Topic, _ partition: PartitionID, _ range: Range<Int64>) async throws {
+        var next = range.lowerBound
+        while next < range.upperBound {
+            // Jobs may have 64 KiB each.
+            let records = try await log.read(topic, partition, from: next, limit: topic == .outcomes ? 2_000 : 500)
+            guard let last = records.last else { break }
+            for record in records where record.offset < range.upperBound { search.take(record) }
+            progress.took(min(last.offset + 1, range.upperBound) - next, of: topic)
+            next = last.offset + 1
+        }
+    }
+
+    /// Tells a person who waits for longer than two seconds how far it is.
+    private struct Progress {
+        private var topic = Topic.outcomes
+        private var records: Int64 = 0
+        private var next = SystemTime.monotonicNanoseconds + 2_000_000_000
+
+        mutating func took(_ count: Int64, of topic: Topic) {
+            if topic != self.topic { (self.topic, records) = (topic, 0) }
+            records += count
+            let now = SystemTime.monotonicNanoseconds
+            guard now >= next else { return }
+            next = now + 2_000_000_000
+            Console.complain("Reading \(topic.rawValue): \(records) records so far.")
+        }
+    }
+}

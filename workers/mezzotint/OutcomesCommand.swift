@@ -1,0 +1,175 @@
+internal import Canonical
+import CommandLine
+internal import ImageModel
+import JSONText
+import LogChoice
+import Ports
+import Posix
+internal import Records
+import Settings
+internal import VariantSpec
+
+/// `mezzotint outcomes`: what became of a job, or of the jobs of a source, read from the log.
+enum OutcomesCommand {
+    static let command = Command(
+        "outcomes", abstract: "Show what became of a job, or of the jobs of a source.",
+        examples: ["mezzotint outcomes --job 8f3c21-1", "mezzotint outcomes --json --url https://a.example/b.jpg"],
+        options: [
+            Option("job", value: "id", help: "A job, by the id that publish printed or that you gave it."),
+            Option("url", value: "url", help: "All jobs of a source; it reads one partition, --job all of them."),
+            .json,
+        ], run: run)
+
+    private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
+        let rules = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings.canonicalRules
+        let subject: OutcomeSearch.Subject
+        switch (arguments.value("job"), arguments.value("url")) {
+        case (let job?, nil): subject = .job(job)
+        case (nil, let url?): subject = .source(try rules.source(of: url).key)
+        default: throw UsageError("Give either --job ID or --url URL.")
+        }
+        return try await LogAccess.reading(arguments) { log in
+            var lookup = OutcomeLookup(subject, in: log, intake: Intake(rules: rules))
+            try await lookup.run()
+            let report = OutcomesReport(
+                ended: lookup.ended, pending: lookup.pending, outcomesSince: lookup.outcomesSince, hidden: rules.hidden)
+            if arguments.flag("json") { report.writeJSON() } else { report.writeText() }
+            guard lookup.ended.isEmpty else { return .success }
+            Console.complain(report.absence(of: arguments.value("job").map { "job '\($0)'" } ?? "job for this URL"))
+            return .failure
+        }
+    }
+}
+
+/// What was found, for people and for scripts.
+struct OutcomesReport {
+    let ended: [OutcomeSearch.Ended]
+    let pending: [OutcomeSearch.Pending]
+    let outcomesSince: Int64?
+    let hidden: HiddenParameters
+
+    /// `ended`, `pending` or `unknown`: what the newest of the jobs is, as far as the log says.
+    private var state: StaticString { !pending.isEmpty ? "pending" : ended.isEmpty ? "unknown" : "ended" }
+
+    /// Fields may be added; none is left out.
+    func writeJSON() {
+        Output.object { json in
+            json.field("state", "\(state)")
+            json.key("outcomes")
+            json.beginArray()
+            for end in ended { write(end, to: &json) }
+            json.endArray()
+            json.key("pending")
+            json.beginArray()
+            for job in pending {
+                json.beginObject()
+                json.field("job", job.job)
+                json.field("topic", job.topic.rawValue)
+                json.field("since", Timestamp.text(job.since))
+                json.field("code", job.failure?.code)
+                json.field("message", job.failure.map { hidden.hide(in: $0.message) })
+                json.endObject()
+            }
+            json.endArray()
+            json.field("outcomesSince", outcomesSince.map { Timestamp.text($0) })
+        }
+    }
+
+    private func write(_ end: OutcomeSearch.Ended, to json: inout JSONWriter) {
+        let report = end.report
+        json.beginObject()
+        json.field("job", report.job)
+        json.field("kind", report.kind.rawValue)
+        json.field("code", report.failure?.code)
+        json.field("message", report.failure.map { hidden.hide(in: $0.message) })
+        json.field("url", shown(report))
+        json.field("source", report.source?.hex)
+        json.field("lane", end.lane?.rawValue)
+        json.field("attempts", report.attempts)
+        json.field("at", Timestamp.text(report.at))
+        json.field("heldBy", report.heldBy?.rawValue)
+        json.key("variants")
+        json.beginArray()
+        for variant in report.variants {
+            json.beginObject()
+            json.field("spec", "\(variant.spec)")
+            json.field("kind", variant.kind.rawValue)
+            json.field("width", variant.size?.width)
+            json.field("height", variant.size?.height)
+            json.field("bytes", variant.bytes)
+            json.field("madeFrom", variant.madeFrom.map(VariantsCommand.text))
+            json.field("location", variant.location)
+            json.field("code", variant.failure?.code)
+            json.field("message", variant.failure.map { hidden.hide(in: $0.message) })
+            json.endObject()
+        }
+        json.endArray()
+        json.field("omitted", report.omitted)
+        json.key("deadLetter")
+        json.boolean(end.hasLetter)
+        json.endObject()
+    }
+
+    func writeText() {
+        let now = SystemTime.wallMilliseconds
+        if ended.count == 1 {
+            Console.write(details(of: ended[0]))
+        } else if !ended.isEmpty {
+            let rows = ended.map { end in
+                [
+                    Output.age(of: end.report.at, at: now), end.report.job, end.report.kind.rawValue,
+                    end.report.failure?.code ?? "", end.report.failure.map { hidden.hide(in: $0.message) } ?? "",
+                ]
+            }
+            Console.write(TextTable.text(["AGE", "JOB", "OUTCOME", "CODE", "MESSAGE"], rows))
+            Console.print("\n'mezzotint outcomes --job ID' shows one of them with its variants.")
+        }
+        guard !pending.isEmpty else { return }
+        let rows = pending.map { job in
+            [
+                job.job, job.topic.rawValue, Output.age(of: job.since, at: now), job.failure?.code ?? "",
+                job.failure.map { hidden.hide(in: $0.message) } ?? "",
+            ]
+        }
+        Console.write(
+            (ended.isEmpty ? "" : "\n") + TextTable.text(["PENDING JOB", "TOPIC", "AGE", "LAST CODE", "MESSAGE"], rows))
+    }
+
+    private func details(of end: OutcomeSearch.Ended) -> String {
+        let report = end.report
+        var rows = [["job", report.job], ["outcome", report.kind.rawValue]]
+        if let failure = report.failure {
+            rows += [["code", failure.code], ["message", hidden.hide(in: failure.message)]]
+        }
+        rows += [
+            ["url", shown(report)], ["lane", end.lane?.rawValue ?? "-"], ["attempts", "\(report.attempts)"],
+            ["at", Timestamp.text(report.at)],
+        ]
+        if end.hasLetter { rows.append(["dead letter", "mezzotint dead show \(report.job)"]) }
+        let variants = report.variants.map { variant in
+            [
+                "\(variant.spec)", variant.kind.rawValue, variant.size?.description ?? "",
+                variant.bytes.map { "\($0)" } ?? "", variant.madeFrom.map(VariantsCommand.text) ?? "",
+                variant.location ?? variant.failure.map { "\($0.code): \(hidden.hide(in: $0.message))" } ?? "",
+            ]
+        }
+        let table = TextTable.text(["SPEC", "OUTCOME", "SIZE", "BYTES", "MADE FROM", "LOCATION"], variants)
+        return TextTable.text(rows) + (variants.isEmpty ? "" : "\n" + table)
+    }
+
+    private func shown(_ report: OutcomeReport) -> String { ShownURL(report.url, hiding: hidden).description }
+
+    /// The reason why no outcome was found, as far as the log says.
+    func absence(of subject: String) -> String {
+        if let job = pending.last {
+            return
+                "The \(subject) is pending in \(job.topic.rawValue): no outcome yet. 'mezzotint lag' shows the backlog."
+        }
+        if let outcomesSince {
+            return
+                "The \(subject) has no outcome here and is not pending: it was never published to this log, or it ended before \(Timestamp.text(outcomesSince)), and older outcomes are no longer kept or were not read."
+        }
+        return
+            "There is no \(subject) in this log: it was never published here. Check the id or URL, and that --config and --set name the same log as for publish."
+    }
+}
