@@ -138,7 +138,7 @@ struct WorkerProgram {
         deadline.note("its log is not closed")
         await composition.log.close()
         // A worker that never began has nothing to sum up.
-        if let failure, status.counters.jobs == 0, status.counters.requests == 0 { throw failure }
+        if let failure, status.counters.jobs + status.counters.requests + status.hidden == 0 { throw failure }
         Console.print(arguments.flag("json") ? summary.json : summary.table)
         if let failure { throw failure }
         return .success
