@@ -28,7 +28,7 @@ struct Publisher {
 
     init(
         _ log: any Log, _ rules: CanonicalRules, _ keys: JobKeys?, lane: Lane, variants: [VariantSpec],
-        published: @escaping (String) -> Void
+        published: @escaping (String) -> Void = { _ in }
     ) {
         (self.log, intake, self.keys, self.lane, self.variants) = (log, Intake(rules: rules), keys, lane, variants)
         self.published = published
