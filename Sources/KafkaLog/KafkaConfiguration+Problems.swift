@@ -22,7 +22,7 @@ extension KafkaConfiguration {
             problems.append(
                 Problem(
                     "kafka.bootstrap",
-                    "takes brokers as host:port, with a port from 1 to 65535, not \"\(broker.prefix(80))\"."))
+                    "expected brokers as host:port, with a port from 1 to 65535, got '\(broker.prefix(80))'."))
         }
         let isLegal = prefix.utf8.allSatisfy(Self.isLegalInTopics)
         if !isLegal || prefix.utf8.count > 200 {
@@ -37,18 +37,18 @@ extension KafkaConfiguration {
                 Problem("kafka.group", "is empty: workers of one group share the work, so it needs a name."))
         }
         if !(1...1024).contains(partitions) {
-            problems.append(Problem("kafka.partitions", "is \(partitions), not from 1 to 1024."))
+            problems.append(Problem("kafka.partitions", "expected 1 to 1024, got \(partitions)."))
         }
         if security.usesSASL, security.user.isEmpty || security.password.isEmpty {
             problems.append(
                 Problem(
                     "kafka.security.kind",
-                    "is \(security.kind.rawValue), which needs kafka.security.user and kafka.security.password."))
+                    "\(security.kind.rawValue) requires kafka.security.user and kafka.security.password."))
         }
         if security.certificate.isEmpty != security.key.isEmpty {
             let (said, other) = security.key.isEmpty ? ("certificate", "key") : ("key", "certificate")
             problems.append(
-                Problem("kafka.security." + said, "belongs together with kafka.security.\(other): set both or none."))
+                Problem("kafka.security." + said, "requires kafka.security.\(other): set both or neither."))
         }
         return problems + fileProblems + optionProblems
     }

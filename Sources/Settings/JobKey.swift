@@ -32,13 +32,13 @@ package struct JobKey: Sendable, Equatable, CustomStringConvertible {
             case .file(let path): text = try SecretFile.line(in: path)
             case .environment(let name):
                 guard let said = environment[name]?.withoutLineEnd, said.isOneLine, !said.isEmpty else {
-                    throw SettingRefusal("names the variable \(name), which does not hold one line of text.")
+                    throw SettingRefusal("expected one line of text in the variable \(name).")
                 }
                 text = said
             }
             guard text.utf8.count >= Self.leastBytes else {
                 throw SettingRefusal(
-                    "names a secret of fewer than \(Self.leastBytes) bytes; make one by openssl rand -hex 32.")
+                    "the secret is shorter than \(Self.leastBytes) bytes. Create one with: openssl rand -hex 32")
             }
             secret = Secret(text)
         } catch { problem = error.message }

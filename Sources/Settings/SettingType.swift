@@ -4,7 +4,7 @@ internal import Posix
 
 /// What a setting's value may be: how it is read from a file or from text, how it is written, and what to say if wrong.
 struct SettingType<Value: Sendable>: Sendable {
-    /// For people, after "takes": `a size from 1KiB to 4GiB`.
+    /// For people, after "expected": `a size from 1KiB to 4GiB, such as 32MiB`. Its examples are accepted.
     let expectation: String
     /// nil if the node is no such value; thrown if it is one in form, and there is more to say about what is wrong.
     /// `folder` is where the file that says it stands; nil for flags and environment.
@@ -38,23 +38,37 @@ extension SettingType where Value == Int {
 
     /// Bytes, written with a unit.
     static func size(_ range: ClosedRange<Int>) -> Self {
-        let write: @Sendable (Int) -> String = { Units.text($0, Units.bytes) }
-        return scalar(
-            "a size from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 32MiB",
-            { text in
-                Units.number(text, Units.bytes).flatMap { range.contains($0) ? $0 : nil }
-            }, write: write)
+        measure("size", range, Units.bytes, examples: ["64KiB", "32MiB", "1GiB"], of: { $0 }, from: { $0 })
     }
 }
 
 extension SettingType where Value == Duration {
     static func duration(_ range: ClosedRange<Duration>) -> Self {
-        let write: @Sendable (Duration) -> String = { Units.text($0.milliseconds, Units.time) }
-        return scalar(
-            "a duration from \(write(range.lowerBound)) to \(write(range.upperBound)), such as 250ms, 10s, 5m, 2h or 7d",
-            { text in
-                Units.number(text, Units.time).map { .milliseconds($0) }.flatMap { range.contains($0) ? $0 : nil }
-            }, write: write)
+        measure(
+            "duration", range.lowerBound.milliseconds...range.upperBound.milliseconds, Units.time,
+            examples: ["250ms", "10s", "5m", "2h", "7d"], of: { .milliseconds($0) }, from: \.milliseconds)
+    }
+}
+
+extension SettingType {
+    /// A whole number with a unit of `table`.
+    ///
+    /// - Parameter examples: the message shows those that lie in `range`.
+    fileprivate static func measure(
+        _ noun: String, _ range: ClosedRange<Int>, _ table: Units.Table, examples: [String],
+        of value: @escaping @Sendable (Int) -> Value, from number: @escaping @Sendable (Value) -> Int
+    ) -> Self {
+        let inside = examples.filter { Units.number($0, table).map(range.contains) ?? false }
+        let bounds = "from \(Units.text(range.lowerBound, table)) to \(Units.text(range.upperBound, table))"
+        let expectation = "a \(noun) \(bounds), such as \(inside.formattedAsChoice)"
+        return SettingType(
+            expectation: expectation,
+            read: { node, _ throws(SettingRefusal) in
+                guard case .scalar(let text) = node.content else { return nil }
+                if let number = Units.number(text, table) { return range.contains(number) ? value(number) : nil }
+                guard let flaw = Units.flaw(of: text, table) else { return nil }
+                throw SettingRefusal("expected \(expectation), got \(node.brief), \(flaw).")
+            }, write: { Units.text(number($0), table) })
     }
 }
 
@@ -71,7 +85,7 @@ extension SettingType where Value == Double {
 extension SettingType where Value == ListenAddress? {
     static var listenAddress: Self {
         scalar(
-            "an address and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing",
+            "an IP address (not a host name) and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing",
             { text in text.isEmpty ? .some(nil) : ListenAddress(text).map { .some($0) } },
             write: { $0?.description ?? "" })
     }
@@ -86,10 +100,8 @@ extension SettingType where Value == Bool {
 extension SettingType where Value == FileMode {
     static var fileMode: Self {
         scalar(
-            "a file mode in octal, such as 0644 or 0640, that lets the owner read and write and nobody run",
-            {
-                FileMode($0)
-            }, write: { $0.description })
+            "an octal file mode that lets the owner read and write and nobody execute, such as 0644 or 0640",
+            { FileMode($0) }, write: { $0.description })
     }
 }
 
@@ -119,10 +131,11 @@ extension SettingType where Value == String {
     /// Any text without control characters; may be empty.
     static var text: Self { scalar("text on one line", { $0.isOneLine ? $0 : nil }, write: { $0 }) }
 
-    /// A collector's URL, or nothing. What follows its path may let its holder in: that is sent, and not shown.
+    /// A collector's URL, or nothing. Its query may hold a secret: it is sent, and not shown.
     static var collector: Self {
         SettingType(
-            expectation: "a URL without a user and a password, or nothing",
+            expectation:
+                "a URL that begins with http:// or https:// and names a host, such as http://127.0.0.1:4318/v1/traces, or nothing",
             read: { node, _ throws(SettingRefusal) in
                 guard case .scalar(let text) = node.content, text.isOneLine else { return nil }
                 guard !ShownURL(text).description.contains("…@") else {
@@ -130,8 +143,17 @@ extension SettingType where Value == String {
                         "names a user before the host (user:password@), which is not sent. Leave that out, and let the collector listen where the worker alone reaches it."
                     )
                 }
-                return text
+                return text.isEmpty || isHTTP(text) ? text : nil
             }, write: { ShownURL($0).withoutQuery }, isSecret: true)
+    }
+
+    private static func isHTTP(_ text: String) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) else {
+            return false
+        }
+        let host = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        let hasPort = host.contains(":") && !host.hasSuffix("]")
+        return WorkerAddress(hasPort ? String(host) : host + ":80") != nil && !text.contains(" ")
     }
 
     /// A place in the file system. In a file it is relative to that file's folder, else to the working directory.
@@ -289,7 +311,14 @@ extension String {
     var isOneLine: Bool { utf8.allSatisfy { $0 >= 32 && $0 != 127 } }
 }
 
-/// What is wrong with a value, where "takes this, not that" would not say it.
+extension [String] {
+    /// `a, b or c`
+    var formattedAsChoice: String {
+        count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
+    }
+}
+
+/// What is wrong with a value, where "expected this, got that" would not say it.
 struct SettingRefusal: Error {
     let message: String
     init(_ message: String) { self.message = message }

@@ -265,7 +265,7 @@ extension Settings {
         ),
         SettingKey(
             "worker.standstill", \.worker.standstill, .duration(.seconds(1) ... .seconds(86_400)),
-            "When a source is being fetched, rendered, stored or looked up for so long, /healthz fails and says so, though others come on beside it. At least three times the longer of fetch.deadlines.whole and render.deadline. What waits for brokers, permits or its time does not count."
+            "When a source is being fetched, rendered, stored or looked up for so long, /healthz fails and says so, though others come on beside it. The minimum is three times the longer of fetch.deadlines.whole and render.deadline; the default rises with it. What waits for brokers, permits or its time does not count."
         ),
 
         SettingKey(

@@ -199,7 +199,7 @@ package struct OriginHeader: Sendable, Equatable {
         case .file(let path): value = Secret(try SecretFile.line(in: path))
         case .environment(let variable):
             guard let text = environment[variable]?.withoutLineEnd, text.isOneLine, !text.isEmpty else {
-                throw SettingRefusal("names the variable \(variable), which does not hold one line of text.")
+                throw SettingRefusal("expected one line of text in the variable \(variable).")
             }
             value = Secret(text)
         }

@@ -48,7 +48,7 @@ package struct Settings: Sendable, Equatable {
         package var signWith: String { sign.isEmpty ? keys.first?.id ?? "" : sign }
         /// For programs that sign or check: others need not be able to read the secrets.
         package var problems: [(key: String, message: String)] {
-            keys.compactMap { key in key.problem.map { ("jobs.keys", "\(key.id) \($0)") } }
+            keys.compactMap { key in key.problem.map { ("jobs.keys", "key '\(key.id)': \($0)") } }
         }
     }
 
@@ -219,6 +219,13 @@ extension Settings {
     }
     package var logDirectory: String { data + "/log" }
     package var indexDirectory: String { data + "/index" }
+
+    /// The smallest `worker.standstill`, and the setting that it follows: a slow origin or image is not a standstill.
+    var leastStandstill: (Duration, setting: String) {
+        fetch.deadlines.whole >= render.deadline
+            ? (fetch.deadlines.whole * 3, "fetch.deadlines.whole") : (render.deadline * 3, "render.deadline")
+    }
+    package var standstill: Duration { max(worker.standstill, leastStandstill.0) }
 
     package func renderProcesses(cores: Int) -> Int { render.processes > 0 ? render.processes : max(1, cores) }
 

@@ -9,7 +9,7 @@ extension SettingsReader {
         for place in settings.origins.groups.indices { readHeaders(of: place) }
         for place in settings.jobs.keys.indices { settings.jobs.keys[place].read(environment) }
         if !settings.jobs.sign.isEmpty, !settings.jobs.keys.contains(where: { $0.id == settings.jobs.sign }) {
-            note("jobs.sign", "names '\(settings.jobs.sign)', which jobs.keys does not list.")
+            note("jobs.sign", "jobs.keys has no key '\(settings.jobs.sign)'.")
         }
     }
 
@@ -26,7 +26,7 @@ extension SettingsReader {
         let (path, name) = (settings.kafka.security.passwordFile, "kafka.security.passwordFile")
         guard !path.isEmpty else { return }
         guard settings.kafka.security.password.isEmpty else {
-            return note(name, "stands beside kafka.security.password; say one of them.")
+            return note(name, "cannot be set together with kafka.security.password: keep one of them.")
         }
         do throws(SettingRefusal) {
             settings.kafka.security.password = try Secret(SecretFile.line(in: path))
@@ -41,7 +41,7 @@ extension SettingsReader {
             let (root, flaws) = YAMLNode.parse(try SecretFile.bytes(in: path))
             let type = SettingType<[String: Secret]>.options
             guard flaws.isEmpty, let root, let options = try type.read(root.withoutLineEnds, nil) else {
-                throw SettingRefusal("names \(path), which is not \(type.expectation). What it says is not shown.")
+                throw SettingRefusal("expected \(type.expectation), in \(path). Its content is not shown.")
             }
             settings.kafka.options.merge(options) { said, _ in said }
         } catch { note(name, error.message) }
@@ -60,7 +60,7 @@ enum SecretFile {
     static func line(in path: String) throws(SettingRefusal) -> String {
         let bytes = try bytes(in: path)
         guard let text = String(validating: bytes, as: UTF8.self)?.withoutLineEnd, !text.isEmpty, text.isOneLine else {
-            throw SettingRefusal("names \(path), which does not hold one line of text. What it holds is not shown.")
+            throw SettingRefusal("expected one line of text in \(path). Its content is not shown.")
         }
         return text
     }
@@ -68,15 +68,15 @@ enum SecretFile {
     /// Links are followed: a cluster mounts its files as links.
     static func bytes(in path: String, limit: Int = limit) throws(SettingRefusal) -> [UInt8] {
         guard let file = fopen(path, "re") else {
-            throw SettingRefusal("names \(path), which cannot be read: \(String(cString: strerror(errno))).")
+            throw SettingRefusal("cannot read \(path): \(String(cString: strerror(errno))).")
         }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         let count = fread(&bytes, 1, bytes.count, file)
         guard ferror(file) == 0 else {
-            throw SettingRefusal("names \(path), which cannot be read: \(String(cString: strerror(errno))).")
+            throw SettingRefusal("cannot read \(path): \(String(cString: strerror(errno))).")
         }
-        guard count <= limit else { throw SettingRefusal("names \(path), which is larger than \(limit >> 10) KiB.") }
+        guard count <= limit else { throw SettingRefusal("\(path) is larger than \(limit >> 10) KiB.") }
         return Array(bytes[..<count])
     }
 }

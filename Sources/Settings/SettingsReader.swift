@@ -1,5 +1,6 @@
 internal import Canonical
 internal import CommandLine
+internal import Posix
 
 /// Lays what was said over the defaults, layer by layer, and collects what is wrong.
 struct SettingsReader: Sendable {
@@ -41,7 +42,7 @@ struct SettingsReader: Sendable {
                     read(inner, below: name + ".", path, folder, &seen)
                 } else {
                     let hasSecret = Settings.keys.contains { $0.isSecret && $0.name.hasPrefix(name + ".") }
-                    note(origin, name, "takes a group of keys, " + Self.not(entry.value, isSecret: hasSecret))
+                    note(origin, name, Self.expected("a group of keys", entry.value, isSecret: hasSecret))
                 }
             } else if Settings.isGroup(name), let inner = entry.value.entries, !inner.isEmpty {
                 read(inner, below: name + ".", path, folder, &seen)
@@ -68,7 +69,7 @@ struct SettingsReader: Sendable {
     /// `key=value`, as given to `--set`.
     mutating func read(assignment: String) {
         guard let crop = assignment.firstIndex(of: "=") else {
-            return note(Self.set, nil, "'\(Self.key(of: assignment))' is no assignment; write key=value.")
+            return note(Self.set, nil, "'\(Self.key(of: assignment))' is not an assignment: write key=value.")
         }
         let name = String(assignment[..<crop])
         let text = String(assignment[assignment.index(after: crop)...])
@@ -115,13 +116,8 @@ struct SettingsReader: Sendable {
                 origin("fetch.byteLimit", "fetch.budget"), "fetch.byteLimit",
                 "is larger than fetch.budget, so such a source could never be held; raise fetch.budget.")
         }
-        // An empty log has two pages of 8 KiB a table at most.
-        if settings.log.reserve + settings.log.partitions * (128 << 10) >= settings.log.byteLimit {
-            note(
-                origin("log.reserve", "log.byteLimit"), "log.reserve",
-                "and the empty tables of log.partitions leave nothing of log.byteLimit, so nothing could be published; lower it or raise log.byteLimit."
-            )
-        }
+        noteLog(origin("log.byteLimit", "log.reserve"))
+        noteBounds()
         let deadlines = settings.fetch.deadlines
         for (name, deadline) in [
             ("dns", deadlines.dns), ("connect", deadlines.connect), ("firstByte", deadlines.firstByte),
@@ -140,6 +136,37 @@ struct SettingsReader: Sendable {
             note(origin(floor, ceiling), floor, "is longer than \(ceiling); lower it or raise that.")
         }
         for problem in inspect(settings) { note(origins[problem.key] ?? .standard, problem.key, problem.message) }
+    }
+
+    private mutating func noteLog(_ origin: SettingOrigin) {
+        let log = settings.log
+        // An empty log has two pages of 8 KiB a table at most.
+        let tables = log.partitions * (128 << 10)
+        guard log.reserve + tables >= log.byteLimit else { return }
+        func text(_ bytes: Int) -> String { Units.text(bytes, Units.bytes) }
+        note(
+            origin, "log.byteLimit",
+            "\(text(log.byteLimit)) leaves no room for jobs: log.reserve takes \(text(log.reserve)), and the empty tables of \(log.partitions) partitions take \(text(tables)). Raise it above \(text(log.reserve + tables))."
+        )
+    }
+
+    /// Values that another setting would replace: a value that nobody set follows the other one instead.
+    private mutating func noteBounds() {
+        func text(_ time: Duration) -> String { Units.text(time.milliseconds, Units.time) }
+        let (least, deadline) = settings.leastStandstill
+        if let origin = origins["worker.standstill"], settings.worker.standstill < least {
+            note(
+                origin, "worker.standstill",
+                "\(text(settings.worker.standstill)) is below the minimum of \(text(least)), three times \(deadline). Raise it, or lower \(deadline)."
+            )
+        }
+        let ceiling = settings.origins.freshness.ceiling
+        if let origin = origins["store.maxAge"], settings.store.maxAge > ceiling {
+            note(
+                origin, "store.maxAge",
+                "\(text(settings.store.maxAge)) is above the maximum of \(text(ceiling)), which origins.freshness.ceiling sets. Lower it, or raise origins.freshness.ceiling."
+            )
+        }
     }
 
     private mutating func assign(_ name: String, _ text: String, _ origin: SettingOrigin) {
@@ -166,15 +193,15 @@ struct SettingsReader: Sendable {
         return secret?.name ?? String(start)
     }
 
-    private static func not(_ node: YAMLNode, isSecret: Bool) -> String {
-        isSecret ? "which this is not. What was said is a secret, and is not shown." : "not \(node.brief)."
+    private static func expected(_ expectation: String, _ node: YAMLNode, isSecret: Bool) -> String {
+        "expected \(expectation)" + (isSecret ? ". The value may be secret and is not shown." : ", got \(node.brief).")
     }
 
     private mutating func assign(_ name: String, _ node: YAMLNode, _ origin: SettingOrigin, folder: String?) {
         guard let key = Settings.key(name) else { return }
         do throws(SettingRefusal) {
             guard try key.assign(&settings, node.withoutLineEnds, folder) else {
-                return note(origin, name, "takes \(key.expectation), " + Self.not(node, isSecret: key.isSecret))
+                return note(origin, name, Self.expected(key.expectation, node, isSecret: key.isSecret))
             }
             origins[name] = origin
         } catch {
@@ -189,11 +216,22 @@ struct SettingsReader: Sendable {
         let leaf = name.split(separator: ".").last.map(String.init) ?? name
         let group = Settings.groupName(in: name).map(Settings.groupKeys) ?? []
         let names = (Settings.keys + group).map(\.name)
-        let meant = Spelling.nearest(to: name, among: names) ?? names.first { $0.hasSuffix("." + leaf) }
+        // The leaf decides how near is near: a long group would make any two of its keys alike.
+        let meant =
+            Spelling.nearest(to: name, among: names, within: max(1, leaf.utf8.count / 3))
+            ?? names.first { $0.hasSuffix("." + leaf) }
         note(
             origin, name,
-            "there is no such setting."
-                + (meant.map { " Did you mean '\($0)'?" } ?? " 'mezzotint config keys' lists them."))
+            "there is no such setting. "
+                + (meant.map { "Did you mean '\($0)'?" } ?? Self.beside(name, names)
+                    ?? "'mezzotint config keys' lists them."))
+    }
+
+    /// The keys of the same group, if they fit in a sentence.
+    private static func beside(_ name: String, _ names: [String]) -> String? {
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        let keys = names.filter { $0.hasPrefix(name[...dot]) }.map { String($0.dropFirst(name[...dot].count)) }
+        return (1...10).contains(keys.count) ? "\(name[..<dot]) has \(keys.joined(separator: ", "))." : nil
     }
 
     private mutating func note(_ origin: SettingOrigin, _ key: String?, _ message: String) {

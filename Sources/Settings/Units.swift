@@ -1,15 +1,17 @@
 /// Whole numbers with a unit: `32MiB`, `250ms`.
 enum Units {
     /// Largest first; the last counts as 1.
-    static let bytes: [(suffix: String, factor: Int)] = [
+    typealias Table = [(suffix: String, factor: Int)]
+
+    static let bytes: Table = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]
-    static let time: [(suffix: String, factor: Int)] = [
+    static let time: Table = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
     /// nil unless it is digits and a unit of the table; a bare number only where the table's smallest unit is plain (0).
-    static func number(_ text: String, _ units: [(suffix: String, factor: Int)]) -> Int? {
+    static func number(_ text: String, _ units: Table) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = text.dropFirst(digits.count).drop { $0 == " " }
         guard let number = Int(digits) else { return nil }
@@ -19,8 +21,16 @@ enum Units {
         return overflow ? nil : product
     }
 
+    /// What is wrong with the unit of a text that `number` refuses; nil if it does not begin with a number.
+    static func flaw(of text: String, _ units: Table) -> String? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let suffix = text.dropFirst(digits.count).drop { $0 == " " }
+        guard !digits.isEmpty, !units.contains(where: { $0.suffix == suffix }) else { return nil }
+        return suffix.isEmpty ? "which has no unit" : "whose unit is not \(units.map(\.suffix).formattedAsChoice)"
+    }
+
     /// In the largest unit that divides it.
-    static func text(_ number: Int, _ units: [(suffix: String, factor: Int)]) -> String {
+    static func text(_ number: Int, _ units: Table) -> String {
         let smallest = units[units.count - 1]
         let unit = number == 0 ? smallest : units.first { number % $0.factor == 0 } ?? smallest
         return "\(number / unit.factor)\(unit.suffix)"

@@ -17,7 +17,12 @@ extension YAMLNode {
                     let reason = parser.problem.map { String(cString: $0) } ?? "it is not YAML"
                     let context = parser.context.map { " " + String(cString: $0) } ?? ""
                     let advice = context.hasSuffix(" an alias") ? YAMLNode.aliasAdvice : ""
-                    builder.note(Int(parser.problem_mark.line) + 1, "this is not YAML: \(reason)\(context).\(advice)")
+                    let line = Int(parser.problem_mark.line)
+                    guard !YAMLNode.isIndentedByTab(line, of: input) else {
+                        builder.note(line + 1, "this line is indented with a tab. YAML needs spaces.")
+                        return (nil, builder.problems)
+                    }
+                    builder.note(line + 1, "this is not YAML: \(reason)\(context).\(advice)")
                     return (nil, builder.problems)
                 }
                 builder.take(event)
@@ -25,6 +30,12 @@ extension YAMLNode {
             }
             return (builder.root, builder.problems)
         }
+    }
+
+    private static func isIndentedByTab(_ line: Int, of text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: line + 1, omittingEmptySubsequences: false)
+        let blanks = line < lines.count ? lines[line].prefix { $0 == 0x20 || $0 == 0x09 } : []
+        return blanks.contains(0x09)
     }
 
     /// `[*.cdn.example]` means a list of hosts to people.

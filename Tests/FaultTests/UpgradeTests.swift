@@ -16,7 +16,8 @@ struct UpgradeTests {
     private static let origin = "http://127.83.27.5:18999"
 
     private func place() throws -> Workplace {
-        let place = try Workplace("log.partitions=1", "retry.attempts=2", "store.maxAge=3650d")
+        let place = try Workplace(
+            "log.partitions=1", "retry.attempts=2", "store.maxAge=3650d", "origins.freshness.ceiling=3650d")
         try unpack(in: place)
         return place
     }
@@ -58,7 +59,8 @@ struct UpgradeTests {
         .enabled(if: KafkaBroker.isHere, Comment(rawValue: KafkaBroker.absent)))
     func topics() async throws {
         let broker = try await KafkaBroker.shared.value
-        let place = try await Workplace.onKafka(broker, partitions: 1, "retry.attempts=2", "store.maxAge=3650d")
+        let place = try await Workplace.onKafka(
+            broker, partitions: 1, "retry.attempts=2", "store.maxAge=3650d", "origins.freshness.ceiling=3650d")
         let kafka = try #require(place.kafka)
         try unpack(in: place)
         let newer = [Topic.retry10s, .retry1m, .retry10m, .retry1h, .origins, .events]

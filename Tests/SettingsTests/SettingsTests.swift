@@ -36,21 +36,21 @@ struct SettingsProblemTests {
             found == [
                 "m.yaml:5: byteLimit: this key stands here twice, first on line 4; keep one.",
                 "m.yaml:12: aliases (*name) are not read; write the value out.",
-                "m.yaml:1: data: takes a path, not nothing.",
+                "m.yaml:1: data: expected a path, got nothing.",
                 "m.yaml:3: fetch.alow: there is no such setting. Did you mean 'fetch.allow'?",
-                "m.yaml:4: fetch.byteLimit: takes a size from 1KiB to 4GiB, such as 32MiB, not '32'.",
-                "m.yaml:6: fetch.allow: takes a list of address ranges such as 10.0.0.0/8, not [localhost, 10.0.0.0/8].",
-                "m.yaml:8: retry.attempts: takes a whole number from 0 to 100, not 'five'.",
-                "m.yaml:9: retry.base: takes a duration from 1ms to 1h, such as 250ms, 10s, 5m, 2h or 7d, not '2h'.",
-                "m.yaml:10: render: takes a group of keys, not 'fast'.",
+                "m.yaml:4: fetch.byteLimit: expected a size from 1KiB to 4GiB, such as 64KiB, 32MiB or 1GiB, got '32', which has no unit.",
+                "m.yaml:6: fetch.allow: expected a list of address ranges such as 10.0.0.0/8, got [localhost, 10.0.0.0/8].",
+                "m.yaml:8: retry.attempts: expected a whole number from 0 to 100, got 'five'.",
+                "m.yaml:9: retry.base: expected a duration from 1ms to 1h, such as 250ms, 10s or 5m, got '2h'.",
+                "m.yaml:10: render: expected a group of keys, got 'fast'.",
                 "m.yaml:11: byteLimt: there is no such setting. 'mezzotint config keys' lists them.",
-                "m.yaml:12: store.maxAge: takes a duration from 1s to 3650d, such as 250ms, 10s, 5m, 2h or 7d, not nothing.",
-                "m.yaml:13: fetch.redirects: takes a whole number from 0 to 20, not '99'.",
+                "m.yaml:12: store.maxAge: expected a duration from 1s to 3650d, such as 10s, 5m, 2h or 7d, got nothing.",
+                "m.yaml:13: fetch.redirects: expected a whole number from 0 to 20, got '99'.",
                 "m.yaml:14: concurrency: there is no such setting. Did you mean 'lanes.slow.concurrency'?",
-                "MEZZOTINT_WORKER_DRAIN: worker.drain: takes a duration from 0ms to 1h, such as 250ms, 10s, 5m, 2h or 7d, not 'soon'.",
+                "MEZZOTINT_WORKER_DRAIN: worker.drain: expected a duration from 0ms to 1h, such as 250ms, 10s or 5m, got 'soon'.",
                 "MEZZOTINT_WORKER_DRIAN: there is no such setting. Did you mean 'MEZZOTINT_WORKER_DRAIN'?",
-                "--set: log.partitions: takes a whole number from 1 to 256, not '0'.",
-                "--set: 'nonsense' is no assignment; write key=value.",
+                "--set: log.partitions: expected a whole number from 1 to 256, got '0'.",
+                "--set: 'nonsense' is not an assignment: write key=value.",
                 "--set: lanes.fast: there is no such setting. Did you mean 'retry.giveUp.fast'?",
             ])
     }
@@ -72,6 +72,8 @@ struct SettingsProblemTests {
                 "fetch:\n  allow: []\nfetch.allow: []",
                 "m.yaml:3: fetch.allow: this key stands here twice, first on line 2; keep one."
             ),
+            ("fetch:\n\tallow: []", "m.yaml:2: this line is indented with a tab. YAML needs spaces."),
+            ("fetch:\n  allow: []\n  \tports: []", "m.yaml:3: this line is indented with a tab. YAML needs spaces."),
             (String(repeating: "[", count: 40), "m.yaml:1: this is nested deeper than any setting."),
         ])
     func notSettings(text: String, problem: String) throws {
@@ -91,9 +93,74 @@ struct SettingsProblemTests {
                 "fetch.deadlines.whole=3s", "log.partitions=1",
                 "fetch.deadlines.connect: is longer than fetch.deadlines.whole; lower it or raise that."
             ),
+            (
+                "log.byteLimit=1MiB", "log.reserve=0B",
+                "log.byteLimit: 1MiB leaves no room for jobs: log.reserve takes 0B, and the empty tables of 8 partitions take 1MiB. Raise it above 1MiB."
+            ),
+            (
+                "worker.standstill=1s", "log.partitions=1",
+                "worker.standstill: 1s is below the minimum of 90s, three times fetch.deadlines.whole. Raise it, or lower fetch.deadlines.whole."
+            ),
+            (
+                "worker.standstill=2m", "render.deadline=1m",
+                "worker.standstill: 2m is below the minimum of 3m, three times render.deadline. Raise it, or lower render.deadline."
+            ),
+            (
+                "store.maxAge=31d", "log.partitions=1",
+                "store.maxAge: 31d is above the maximum of 30d, which origins.freshness.ceiling sets. Lower it, or raise origins.freshness.ceiling."
+            ),
         ])
     func together(one: String, other: String, problem: String) throws {
         #expect(try problems(set: [one, other]).contains("--set: " + problem))
+    }
+
+    @Test("A bound that follows another setting is no fault of those who set neither or only that one")
+    func followed() throws {
+        #expect(try settings(set: ["fetch.deadlines.whole=10m"]).standstill == .seconds(1800))
+        #expect(try settings(set: ["worker.standstill=90s"]).standstill == .seconds(90))
+        #expect(try problems(set: ["origins.freshness.ceiling=1d"]).isEmpty)
+        #expect(try problems(set: ["store.maxAge=3650d", "origins.freshness.ceiling=3650d"]).isEmpty)
+    }
+
+    @Test(
+        "A number without a unit, or with an unknown one, is refused by that, with an example that is accepted",
+        arguments: [
+            (
+                "fetch.deadlines.dns=2",
+                "duration from 1ms to 10m, such as 250ms, 10s or 5m, got '2', which has no unit."
+            ),
+            ("fetch.deadlines.dns=2h", "duration from 1ms to 10m, such as 250ms, 10s or 5m, got '2h'."),
+            (
+                "render.memory=1GB",
+                "size from 64MiB to 1024GiB, such as 1GiB, got '1GB', whose unit is not GiB, MiB, KiB or B."
+            ),
+            ("render.memory=32MiB", "size from 64MiB to 1024GiB, such as 1GiB, got '32MiB'."),
+            (
+                "store.mode=0777",
+                "n octal file mode that lets the owner read and write and nobody execute, such as 0644 or 0640, got '0777'."
+            ),
+        ])
+    func unit(assignment: String, problem: String) throws {
+        let key = assignment.prefix { $0 != "=" }
+        let article = problem.hasPrefix("n ") ? "a" : "a "
+        #expect(try problems(set: [assignment]) == ["--set: \(key): expected \(article)\(problem)"])
+    }
+
+    @Test(
+        "A hint names a key that is near, or the keys of the group, and never one that is neither",
+        arguments: [
+            (
+                "origins.cdn.foo",
+                "origins.cdn has hosts, concurrency, rate, bytesPerSecond, attempts, freshness.floor, freshness.ceiling, headers."
+            ),
+            ("origins.cdn.host", "Did you mean 'origins.cdn.hosts'?"),
+            ("origins.cdn.freshness.roof", "origins.cdn.freshness has floor, ceiling."),
+            ("fetch.deadlines.foo", "fetch.deadlines has dns, connect, firstByte, whole."),
+            ("fetch.deadlines.fristByte", "Did you mean 'fetch.deadlines.firstByte'?"),
+            ("kafka.foo", "'mezzotint config keys' lists them."), ("foo", "'mezzotint config keys' lists them."),
+        ])
+    func unknown(name: String, hint: String) throws {
+        #expect(try problems(set: [name + "=1"]) == ["--set: \(name): there is no such setting. \(hint)"])
     }
 
     @Test("A file that is not there is named")
@@ -275,6 +342,29 @@ struct SettingsLayerTests {
         #expect(try settings(set: ["traces.endpoint=http://c.example/v1?at=a@b"]).traces.endpoint.hasSuffix("a@b"))
     }
 
+    @Test(
+        "A collector that no span could reach is refused, with the form that is wanted, and is not quoted",
+        arguments: [
+            "ftp://c.example", "c.example:4318", "http://", "http:///v1/traces", "https://c.example:hush/",
+            "http://a b/",
+            "http://c.example/v1 traces", "http://c.example:99999/", "http://::1/v1",
+        ])
+    func noCollector(url: String) throws {
+        #expect(
+            try problems(set: ["traces.endpoint=" + url]) == [
+                "--set: traces.endpoint: expected a URL that begins with http:// or https:// and names a host, such as http://127.0.0.1:4318/v1/traces, or nothing. The value may be secret and is not shown."
+            ])
+    }
+
+    @Test(
+        "A collector is named by host or address, with a port or without",
+        arguments: [
+            "HTTP://c.example", "https://c.example/v1", "http://[::1]:4318/", "http://[::1]/", "http://c.example?x=1",
+        ])
+    func collectors(url: String) throws {
+        #expect(try settings(set: ["traces.endpoint=" + url]).traces.endpoint == url)
+    }
+
     @Test("Alias groups come whole")
     func aliases() throws {
         let group = try HostAliasGroup(
@@ -333,7 +423,7 @@ struct SettingsLayerTests {
     func noListen(text: String) throws {
         #expect(
             try problems(set: ["metrics.listen=" + text]) == [
-                "--set: metrics.listen: takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing, not '\(text)'."
+                "--set: metrics.listen: expected an IP address (not a host name) and a port, such as 127.0.0.1:9464 or [::1]:9464, or nothing, got '\(text)'."
             ])
     }
 
@@ -354,6 +444,25 @@ struct SettingsKeyTests {
             let found = try settings(set: ["\(key.name)=\(key.text(Settings()))"])
             #expect(found == Settings(), "\(key.name)")
         }
+    }
+
+    @Test("Every example that a key shows is accepted by that key")
+    func examples() throws {
+        var shown = 0
+        for key in Settings.keys + Settings.groupKeys("cdn") {
+            guard let list = key.expectation.components(separatedBy: "such as ").dropFirst().first else { continue }
+            let plain = list.replacing(", or nothing", with: "").replacing(", or 0", with: "")
+            let examples =
+                plain.hasPrefix("{") ? [plain] : plain.replacing(" or ", with: ", ").components(separatedBy: ", ")
+            let group = key.name.hasPrefix("origins.cdn.") ? ["origins.cdn.hosts=a.example"] : []
+            for example in examples {
+                let found = try problems(set: group + ["\(key.name)=\(example)"])
+                // Two settings may be at odds, such as a floor above its ceiling; each value is in its range.
+                #expect(!found.contains { $0.contains(": expected ") }, "\(found)")
+                shown += 1
+            }
+        }
+        #expect(shown > 80)
     }
 
     @Test(

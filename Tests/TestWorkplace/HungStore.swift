@@ -7,10 +7,10 @@ package struct HungStore: Sendable {
     package let worker: RunningProgram
     package let halted: HaltedThreads
 
-    /// Settings of the worker alone. A second in a step is a standstill where deadlines are as short: three.
+    /// Settings of the worker alone. Three seconds in a step are a standstill: three times the deadlines.
     package init(_ settings: String...) async throws {
         place = try Workplace(
-            "log.partitions=1", "worker.standstill=1s", "fetch.deadlines.dns=1s", "fetch.deadlines.connect=1s",
+            "log.partitions=1", "worker.standstill=3s", "fetch.deadlines.dns=1s", "fetch.deadlines.connect=1s",
             "fetch.deadlines.firstByte=1s", "fetch.deadlines.whole=1s", "render.deadline=1s")
         let urls = place.draw(2)
         worker = try place.worker(settings, untilIdle: false)

@@ -44,7 +44,7 @@ struct Composition {
             root: settings.storeDirectory, originals: settings.originalsDirectory, mode: settings.store.mode,
             hasRoom: chosen.hasRoomForStore)
         renderers = RendererPool(settings.rendererConfiguration(count: renders)) {
-            logger.warning("A child says: \($0)")
+            logger.warning("Renderer output: \($0)")
         }
         do {
             // Without a renderer every job would only wait: better to say so at once.
@@ -117,11 +117,6 @@ extension Settings {
         limits.scans = render.scanLimit
         limits.chunks = render.chunkLimit
         return limits
-    }
-
-    /// Slow origins and slow pictures are no standstill.
-    var standstill: Duration {
-        max(worker.standstill, max(fetch.deadlines.whole, render.deadline) * 3)
     }
 
     var partitionRules: PartitionRules {
