@@ -13,9 +13,9 @@ extension JSONFailure: CustomStringConvertible {
     package var description: String {
         switch self {
         case .syntax(let what, let at): "\(what) at byte \(at)"
-        case .wrongType("", let expected, let found, let at): "\(expected) is wanted at byte \(at), and there is \(found)"
+        case .wrongType("", let expected, let found, let at): "expected \(expected), found \(found) at byte \(at)"
         case .wrongType(let field, let expected, let found, let at):
-            "\"\(field)\" takes \(expected), and there is \(found) at byte \(at)"
+            "\"\(field)\": expected \(expected), found \(found) at byte \(at)"
         case .unknownField(let name, let at): "there is no field \"\(name)\" (byte \(at))"
         case .duplicateField(let name, let at): "the field \"\(name)\" is given twice (byte \(at))"
         case .missingField(let name): "the field \"\(name)\" is missing"

@@ -19,8 +19,7 @@ extension JSONReader {
         // 20 digits never fit; 19 may not.
         let value = raw.digits > 19 ? nil : Int64(magnitude: raw.significand, isNegative: raw.isNegative)
         guard raw.isInteger, let value else {
-            position = raw.start
-            throw wrongType("a whole number of 64 bits")
+            throw refused(raw.isInteger ? "a whole number of 64 bits" : "a whole number", from: raw.start)
         }
         return value
     }
@@ -47,8 +46,7 @@ extension JSONReader {
         let start = position
         let value = try integer()
         guard let value = Int(exactly: value), range.contains(value) else {
-            position = start
-            throw wrongType("a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw refused("a whole number from \(range.lowerBound) to \(range.upperBound)", from: start)
         }
         return value
     }
@@ -64,8 +62,7 @@ extension JSONReader {
             return raw.isNegative ? -value : value
         }
         guard let value = Double(String(decoding: slice(raw.start, raw.end), as: UTF8.self)), value.isFinite else {
-            position = raw.start
-            throw wrongType("a number that a double can hold")
+            throw refused("a number that a double can hold", from: raw.start)
         }
         return value
     }
@@ -74,6 +71,13 @@ extension JSONReader {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,
     ]
+
+    /// A number of the right kind that is out of range: the failure shows it.
+    private mutating func refused(_ expected: String, from start: Int) -> JSONFailure {
+        let found = String(decoding: slice(start, min(position, start + 40)), as: UTF8.self)
+        position = start
+        return .wrongType(field: fieldName, expected: expected, found: found, at: start)
+    }
 
     mutating func scanNumber(_ expected: String) throws(JSONFailure) -> RawNumber {
         skipSpace()
@@ -114,7 +118,7 @@ extension JSONReader {
 
     /// At least one digit; leading zeros of the significand are not counted.
     private mutating func scanDigits(into value: inout UInt64, _ count: inout Int) throws(JSONFailure) {
-        guard isDigit(current) else { throw syntax("a digit is wanted") }
+        guard isDigit(current) else { throw syntax("expected a digit") }
         while isDigit(current) {
             value = value &* 10 &+ UInt64(current - 0x30)
             if count > 0 || current != 0x30 { count += 1 }

@@ -39,7 +39,7 @@ package struct JSONReader: ~Copyable {
             var reader = JSONReader(bytes)
             let value = try body(&reader)
             reader.skipSpace()
-            guard reader.position == bytes.count else { throw reader.syntax("the end of the text is wanted") }
+            guard reader.position == bytes.count else { throw reader.syntax("expected the end of the text") }
             return value
         }
     }
@@ -54,18 +54,18 @@ package struct JSONReader: ~Copyable {
 
     /// The next member's name; nil closes the object.
     package mutating func nextKey() throws(JSONFailure) -> JSONKey? {
-        guard try next(closing: 0x7D, "a comma or } is wanted") else {
+        guard try next(closing: 0x7D, "expected a comma or }") else {
             memberCount = outerMembers[depth]
             depth -= 1
             return nil
         }
-        guard current == 0x22 else { throw syntax("a field's name in quotes is wanted") }
+        guard current == 0x22 else { throw syntax("expected a field's name in quotes") }
         let name = try scanString()
         guard !name.isEscaped else {
             throw .syntax("a field's name has an escape, which none of ours needs,", at: name.start)
         }
         skipSpace()
-        guard current == 0x3A else { throw syntax("a colon is wanted") }
+        guard current == 0x3A else { throw syntax("expected a colon") }
         position += 1
         let key = JSONKey(bytes: slice(name.start, name.end), offset: name.start)
         try remember(key)
@@ -76,7 +76,7 @@ package struct JSONReader: ~Copyable {
 
     /// Whether another element follows, to be read or skipped; false closes the array.
     package mutating func nextElement() throws(JSONFailure) -> Bool {
-        let more = try next(closing: 0x5D, "a comma or ] is wanted")
+        let more = try next(closing: 0x5D, "expected a comma or ]")
         if !more { depth -= 1 }
         return more
     }
@@ -215,12 +215,12 @@ package struct JSONReader: ~Copyable {
         case 0x2D, 0x30...0x39: found = "a number"
         case 0x74, 0x66: found = "true or false"
         case 0x6E: found = "null"
-        default: return syntax(expected + " is wanted")
+        default: return syntax("expected " + expected)
         }
         return .wrongType(field: fieldName, expected: expected, found: found, at: position)
     }
 
-    private var fieldName: String {
+    var fieldName: String {
         field.map { String(decoding: slice($0.lowerBound, $0.upperBound), as: UTF8.self) } ?? ""
     }
 

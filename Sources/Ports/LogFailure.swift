@@ -70,10 +70,9 @@ package enum LogFailure: CodedFailure, Hashable {
         case .held(let path, let by):
             "Another worker (\(by)) holds the log at \(path). Stop it first, or give this one a data directory of its own (--set data=DIR)."
         case .unreadable(let path, let reason, let isDamaged):
-            "The log at \(path) cannot be read: \(reason). "
-                + (isDamaged
-                    ? "Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is no backup). Without one, move the log's folder away, set store.adopt=true so that the worker finds what is stored, and publish again each job that has no outcome."
-                    : "Check that the data directory is the right one (data), and that this user may read and write it.")
+            isDamaged
+                ? "The log at \(path) cannot be read: \(reason). Restore the file from a backup made by 'mezzotint log backup FILE' (a copy of log.sqlite without its log.sqlite-wal is no backup). Without one, move the log's folder away, start the worker once with store.adopt=true to keep the stored files, and publish again each job that has no outcome."
+                : "The log at \(path) cannot be opened: \(reason). Set data to a directory that this user can create, read and write."
         case .full(let path):
             "There is no space left for the log at \(path). Free some, or start the worker with a lower log.outcomesKept; nothing that was acknowledged is lost."
         case .reserved(let path, let shortage):

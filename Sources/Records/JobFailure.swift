@@ -11,7 +11,7 @@ package enum JobFailure: StageFailure, Hashable {
     case missingField(String)
     case unknownField(String)
     case repeatedField(String)
-    /// Another kind of value than the field takes, or one out of its range.
+    /// A value of another type than the field's, or out of its range.
     case badValue(reason: String)
     case noVariants(url: SourceURL)
     case tooManyVariants
@@ -54,12 +54,12 @@ package enum JobFailure: StageFailure, Hashable {
         case .empty: "The job has no body. Give it an object with url and variants."
         case .tooLarge(let bytes):
             "The job has \(bytes) bytes, over the limit of \(RecordLimits.jobBytes). Ask for fewer variants, or in several jobs."
-        case .notJSON(let reason): "The job is not JSON: \(reason). Write one object, in UTF-8."
+        case .notJSON(let reason): "The job is not a JSON object: \(reason). Write one object for each job, in UTF-8."
         case .missingField(let name): "The job has no field \"\(name)\". Add it."
         case .unknownField(let name):
-            "The job has a field \"\(name)\", which means nothing. Its fields are url, variants, accept, lane, id, expires, giveUp, freshness and fallback."
+            "The job has an unknown field \"\(name)\". Its fields are url, variants, accept, lane, id, expires, giveUp, freshness and fallback."
         case .repeatedField(let name): "The job has the field \"\(name)\" twice. Give it once."
-        case .badValue(let reason): "The job has a value that does not fit: \(reason)."
+        case .badValue(let reason): "The job has an invalid value: \(reason)."
         case .noVariants(let url):
             "The job for \(url) asks for no variant. Name at least one, such as 640x480-q80.webp, in variants or with --variants."
         case .tooManyVariants:
@@ -67,7 +67,7 @@ package enum JobFailure: StageFailure, Hashable {
         case .reservedID(let id):
             "The job's id '\(Self.shortened(id))' begins with \(Job.reservedPrefix), as those of workers' own jobs do. Publish it under another id."
         case .unsigned:
-            "The job is not signed, and this worker takes signed ones alone (jobs.keys). Publish it with mezzotint publish, or sign it as config/producers.md says."
+            "The job is not signed, and this worker accepts only signed jobs (jobs.keys). Publish it with mezzotint publish, or sign it as config/producers.md says."
         case .unknownKey(let id):
             "The job is signed with the key '\(id)', which jobs.keys does not have here. Sign with one that it has, or add the key."
         case .forged(let reason):
@@ -111,11 +111,11 @@ package enum JobFailure: StageFailure, Hashable {
             switch self {
             case .empty: "The record has no body."
             case .tooLarge: "The job is larger than 64 KiB."
-            case .notJSON: "The body is not JSON, or not UTF-8."
+            case .notJSON: "The body is not a JSON object, or not UTF-8."
             case .missingField: "A field that a job needs is missing."
-            case .unknownField: "The job has a field that means nothing."
+            case .unknownField: "The job has an unknown field."
             case .repeatedField: "A field is given twice."
-            case .badValue: "A field has the wrong kind of value, or one out of range."
+            case .badValue: "A field has a value of another type, or out of its range."
             case .noVariants: "The job asks for no variant."
             case .tooManyVariants: "The job asks for more than 64 variants."
             case .reservedID: "The job's id begins with `mezzotint.`, as those of workers' own jobs do."
@@ -132,7 +132,7 @@ package enum JobFailure: StageFailure, Hashable {
     init(_ failure: JSONFailure) {
         switch failure {
         case .syntax: self = .notJSON(reason: failure.description)
-        case .wrongType("", _, let found, _): self = .notJSON(reason: "it is \(found), not an object")
+        case .wrongType("", _, let found, _): self = .notJSON(reason: "it is \(found)")
         case .wrongType: self = .badValue(reason: failure.description)
         case .unknownField(let name, _): self = .unknownField(Self.shortened(name))
         case .duplicateField(let name, _): self = .repeatedField(Self.shortened(name))

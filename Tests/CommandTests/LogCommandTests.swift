@@ -58,7 +58,7 @@ struct LogCommandTests {
         try Data().write(to: folder.url.appending(path: "data"))
         let ended = try Built.run("mezzotint", words, in: folder.url)
         #expect(ended.status == 1)
-        #expect(ended.errors.hasPrefix("mezzotint: The log at data/log cannot be read: Not a directory. Check that"))
+        #expect(ended.errors.hasPrefix("mezzotint: The log at data/log cannot be opened: Not a directory. Set data to"))
     }
 
     @Test("variants lists what is stored for a source, however its URL is spelled, and nothing of others")

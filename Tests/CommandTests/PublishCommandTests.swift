@@ -130,6 +130,30 @@ struct PublishCommandTests {
         #expect(ended.output == "Accepted 0, rejected 1.\n")
     }
 
+    @Test(
+        "A line of JSON that is not an object is called that, not a URL without a scheme",
+        arguments: [
+            ("[]", "it is an array"), (#"[{"url":"http://a.example/"}]"#, "it is an array"), ("5", "it is a number"),
+            (#""http://a.example/""#, "it is a string"), ("true", "it is true or false"), ("null", "it is null"),
+        ])
+    func notObject(line: String, kind: String) throws {
+        let ended = try publish(["-"], line + "\n")
+        let sentence = "The job is not a JSON object: \(kind). Write one object for each job, in UTF-8."
+        #expect(ended.status == 1 && ended.errors == "line 1: \(sentence) (job.not-json)\n")
+    }
+
+    @Test("An address without a scheme is a URL, though it begins as a number does")
+    func address() throws {
+        #expect(try publish(["-"], "10.0.0.1/a.jpg\n").errors.contains("(canonical.scheme)"))
+    }
+
+    @Test("Empty standard input is reported, and is no failure", arguments: ["", "\n \n"])
+    func nothing(input: String) throws {
+        let ended = try publish(["-"], input)
+        #expect(ended.status == 0 && ended.output == "Accepted 0, rejected 0.\n")
+        #expect(ended.errors == "Nothing was read from standard input.\n")
+    }
+
     @Test("Thousands of lines on standard input all go through, each to the partition of its source")
     func many() async throws {
         let lines = (0..<5000).map { "{\"url\":\"http://a.example/\($0).jpg\",\"variants\":[\"10x10.jpg\"]}\n" }
@@ -145,6 +169,9 @@ struct PublishCommandTests {
             "mezzotint", ["publish", "--set", "data=/proc/nowhere", "--variants", "10x10.jpg", "http://a.example/"])
         #expect(ended.status == 1)
         #expect(ended.output.isEmpty)
-        #expect(ended.errors.contains("/proc/nowhere/log"))
+        #expect(
+            ended.errors
+                == "mezzotint: The log at /proc/nowhere/log cannot be opened: mkdir /proc/nowhere: No such file or directory. Set data to a directory that this user can create, read and write.\n"
+        )
     }
 }

@@ -12,7 +12,8 @@ struct RecordsJobTests {
     private let intake = Intake(rules: CanonicalRules())
     private static let url = "http://origin.example/a%20b.jpg"
 
-    private func job(_ body: String, _ topic: Topic = .jobsFast, headers: RecordHeaders = []) throws(JobFailure) -> Job {
+    private func job(_ body: String, _ topic: Topic = .jobsFast, headers: RecordHeaders = []) throws(JobFailure) -> Job
+    {
         try intake.job(from: Fixture.record(topic, value: Array(body.utf8), headers: headers))
     }
 
@@ -32,7 +33,8 @@ struct RecordsJobTests {
     @Test("What a job accepts goes into its open variants, and so into the log")
     func accept() throws {
         let job = try job(
-            #"{"url":"\#(Self.url)","accept":"image/webp,*/*;q=0.8","variants":["640x0.auto","90x0-avif.auto","full.png"]}"#)
+            #"{"url":"\#(Self.url)","accept":"image/webp,*/*;q=0.8","variants":["640x0.auto","90x0-avif.auto","full.png"]}"#
+        )
         #expect(job.variants.map(\.description) == ["640x0-webp.auto", "90x0-avif-webp.auto", "full.png"])
         #expect(try self.job(String(decoding: job.body, as: UTF8.self)).variants == job.variants)
     }
@@ -58,35 +60,71 @@ struct RecordsJobTests {
     func dialect() throws {
         let url = "http://origin.example/a.jpg?imageView=1&thumbnail=320x320&quality=80&type=webp"
         let own = try job(#"{"url":"\#(url)"}"#)
-        #expect(own.variants.map(\.description) == ["320x320-q80-still.webp"] && own.url == "http://origin.example/a.jpg")
+        #expect(
+            own.variants.map(\.description) == ["320x320-q80-still.webp"] && own.url == "http://origin.example/a.jpg")
         #expect(try job(#"{"url":"\#(url)","variants":["full.png"]}"#).variants.map(\.description) == ["full.png"])
-        #expect(throws: JobFailure.noVariants(url: "http://origin.example/a.jpg")) { try job(#"{"url":"\#(url)","variants":[]}"#) }
+        #expect(throws: JobFailure.noVariants(url: "http://origin.example/a.jpg")) {
+            try job(#"{"url":"\#(url)","variants":[]}"#)
+        }
         #expect(try intake.job(url: url, variants: [], id: "x", lane: .slow).variants == own.variants)
     }
 
     @Test(
         "What is no job is refused by a code and a sentence",
         arguments: [
-            ("", "job.not-json", "byte 0"), ("[]", "job.not-json", "an array, not an object"), ("\"x\"", "job.not-json", "a string"),
+            ("", "job.not-json", "byte 0"), ("[]", "job.not-json", "not a JSON object: it is an array."),
+            ("\"x\"", "job.not-json", "it is a string."),
             ("{}", "job.missing-field", "\"url\""), (#"{"variants":["full.png"]}"#, "job.missing-field", "\"url\""),
             (#"{"url":"http://a.example/"}"#, "job.no-variants", "http://a.example/"),
             (#"{"url":"http://a.example/","variants":[]}"#, "job.no-variants", "Name at least one"),
-            (#"{"url":"http://a.example/","variants":["full.png"]} x"#, "job.not-json", "the end of the text is wanted at byte 52"),
-            (#"{"url":1,"variants":["full.png"]}"#, "job.bad-value", "\"url\" takes a string, and there is a number"),
+            (
+                #"{"url":"http://a.example/","variants":["full.png"]} x"#, "job.not-json",
+                "expected the end of the text at byte 52"
+            ),
+            (
+                #"{"url":1,"variants":["full.png"]}"#, "job.bad-value",
+                "\"url\": expected a string, found a number at byte 7."
+            ),
             (#"{"url":null,"variants":["full.png"]}"#, "job.missing-field", "\"url\""),
             (#"{"url":"http://a.example/","variants":null}"#, "job.no-variants", "http://a.example/"),
-            (#"{"url":"http://a.example/","variants":[null]}"#, "job.bad-value", "there is null"),
+            (
+                #"{"url":"http://a.example/","variants":[null]}"#, "job.bad-value",
+                "\"variants\": expected a string, found null"
+            ),
             (#"{"url":"http://a.example/","variants":["full.png"],"expiry":null}"#, "job.unknown-field", "\"expiry\""),
             (#"{"url":"http://a.example/","lane":null,"lane":null}"#, "job.repeated-field", "\"lane\""),
-            (#"{"url":"http://a.example/","variants":"full.png"}"#, "job.bad-value", "\"variants\" takes an array"),
-            (#"{"url":"http://a.example/","variants":[1]}"#, "job.bad-value", "\"variants\" takes a string"),
-            (#"{"url":"http://a.example/","variants":["full.png"],"lane":"medium"}"#, "job.bad-value", "fast or slow, and there is \"medium\""),
+            (
+                #"{"url":"http://a.example/","variants":"full.png"}"#, "job.bad-value",
+                "\"variants\": expected an array, found a string"
+            ),
+            (
+                #"{"url":"http://a.example/","variants":[1]}"#, "job.bad-value",
+                "\"variants\": expected a string, found a number"
+            ),
+            (
+                #"{"url":"http://a.example/","variants":["full.png"],"lane":"medium"}"#, "job.bad-value",
+                "\"lane\": expected fast or slow, found \"medium\" at byte"
+            ),
             (#"{"url":"http://a.example/","variants":["full.png"],"expires":"soon"}"#, "job.bad-value", "\"expires\""),
-            (#"{"url":"http://a.example/","variants":["full.png"],"expires":1.5}"#, "job.bad-value", "\"expires\""),
+            (
+                #"{"url":"http://a.example/","variants":["full.png"],"expires":1.5}"#, "job.bad-value",
+                "\"expires\": expected a whole number, found 1.5 at"
+            ),
+            (
+                #"{"url":"http://a.example/","variants":["full.png"],"expires":99999999999999999999}"#, "job.bad-value",
+                "\"expires\": expected a whole number of 64 bits, found 99999999999999999999 at"
+            ),
+            (
+                #"{"url":"http://a.example/","variants":["full.png"],"giveUp":-1}"#, "job.bad-value",
+                "\"giveUp\": expected a whole number from 0 to 2592000000, found -1 at byte"
+            ),
             (#"{"url":"http://a.example/","variants":["full.png"],"id":""}"#, "job.bad-value", "\"id\""),
             (#"{"url":"http://a.example/","variants":["full.png"],"id":"a\nb"}"#, "job.bad-value", "\"id\""),
             (#"{"url":"http://a.example/","variants":["full.png"],"expiry":1}"#, "job.unknown-field", "\"expiry\""),
-            (#"{"url":"http://a.example/","url":"http://b.example/","variants":["full.png"]}"#, "job.repeated-field", "\"url\""),
+            (
+                #"{"url":"http://a.example/","url":"http://b.example/","variants":["full.png"]}"#, "job.repeated-field",
+                "\"url\""
+            ),
             (#"{"url":"http://a.example/","variants":["0x0.webp"]}"#, "spec.size", "0x0"),
             (#"{"url":"http://a.example/","variants":["99999x1.webp"]}"#, "spec.size", "99999x1"),
             (#"{"url":"http://a.example/","variants":["full.png","640x480.bmp"]}"#, "spec.format", "bmp"),
@@ -153,7 +191,9 @@ struct RecordsJobTests {
         let refused = JobFailure.reservedID(Job.owedPrefix + "1")
         #expect(throws: refused) { try job(body, headers: header) }
         // Whatever else is wrong: the outcome of what is refused goes under the header's id.
-        for wrong in ["", "{", #"{"url":"\#(Self.url)","variants":["0x0.webp"]}"#, #"{"url":"a","variants":["full.png"]}"#] {
+        for wrong in [
+            "", "{", #"{"url":"\#(Self.url)","variants":["0x0.webp"]}"#, #"{"url":"a","variants":["full.png"]}"#,
+        ] {
             #expect(throws: refused) { try job(wrong, headers: header) }
         }
         #expect(refused.isOfStranger && refused.code == "job.reserved-id" && refused.description.contains("another id"))
@@ -177,7 +217,9 @@ struct RecordsJobTests {
         }
         let padding = RecordLimits.jobBytes - body.utf8.count
         #expect(try job(body + String(repeating: " ", count: padding)).variants.count == 1)
-        #expect(throws: JobFailure.tooLarge(bytes: RecordLimits.jobBytes + 1)) { try job(body + String(repeating: " ", count: padding + 1)) }
+        #expect(throws: JobFailure.tooLarge(bytes: RecordLimits.jobBytes + 1)) {
+            try job(body + String(repeating: " ", count: padding + 1))
+        }
         #expect(throws: JobFailure.tooLarge(bytes: 10_000_000)) { try job(String(repeating: "[", count: 10_000_000)) }
     }
 
@@ -191,7 +233,8 @@ struct RecordsJobTests {
         #expect(throws: JobFailure.tooManyVariants) { try job(body(65)) }
         #expect(throws: JobFailure.tooManyVariants) {
             try intake.job(
-                url: Self.url, variants: (1...65).map { VariantSpec(width: $0, height: 0, format: .png) }, id: "x", lane: .fast)
+                url: Self.url, variants: (1...65).map { VariantSpec(width: $0, height: 0, format: .png) }, id: "x",
+                lane: .fast)
         }
     }
 
@@ -247,7 +290,8 @@ struct RecordsJobTests {
             (#"{"id":"x","url":"http://a.example/b",,,"#, nil, "jobs.fast-3-17", "http://a.example/b"),
             (#"{"url":"http://user:secret@a.example/b","variants":["full.png"]}"#, "", "jobs.fast-3-17", nil),
             (#"{"url":"http://a.example/\u001b[2J"}"#, "a\u{7}", "jobs.fast-3-17", nil),
-            (#"{"url":1}"#, nil, "jobs.fast-3-17", nil), ("", nil, "jobs.fast-3-17", nil), ("[", nil, "jobs.fast-3-17", nil),
+            (#"{"url":1}"#, nil, "jobs.fast-3-17", nil), ("", nil, "jobs.fast-3-17", nil),
+            ("[", nil, "jobs.fast-3-17", nil),
         ] as [(String, String?, String, String?)])
     func refusedRecord(body: String, header: String?, id: String, url: String?) {
         let headers: RecordHeaders = header.map { [RecordHeader("ce_id", $0)] } ?? []
@@ -263,7 +307,9 @@ struct RecordsJobTests {
         let body = Array(
             #"{"url":"http://a.example/b.jpg?imageView=1&thumbnail=80x80","variants":["640x480-q80.webp"],"lane":"fast","id":"a","expires":1}"#
                 .utf8)
-        let pieces = ["{", "}", "[", "]", "\"", "\\", ",", "\\ud800", "-", "0", "9e99", "\u{0}", "é", "%", "//", "@", "x"].map { Array($0.utf8) }
+        let pieces = [
+            "{", "}", "[", "]", "\"", "\\", ",", "\\ud800", "-", "0", "9e99", "\u{0}", "é", "%", "//", "@", "x",
+        ].map { Array($0.utf8) }
         var jobs = 0
         for i in 0..<200_000 {
             // Other tests wait for this thread.

@@ -139,14 +139,14 @@ struct RecordsRowTests {
     @Test(
         "A damaged row is refused with its place and what is wrong",
         arguments: [
-            ("\"width\":640", "\"width\":0", "\"width\" takes a whole number from 1"),
+            ("\"width\":640", "\"width\":0", "\"width\": expected a whole number from 1"),
             ("\"width\":640,", "", "\"width\" is missing"),
-            ("\"alpha\":false", "\"alpha\":0", "\"alpha\" takes true or false"),
-            ("00ffab0123456789\",\"width", "00ffab012345678\",\"width", "\"version\" takes 16 hexadecimal digits"),
-            ("\"madeFrom\":\"origin\"", "\"madeFrom\":\"nowhere\"", "\"madeFrom\" takes"),
-            ("[0,0.3", "[0,1,0.3", "\"region\" takes an array"),
-            ("\"bytes\":48211", "\"bytes\":-1", "\"bytes\" takes"), ("{", "", "an object"),
-            ("}", "", "a comma or } is wanted"),
+            ("\"alpha\":false", "\"alpha\":0", "\"alpha\": expected true or false"),
+            ("00ffab0123456789\",\"width", "00ffab012345678\",\"width", "\"version\": expected 16 hexadecimal digits"),
+            ("\"madeFrom\":\"origin\"", "\"madeFrom\":\"nowhere\"", "\"madeFrom\": expected"),
+            ("[0,0.3", "[0,1,0.3", "\"region\": expected an array"),
+            ("\"bytes\":48211", "\"bytes\":-1", "\"bytes\": expected"), ("{", "", "an object"),
+            ("}", "", "expected a comma or }"),
             ("\"expires\":", "\"storedAt\":", "given twice"),
         ])
     func damaged(part: String, with other: String, says words: String) throws {

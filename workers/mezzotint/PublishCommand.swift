@@ -19,13 +19,14 @@ enum PublishCommand {
         arguments: [
             Argument(
                 "url",
-                help: "Sources, or - for lines of URLs or JSON on standard input, which is also read if none is given.",
+                help: "URLs to process. With - or no URL, one URL or JSON job per line of standard input.",
                 isOptional: true, isRepeating: true)
         ],
         options: [
             Option(
-                "lane", value: "lane", help: "\(Lane.names), where a job names none (fast).", oneOf: Lane.allCases.map(\.rawValue)),
-            Option("variants", value: "specs", help: "Wanted where a job names none, divided by commas."),
+                "lane", value: "lane", help: "Lane of jobs that name none: \(Lane.names) (default: fast).",
+                oneOf: Lane.allCases.map(\.rawValue)),
+            Option("variants", value: "specs", help: "Comma-separated variants of jobs that name none."),
             .json,
         ],
         run: run)
@@ -51,6 +52,9 @@ enum PublishCommand {
             }
             var failure: (any Error)?
             do { try await publish(inputs, by: &publisher) } catch { failure = error }
+            if failure == nil, inputs == ["-"], publisher.accepted + publisher.rejected == 0 {
+                Console.complain("Nothing was read from standard input.")
+            }
             if isJSON {
                 Output.object { json in
                     json.field("accepted", publisher.accepted)

@@ -1,6 +1,7 @@
 internal import Canonical
 import CommandLine
 internal import ImageModel
+internal import JSONText
 import Ports
 import Posix
 internal import Records
@@ -75,6 +76,11 @@ struct Publisher {
         throw failure
     }
 
+    /// A number, `true`, `false` or `null`: no URL looks like these.
+    private static func isJSON(_ bytes: [UInt8]) -> Bool {
+        (try? JSONReader.read(bytes) { (reader) throws(JSONFailure) in try reader.skip() }) != nil
+    }
+
     /// nil for an empty line.
     private mutating func job(of line: LineSplitter.Line) throws(JobFailure) -> Job? {
         switch line {
@@ -83,10 +89,12 @@ struct Publisher {
             guard let first = bytes.first else { return nil }
             taken += 1
             let id = "\(idStem)-\(taken)"
-            if first == UInt8(ascii: "{") { return try intake.job(line: bytes, id: id, lane: lane, variants: variants) }
-            // Repairing bytes that are no UTF-8 would publish another URL than was given.
+            if "{[\"".utf8.contains(first) || Self.isJSON(bytes) {
+                return try intake.job(line: bytes, id: id, lane: lane, variants: variants)
+            }
+            // Repairing invalid UTF-8 would publish another URL than the given one.
             guard let url = String(validating: bytes, as: UTF8.self) else {
-                throw .badValue(reason: "the line is no UTF-8")
+                throw .badValue(reason: "the line is not UTF-8")
             }
             return try intake.job(url: url, variants: variants, id: id, lane: lane)
         }
