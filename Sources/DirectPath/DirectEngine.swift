@@ -145,7 +145,7 @@ package struct DirectEngine<Rest: RenderEngine>: RenderEngine {
             }
         }
         if let found { return found }
-        throw .output(index, reason: "it does not fit into its bytes")
+        throw .output(index, reason: "it does not fit into its bytes (upto)")
     }
 
     /// What fails while pixels are read is the source's fault.

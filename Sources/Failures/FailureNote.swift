@@ -14,6 +14,16 @@ package struct FailureNote: Sendable, Hashable {
             isConfidential: failure.isConfidential)
     }
 
+    /// The same, of a job that is not tried again.
+    ///
+    /// - Parameter bound: the setting, or the job's field, that ended it.
+    package func final(after attempts: Int, _ bound: String) -> FailureNote {
+        FailureNote(
+            code: code,
+            message: "\(message) Gave up after \(attempts == 1 ? "1 attempt" : "\(attempts) attempts") (\(bound)).",
+            verdict: verdict, isConfidential: isConfidential)
+    }
+
     /// As those who publish hear of it.
     package var told: (code: String, message: String) { isConfidential ? Self.unreachable : (code, message) }
 

@@ -6,7 +6,7 @@ package enum StageFault: CodedFailure, Hashable {
 
     package var description: String {
         switch self {
-        case .unexpected(let reason): "A stage ended unexpectedly: \(reason). It is tried as often as retry.attempts says; report it with the worker's log."
+        case .unexpected(let reason): "A stage ended unexpectedly: \(reason). Report it with the worker's log."
         }
     }
 

@@ -13,6 +13,8 @@ package struct VariantRow: Sendable, Hashable {
     /// Relative to the store's root.
     package var location: String
     package var madeFrom: Provenance
+    /// Rendered from the original that the store kept, without a fetch; `madeFrom` is the origin then.
+    package var isFromKept = false
     /// The source's size after orientation: what every size is computed from.
     package var sourceSize: PixelSize
     /// What of the source it shows, in source pixels.

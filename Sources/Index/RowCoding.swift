@@ -90,7 +90,8 @@ enum RowCoding {
         static let region = Parts(rawValue: 4)
         static let location = Parts(rawValue: 8)
         static let facts = Parts(rawValue: 16)
-        static let all: Parts = [.alpha, .donor, .region, .location, .facts]
+        static let kept = Parts(rawValue: 32)
+        static let all: Parts = [.alpha, .donor, .region, .location, .facts, .kept]
     }
 
     private static func put(_ row: VariantRow, beside source: SourceRow?, to bytes: inout RowBytes) {
@@ -100,6 +101,7 @@ enum RowCoding {
         if row.region != Region(whole: row.sourceSize) { parts.insert(.region) }
         if row.location != BlobName.location(row.source, row.version, row.spec) { parts.insert(.location) }
         if row.facts != nil { parts.insert(.facts) }
+        if row.isFromKept { parts.insert(.kept) }
         bytes.put(parts.rawValue)
         bytes.put(row.spec)
         bytes.put(row.version.word ^ base.version)
@@ -137,12 +139,14 @@ enum RowCoding {
         let (frames, quality, placeholder, colour) = (
             parts.int(in: RowLimits.frames), parts.int(in: RowLimits.quality), parts.bytes(), parts.colour()
         )
-        return VariantRow(
+        var variant = VariantRow(
             source: source, spec: spec, version: version, size: size, bytes: count, digest: digest, location: location,
             madeFrom: madeFrom, sourceSize: sourceSize, region: region, hasAlpha: has.contains(.alpha),
             storedAt: storedAt, expires: expires, frames: frames, quality: quality, placeholder: placeholder,
             colour: colour,
             facts: has.contains(.facts) ? parts.facts() : nil)
+        variant.isFromKept = has.contains(.kept)
+        return variant
     }
 
     private static func put(_ row: SourceRow, to bytes: inout RowBytes) {

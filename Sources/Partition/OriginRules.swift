@@ -52,7 +52,7 @@ package struct OriginRules: Sendable, Equatable {
         }
     }
 
-    func limits(of host: OriginHost) -> GroupLimits { limits[host.description] ?? GroupLimits() }
+    package func limits(of host: OriginHost) -> GroupLimits { limits[host.description] ?? GroupLimits() }
 
     /// Fetches at once from the host, of all workers together.
     func ceiling(of host: OriginHost) -> Int { max(1, limits(of: host).concurrency ?? concurrency) }

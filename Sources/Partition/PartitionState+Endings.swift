@@ -105,19 +105,19 @@ extension PartitionState {
         let attempts = pending.attempts + 1
         let isOrigins = FetchFailure.Code(rawValue: failure.code) != nil
         let failingSince = isOrigins ? pending.failingSince ?? now.wall : pending.failingSince
-        let isOver = rules.retry.isOver(
+        let bound = rules.retry.bound(
             after: attempts, isOrigins: isOrigins, failing: pending.failing(at: now.wall), giveUp: pending.job.giveUp,
             limit: rules.origins.limits(of: flight.origin).attempts)
         let isEndless = failure.verdict == .wait && pending.isHeldAlone(lastPass, for: Self.heldLimit, now.wall)
         switch isEndless ? .retry : failure.verdict {
         // It would come again to be told so.
-        case .retry where !isOver && pending.isExpired(at: now.wall),
+        case .retry where bound == nil && pending.isExpired(at: now.wall),
             .wait where pending.isExpired(at: now.wall):
             effects.answer(pending, .expired, at: now)
         case .fail where pending.job.isChange:
             end(change: pending, .failed, flight.snapshot, variants: variants, failure: failure, at: now, &effects)
         case .fail: effects.answer(pending, .failed, variants: variants, failure: failure, at: now)
-        case .retry where !isOver:
+        case .retry where bound == nil:
             let wait = rules.retry.delay(after: attempts, jitter: jitter())
             let heldSince = isEndless ? pending.heldSince : nil
             func later(_ wait: Int64) -> PendingJob {
@@ -130,7 +130,8 @@ extension PartitionState {
         case .wait:
             hold(pending, failure, now, &effects)
         case .retry, .deadLetter:
-            effects.setAside(pending, variants: variants, failure, attempts: attempts, at: now)
+            let end = bound.map { failure.final(after: attempts, $0) } ?? failure
+            effects.setAside(pending, variants: variants, end, attempts: attempts, at: now)
         }
     }
 }

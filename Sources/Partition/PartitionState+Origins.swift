@@ -145,8 +145,9 @@ extension PartitionState {
     /// Whether its host has been at fault for too long. Nobody waits for jobs of our own, so nobody gives them up.
     private func isGivenUp(_ pending: PendingJob, at now: Int64) -> Bool {
         !pending.job.isOwn
-            && rules.retry.isOver(
+            && rules.retry.bound(
                 after: 0, isOrigins: true, failing: pending.failing(at: now), giveUp: pending.job.giveUp, limit: nil)
+                != nil
     }
 
     /// The job goes on in a tier. It may run before the tier's wait is over: nothing but this host holds it back.

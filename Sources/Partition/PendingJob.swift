@@ -72,7 +72,7 @@ package final class PendingJob: Sendable {
     package var place: RecordPlace { RecordPlace(record) }
 
     /// When it is looked at: a retry whose time passes before its turn comes is told so then.
-    var due: Int64 { min(notBefore, job.expires ?? .max) }
+    package var due: Int64 { min(notBefore, job.expires ?? .max) }
 
     /// For how long its host has been at fault, milliseconds.
     func failing(at now: Int64) -> Int64 { now - (failingSince ?? now) }

@@ -29,16 +29,19 @@ package struct RetryPolicy: Sendable, Equatable {
         return .background
     }
 
-    /// Whether the job is over after so many attempts.
+    /// What ends the job after so many attempts, as people know it: a setting, or the job's own field; nil: nothing yet.
     ///
     /// - Parameters:
     ///   - isOrigins: its origin was at fault.
     ///   - failing: for so long, milliseconds.
     ///   - limit: of attempts, as the origin's group says.
-    func isOver(after count: Int, isOrigins: Bool, failing: Int64, giveUp own: Int64?, limit: Int?) -> Bool {
-        guard isOrigins else { return count >= most }
-        if let limit = limit ?? (attempts > 0 ? attempts : nil), count >= limit { return true }
-        return failing >= own ?? giveUp
+    func bound(after count: Int, isOrigins: Bool, failing: Int64, giveUp own: Int64?, limit: Int?) -> String? {
+        guard isOrigins else { return count >= most ? "retry.attempts" : nil }
+        if let limit = limit ?? (attempts > 0 ? attempts : nil), count >= limit {
+            return self.attempts == limit ? "retry.attempts" : "attempts of its origin group"
+        }
+        guard failing >= own ?? giveUp else { return nil }
+        return own == nil ? "retry.giveUp" : "the job's giveUp"
     }
 
     /// Milliseconds to wait after `attempt` attempts: half fixed, half spread by `jitter` (0..<1), so that jobs that

@@ -69,25 +69,25 @@ package enum FetchFailure: CodedFailure, Hashable {
                 ? "\(url) asks \(host), which fetch.hosts.deny refuses. Take it out there if it may be asked."
                 : "\(url) asks \(host), which fetch.hosts.allow does not list. Add it there if it may be asked."
         case .refusedPort(let url, let port):
-            "\(url) asks port \(port), where no pictures are fetched from. Add it to fetch.ports, with all others, if it may be asked."
+            "Port \(port) of \(url) is not allowed. To allow it, add it to fetch.ports together with every other port that you need: the setting replaces the default list."
         case .refusedAddress(let url, let address), .refusedName(let url, let address):
             "\(url) leads to \(address), which the address guard refuses. If it is an origin of yours, add its range to fetch.allow."
         case .resolution(let url):
-            "The host of \(url) has no address now. Check the name and the resolver; jobs are tried again for as long as retry.giveUp says."
+            "The host name of \(url) has no address. Check the name and the resolver."
         case .connection(let url, let reason):
-            "The connection for \(url) failed: \(reason). Jobs are tried again for as long as retry.giveUp says."
+            "The connection for \(url) failed: \(reason). Check that the host responds."
         case .deadline(let url, let phase):
-            "\(url) took too long (\(phase)). Jobs are tried again for as long as retry.giveUp says; see fetch.deadlines and fetch.slowest."
+            "\(url) took too long (\(phase)). See fetch.deadlines and fetch.slowest."
         case .status(let url, let status, _) where status == 404 || status == 410:
             "The origin answered \(status) for \(url). Check that the source still exists."
         case .status(let url, let status, _) where status == 401 || status == 403:
             "The origin answered \(status) for \(url). Check that the worker may read it."
         case .status(let url, let status, _) where status == 408 || status == 429 || status >= 500:
-            "The origin answered \(status) for \(url). Jobs are tried again for as long as retry.giveUp says."
+            "The origin answered \(status) for \(url)."
         case .status(let url, 206, _):
             "The origin answered 206 for \(url) with a part of it, though the whole was requested. Correct the origin."
         case .status(let url, let status, _):
-            "The origin answered \(status) for \(url), which is no picture. Check the URL."
+            "The origin answered \(status) for \(url), which has no image. Check the URL."
         case .notModified(let url):
             "The origin answered 304 for \(url), though it was asked for the whole of it. Correct the origin."
         case .redirects(let url, let limit):
@@ -97,16 +97,26 @@ package enum FetchFailure: CodedFailure, Hashable {
         case .tooLarge(let url, let limit): "\(url) is larger than \(limit) bytes. Raise fetch.byteLimit to accept it."
         case .empty(let url): "\(url) has an empty body. Check the source at its origin."
         case .truncated(let url):
-            "The body of \(url) ended before its length. Jobs are tried again for as long as retry.giveUp says."
+            "The body of \(url) ended before its length."
         case .encoded(let url, let encoding):
             "The origin sent \(url) with \(encoding), though the request accepts no encoding (Accept-Encoding: identity). Let the origin send the image as it is."
         case .badAnswer(let url, let reason): "The answer for \(url) is not proper HTTP: \(reason). Correct the origin."
-        case .noSpace(let reason): "There was no room for a body: \(reason). It is tried again."
-        case .cancelled: "The fetch was given up because the worker is stopping. It is tried again."
+        case .noSpace(let reason): "There was no room for a body: \(reason)."
+        case .cancelled: "The fetch was aborted because the worker is stopping."
         }
     }
 
     package var isConfidential: Bool { kind.isConfidential }
+
+    /// The URL that was refused, or whose host has no address: no request went out for it.
+    package var unasked: SourceURL? {
+        switch self {
+        case .invalidURL(let url), .refusedHost(let url, _, _), .refusedPort(let url, _), .refusedAddress(let url, _),
+            .refusedName(let url, _), .resolution(let url):
+            url
+        default: nil
+        }
+    }
 
     package enum Code: String, FailureCode {
         case invalidURL = "fetch.invalid-url"

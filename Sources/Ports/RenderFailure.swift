@@ -49,13 +49,13 @@ package enum RenderFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .unrecognised(let reason):
-            "The source is no picture of a format that is read: \(reason). Check what the origin serves."
+            "The source is not an image in a supported format: \(reason). Check what the origin serves."
         case .unsupported(let format):
             "The source is \(format.rawValue), which render.formats does not name. Add it there, or publish another format."
         case .malformed(let format, let reason):
             "The source is \(format.withArticle) that cannot be decoded: \(reason). Replace it at its origin."
         case .truncated(let format, let reason):
-            "The source is \(format.withArticle) whose file ends early, and it can't be decoded whole: \(reason). Upload it anew to its origin."
+            "The source is \(format.withArticle) whose file ends early, and it cannot be decoded whole: \(reason). Upload it again to its origin."
         case .tooManyPixels(let size, let limit):
             "The source is \(size), over the limit of \(limit) pixels. Raise render.pixelLimit to accept it."
         case .tooManyFrames(let frames, let limit):
@@ -66,19 +66,19 @@ package enum RenderFailure: CodedFailure, Hashable {
             "The source is a PNG of more than \(limit) chunks, which no program makes. Re-encode it."
         case .tooMuchMemory(let format, let bytes, let limit):
             "The source is \(format.withArticle) that can only be decoded whole, in \(bytes) bytes, over the limit of \(limit). Store it without interlacing."
-        case .output(let spec, let reason): "\(spec) could not be written: \(reason). Where that can't be mended, ask for another size or format."
+        case .output(let spec, let reason): "\(spec) could not be written: \(reason). Ask for another size or format."
         case .uninspected(let reason):
             "What the source is could not be found out: \(reason), twice. Replace it at its origin."
         case .crashed(let reason):
-            "The renderer ended while it worked on the source (\(reason)). It is tried again, then set aside."
+            "The renderer ended while it worked on the source (\(reason))."
         case .outOfMemory(let spec, let reason):
             "\(spec.map { "\($0)" } ?? "The source") needs more memory than a renderer may have, a fresh one too: \(reason). Ask for a smaller size or another format."
         case .deadline(let ms):
-            "The source took longer than \(ms) ms to render. It is tried as often as retry.attempts says; see render.deadline."
+            "The source took longer than \(ms) ms to render. See render.deadline."
         case .unavailable(let reason):
             "No renderer could be started: \(reason)."
-        case .noSpace(let reason): "There was no room for a rendered picture: \(reason). It is tried again."
-        case .unreadable(let reason): "The bytes of a picture could not be read: \(reason). It is tried as often as retry.attempts says."
+        case .noSpace(let reason): "There was no room for a rendered image: \(reason)."
+        case .unreadable(let reason): "The bytes of an image could not be read: \(reason)."
         }
     }
 
@@ -113,7 +113,8 @@ package enum RenderFailure: CodedFailure, Hashable {
             case .tooManyChunks: "A PNG has more chunks than the limit."
             case .tooMuchMemory: "The picture is interlaced or progressive, and too large to be decoded whole."
             case .output: "The variant cannot be written in its format."
-            case .uninspected: "The picture's header could not be read: two inspector processes ended over it, or took too long."
+            case .uninspected:
+                "The picture's header could not be read: two inspector processes ended over it, or took too long."
             case .crashed: "The renderer process ended during the job."
             case .outOfMemory: "A variant, or the picture itself, needs more memory than a renderer process may have."
             case .deadline: "The render passed its deadline and was ended."

@@ -1,5 +1,5 @@
-package import Records
 package import Failures
+package import Records
 
 /// Why a blob could not be put or read.
 package enum StoreFailure: CodedFailure, Hashable {
@@ -29,7 +29,7 @@ package enum StoreFailure: CodedFailure, Hashable {
         switch self {
         case .full(let path): "There is no space left in the store at \(path). Free some: jobs wait for it."
         case .unwritable(let path, let reason):
-            "\(path) cannot be written: \(reason). Check the store's directories (store.directory, store.originals.directory) and their rights."
+            "\(path) cannot be written: \(reason). Set store.directory and store.originals.directory to directories that this user can write."
         case .exhausted(let path, let reason):
             "\(path) could not be used: \(reason). Give the worker more open files or memory."
         case .obstructed(let path, let reason):
@@ -37,9 +37,9 @@ package enum StoreFailure: CodedFailure, Hashable {
         case .unreadable(let path, let reason):
             "\(path) cannot be read: \(reason). Remove that file: it is made again when it is needed."
         case .foreign(let path, let expected, let found):
-            "\(path) is not the store that this log's rows name files of (\(expected?.description ?? "from before stores had identities")): it "
-                + (found.map { "is another one (\($0))" } ?? "was removed or recreated, or its disk is not mounted")
-                + ". Jobs wait. Bring the store back, or start the worker with store.adopt=true to make again what this one lacks."
+            "\(path) is not the store that this log's rows name files of: expected \(expected?.description ?? "one from before stores had identities"), found \(found?.description ?? "none"). "
+                + (found == nil ? "The folder was removed or recreated, or its disk is not mounted. " : "")
+                + "Jobs wait. Mount the right store, or start a worker once with store.adopt=true to accept this one."
         }
     }
 

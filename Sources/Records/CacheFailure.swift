@@ -9,7 +9,7 @@ package enum CacheFailure: CodedFailure, Hashable {
     package var description: String {
         switch self {
         case .notStored:
-            "The job wants what is stored alone (freshness: cacheOnly), and not all of it is, or it is fresh no longer. Publish it without that field to have the source asked for."
+            "At least one variant is not stored, or is stale, and the job says freshness: cacheOnly. Publish it without that field to have the source fetched."
         }
     }
 
@@ -17,7 +17,7 @@ package enum CacheFailure: CodedFailure, Hashable {
         case notStored = "cache.not-stored"
 
         package var meaning: String {
-            "The job says freshness: cacheOnly, and what it wants is not stored, or fresh no longer."
+            "The job says freshness: cacheOnly, and at least one variant is not stored or is stale."
         }
         package var verdict: Verdict { .fail }
     }

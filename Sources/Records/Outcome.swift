@@ -23,7 +23,7 @@ package enum OutcomeKind: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .stored: "Every variant is stored; at least one was made from a fetch."
         case .reused:
-            "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (madeFrom is origin then)."
+            "Every variant is stored without a fetch; at least one was made from a stored donor, or from the kept original (`madeFrom` is `origin` and `keptOriginal` true then)."
         case .unchanged:
             "Every variant was stored already: fresh, confirmed by its origin (a 304, or the same bytes), or such as may stand in while that is asked again (stale-while-revalidate)."
         case .failed: "At least one variant could not be made; the code says why."

@@ -13,6 +13,7 @@ package struct OutcomeReport: Sendable, Hashable {
         package var size: PixelSize?
         package var bytes: Int?
         package var madeFrom: Provenance?
+        package var isFromKept = false
         package var placeholder: [UInt8] = []
         package var colour: RGB?
         package var facts: SourceFacts?
@@ -113,7 +114,8 @@ extension OutcomeReport.Variant {
         }
         return Self(
             spec: try spec.field("spec"), kind: try kind.field("kind"), location: fields.location,
-            size: fields.sizeIfTold, bytes: fields.bytes, madeFrom: fields.madeFrom, placeholder: fields.placeholder,
+            size: fields.sizeIfTold, bytes: fields.bytes, madeFrom: fields.madeFrom, isFromKept: fields.isFromKept,
+            placeholder: fields.placeholder,
             colour: fields.colour, facts: fields.facts, failure: failure)
     }
 }

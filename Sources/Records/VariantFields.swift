@@ -11,6 +11,7 @@ struct VariantFields {
     private(set) var bytes: Int?
     private(set) var location: String?
     private(set) var madeFrom: Provenance?
+    private(set) var isFromKept = false
     private(set) var hasAlpha: Bool?
     private(set) var frames: Int?
     private(set) var quality: Int?
@@ -26,6 +27,7 @@ struct VariantFields {
         case "bytes": bytes = try reader.integer(in: RowLimits.bytes)
         case "location": location = try reader.string()
         case "madeFrom": madeFrom = try reader.provenance()
+        case "keptOriginal": isFromKept = try reader.boolean()
         case "alpha": hasAlpha = try reader.boolean()
         case "frames": frames = try reader.integer(in: RowLimits.frames)
         case "quality": quality = try reader.integer(in: RowLimits.quality)
@@ -57,6 +59,9 @@ extension JSONWriter {
         case .origin: string("origin")
         case .donor(let spec): self.spec(spec)
         }
+        guard row.isFromKept else { return }
+        key("keptOriginal")
+        boolean(true)
     }
 
     /// What a decode gave by the way: what the variant looks like before it is loaded, and what its source was. `frames` and

@@ -66,7 +66,7 @@ extension VariantRow {
                 default: try fields.read(key, from: &reader)
                 }
             }
-            return VariantRow(
+            var row = VariantRow(
                 source: source, spec: spec, version: try version.field("version"), size: try fields.size(),
                 bytes: try fields.bytes.field("bytes"), digest: try digest.field("digest"),
                 location: try fields.location.field("location"), madeFrom: try fields.madeFrom.field("madeFrom"),
@@ -76,6 +76,8 @@ extension VariantRow {
                 storedAt: try storedAt.field("storedAt"), expires: try expires.field("expires"),
                 frames: fields.frames ?? 1, quality: fields.quality, placeholder: fields.placeholder,
                 colour: fields.colour, facts: fields.facts)
+            row.isFromKept = fields.isFromKept
+            return row
         }
     }
 

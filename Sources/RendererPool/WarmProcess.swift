@@ -41,7 +41,8 @@ struct WarmProcess: Sendable {
         let end = process.reap()
         let said = log.takeLines().last.map { ": " + ChildText.line($0) } ?? ""
         let ending = isSpoken ? "it ended with \(end)\(said)" : "it did not get ready"
-        throw .unavailable(reason: "\(program) was started, but \(told.isEmpty ? "\(ending). \(Self.advice)" : told)")
+        throw .unavailable(
+            reason: "\(program) is not a working renderer: \(told.isEmpty ? "\(ending). \(Self.advice)" : told)")
     }
 
     /// Ends it at once, since an idle child has nothing to save; how it ended, if it had done so before.

@@ -1,5 +1,12 @@
 /// Numbers for people and for scripts, without Foundation: it would take six mebibytes of every worker.
 package enum Figure {
+    /// `812 B`, `12.9 MiB`.
+    package static func bytes(_ count: Int) -> String {
+        let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+        guard let (factor, unit) = units.first(where: { count >= $0.0 }) else { return "\(count) B" }
+        return text(Double(count) / Double(factor), digits: 1) + " " + unit
+    }
+
     /// `digits` (at most 9) after the point, rounded half away from zero; what has no such text is 0.
     package static func text(_ value: Double, digits: Int) -> String {
         var scale: Int64 = 1

@@ -129,7 +129,7 @@ package struct VipsEngine: RenderEngine {
             }
             guard let found else {
                 let budget = output.extras.byteBudget ?? 0
-                throw RasterFailure(reason: "it does not fit into \(budget) bytes, as its upto asks")
+                throw RasterFailure(reason: "it does not fit into \(budget) bytes (upto\(budget))")
             }
             var result = RenderedOutput(size: raster.size, bytes: found.bytes.count, hasAlpha: raster.hasAlpha)
             result.quality = found.quality

@@ -16,8 +16,10 @@ package struct Counters: Sendable, Equatable {
     package private(set) var failures: [String: Int] = [:]
     package var stored = 0
     package var reused = 0
+    /// Reused variants that were rendered from the kept original, not from another variant.
+    package var reusedOriginals = 0
     package var unchanged = 0
-    /// Fetches that were begun, each with its redirects.
+    /// Fetches that asked an origin, each with its redirects. A refused address, or a name without one, asks nobody.
     package var requests = 0
     /// Bodies that came whole: pictures, and what was none.
     package private(set) var fetches = 0
@@ -107,10 +109,16 @@ package struct Counters: Sendable, Equatable {
 
     /// Variants are in the changelog.
     ///
-    /// - Parameter same: those that came out as they were.
-    mutating func count(variants: Int, isReuse: Bool, same: Int) {
+    /// - Parameters:
+    ///   - kept: those rendered from the kept original.
+    ///   - same: those that came out as they were.
+    mutating func count(variants: Int, isReuse: Bool, kept: Int, same: Int) {
         renders += variants
-        if isReuse { reused += variants } else { stored += variants - same }
+        if isReuse {
+            (reused, reusedOriginals) = (reused + variants, reusedOriginals + kept)
+        } else {
+            stored += variants - same
+        }
     }
 
     mutating func countBody(of bytes: Int) { (fetches, fetchedBytes) = (fetches + 1, fetchedBytes + bytes) }

@@ -37,6 +37,7 @@ extension Worker {
         let begun = monotonicNanoseconds
         let event: PartitionEvent
         var bytes: Int?
+        var isAsked = request.redirect == nil
         do throws(FetchFailure) {
             switch try await ports.fetcher.fetch(request) {
             case .source(let source):
@@ -51,9 +52,11 @@ extension Worker {
             case .redirected(let redirect): event = .redirected(flight, redirect)
             }
         } catch {
+            if error.unasked == request.url { isAsked = false }
             event = .unfetched(flight, Unfetched(error))
         }
-        await fetched(event, Step(.fetch, begin: begun, end: monotonicNanoseconds), flight, request.lane, bytes)
+        let step = Step(.fetch, begin: begun, end: monotonicNanoseconds)
+        await fetched(event, step, flight, request.lane, bytes, isAsked: isAsked)
     }
 
     /// 4 to 6. One decode gives all that the flight's jobs lack; it is stored, then announced.

@@ -1,6 +1,7 @@
 internal import Canonical
 internal import Failures
 internal import ImageModel
+internal import JSONText
 internal import Partition
 internal import Ports
 internal import Records
@@ -10,20 +11,20 @@ internal import Telemetry
 extension Worker {
     func tellOpened(_ obstacle: PermitScheduler.Obstacle, _ owned: OwnedPartition) {
         switch obstacle {
-        case .machine: logger.warning("Nothing new is begun but one job now and then, until one of them is done.")
+        case .machine: logger.warning("Paused: single jobs probe until one succeeds.")
         case .log:
             logger.warning(
-                "The log does not take what this partition has to say: nothing new is begun there but one job now and then, until one of them is done. All others go on.",
+                "Appends to this partition fail. It is paused: single jobs probe until one succeeds. Other partitions continue.",
                 ["partition": .string("\(owned.id)")])
         }
     }
 
     func tellClosed(_ obstacle: PermitScheduler.Obstacle, _ owned: OwnedPartition) {
         switch obstacle {
-        case .machine: logger.info("A job was done again: all go on.")
+        case .machine: logger.info("A probe succeeded: the worker continues.")
         case .log:
             logger.info(
-                "The log takes what this partition has to say: it goes on.", ["partition": .string("\(owned.id)")])
+                "Appends to this partition succeed again: it continues.", ["partition": .string("\(owned.id)")])
         }
     }
 
@@ -31,19 +32,26 @@ extension Worker {
     func tell(_ host: OriginHost) {
         guard let origin = scheduler.origins[host] else { return }
         guard case .blocked(let until) = origin.phase, let trouble = origin.trouble else {
-            return logger.info("The host is asked again: its jobs go on.", ["host": .string("\(host)")])
+            return logger.info("The host is asked again.", ["host": .string("\(host)")])
         }
         let seconds = max(0, until - monotonic + 999) / 1_000
         logger.warning(
-            "The host is left alone for \(seconds) s: its jobs wait in the retry topics, and one of them asks it then.",
+            "The host is blocked for \(seconds) s: its jobs wait in the retry topics, and one of them probes it then.",
             ["code": .string(trouble.code), "host": .string("\(host)")])
     }
 
-    /// Why a job is put off: each time for its own sake, and once in ten seconds where it waits for what all jobs need.
-    func tell(_ cause: FailureNote, of job: Job) {
-        let notes: Logger.Metadata = ["code": .string(cause.code), "job": .string(job.id)]
-        guard cause.verdict == .wait else { return logger.info("\(cause.message)", notes) }
-        tellNow(cause, notes)
+    /// Why a job is retried: each time if its own failure is the cause, once in ten seconds if it waits for what all need.
+    func tell(_ cause: FailureNote, of pending: PendingJob) {
+        guard cause.verdict != .wait else {
+            return tellNow(cause, ["code": .string(cause.code), "job": .string(pending.job.id)])
+        }
+        let outlook = RetryOutlook(of: pending, after: cause, by: configuration.partition, at: now)
+        logger.info(
+            "\(cause.message) \(outlook)",
+            [
+                "code": .string(cause.code), "job": .string(pending.job.id), "attempt": .int(Int64(pending.attempts)),
+                "nextAt": .string(Timestamp.text(pending.due)),
+            ])
     }
 
     /// Counted each time, and said now and then.

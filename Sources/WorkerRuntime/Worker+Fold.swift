@@ -48,7 +48,7 @@ extension Worker {
     /// Another owner's fence is in the log: what is announced here counts for nothing, and must not be answered as stored.
     private func giveWay(_ owned: OwnedPartition, to epoch: Int64) {
         logger.warning(
-            "Another worker owns the partition by now: it is given up here.",
+            "The partition was reassigned to another worker: this one releases it.",
             ["partition": .string("\(owned.id)"), "epoch": .string("\(owned.epoch)"), "other": .string("\(epoch)")])
         owned.lifecycle.leave()
         giveUp(owned.id)
@@ -153,7 +153,7 @@ extension Worker {
         guard !keys.isEmpty, let rows = validRows(of: keys.keys, owned) else { return }
         owned.lifecycle.beginRepublishing()
         logger.notice(
-            "An earlier owner wrote after its time: the valid rows are published again.",
+            "A fenced owner wrote to the partition: the valid rows are published again.",
             ["partition": .string("\(owned.id)"), "rows": .int(Int64(rows.count))])
         tasks.yield { [ports, owner = owned.ownership] in
             let results = await ports.log.append(rows, as: owner)

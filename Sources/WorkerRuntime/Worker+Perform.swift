@@ -14,10 +14,7 @@ extension Worker {
         case .await(let pending): owned.pendingJobs.append(pending)
         case .fetch(let flight, let request):
             (underWay, busyAt) = (underWay + 1, monotonic)
-            if request.redirect == nil {
-                counters.requests += 1
-                noteRefusals(of: flight, owned, at: now)
-            }
+            if request.redirect == nil { noteRefusals(of: flight, owned, at: now) }
             watch.begin(.fetch, of: flight)
             tasks.yield { await self.beginFetch(flight, request) }
         case .render(let flight, let task):
@@ -29,7 +26,7 @@ extension Worker {
         case .stoodIn(let host): counters.countStandIn(for: host)
         case .putOff(let pending, let cause):
             counters.retries += 1
-            tell(cause, of: pending.job)
+            tell(cause, of: pending)
         case .answer(let record, let disposition):
             noteAnswer(record, disposition, of: owned, at: now)
             if disposition.waitsForTime {
@@ -58,8 +55,12 @@ extension Worker {
         if fetches[flight] == fetch { fetches[flight] = nil }
     }
 
-    func fetched(_ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?) {
+    /// - Parameter isAsked: the source's own host was asked; not counted for each redirect.
+    func fetched(
+        _ event: PartitionEvent, _ step: Step, _ flight: FlightID, _ lane: Lane, _ bytes: Int?, isAsked: Bool
+    ) {
         note(step, of: flight, lane)
+        if isAsked { counters.requests += 1 }
         if let bytes { counters.countBody(of: bytes) }
         done(event)
     }
@@ -78,7 +79,7 @@ extension Worker {
     ) {
         for step in steps.ended { note(step, of: flight, task.lane) }
         counters.count(
-            variants: rows.count, isReuse: task.isReuse,
+            variants: rows.count, isReuse: task.isReuse, kept: rows.count { $0.isFromKept },
             same: rows.count { task.replaced[$0.spec]?.location == $0.location })
         counters.storedBytes += rows.reduce(original == nil ? 0 : task.fetched?.row.bytes ?? 0) { $0 + $1.bytes }
         if task.batch != nil { noteMade(flight) }

@@ -60,7 +60,7 @@ extension Worker {
         askedStoreAt = monotonic
         storeAbsence = ports.store.absence
         guard storeAbsence == nil else { return note(absence) }
-        logger.info("The store is there again: jobs that waited for it go on.")
+        logger.info("The store is available again: its waiting jobs continue.")
         for owned in partitions.values where owned.isRestored { resumePendingJobs(of: owned) }
     }
 }

@@ -282,7 +282,7 @@ package actor Worker {
         defer { isClockDoubted = ahead > 0 }
         guard ahead > 0, !isClockDoubted else { return }
         logger.warning(
-            "The clock of this machine was set forward: it is believed in a minute, if it stays so. Until then jobs and sources expire by the old time.",
+            "The clock of this machine jumped forward. For one minute, jobs and sources expire by the old time; then the new one counts, if it stays.",
             ["seconds": .int(ahead / 1_000)])
     }
 

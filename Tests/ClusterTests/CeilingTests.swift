@@ -102,7 +102,7 @@ extension ClusterTests {
                 let variants = ["16x12-q80.webp"]
                 try place.publish([(place.origin.url("/wish-\(wish).png"), variants, .fast)], id: "wish-\(wish)")
                 try await eventually { try cluster.array("origins").contains { $0["state"] as? String == "blocked" } }
-                for worker in workers { await worker.says("The host is left alone") }
+                for worker in workers { await worker.says("The host is blocked") }
                 let asked = place.origin.requestCount
                 try place.publish(others.map { ($0, variants, .fast) }, id: "other-\(wish)")
                 if wish == 600 {

@@ -46,7 +46,7 @@ struct EnvironmentTests {
     @Test("A renderer that is not there, or is none, is named")
     func noRenderer() async throws {
         try await fails("render.program=/nowhere/mezzotint-renderer", with: "/nowhere/mezzotint-renderer")
-        try await fails("render.program=/bin/true", with: "/bin/true was started, but it ended")
+        try await fails("render.program=/bin/true", with: "/bin/true is not a working renderer: it ended with")
     }
 
     @Test("A data directory that cannot be made is named", arguments: ["/proc/nothing", "/dev/null/data"])

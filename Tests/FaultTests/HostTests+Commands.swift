@@ -92,7 +92,7 @@ extension HostTests {
         #expect(row.host == host && (row.limit ?? 0) >= 2 && row.since == nil && row.until == nil)
 
         #expect(try place.run("origins", "block", "127.0.0.1:\(place.origin.port)", "--for", "1h").status == 0)
-        await worker.says("is left alone")
+        await worker.says("The host is blocked")
         let jobs: [(url: String, variants: [String], lane: Lane)] = (0..<8).map {
             (place.origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow)
         }
@@ -146,7 +146,7 @@ extension HostTests {
         let hosts = [place.origin, other].map { "http://127.0.0.1:\($0.port)" }
         for (number, origin) in [place.origin, other].enumerated() {
             #expect(try place.run("origins", "block", hosts[number], "--for", "2h").status == 0)
-            await worker.says("is left alone", times: number + 1)
+            await worker.says("The host is blocked", times: number + 1)
             try place.publish([(origin.url("/a.png"), ["24x24-q80.webp"], .slow)], id: "\(origin.port)")
             try await eventually { try await place.records(.retry1h).count == number + 1 }
         }

@@ -36,7 +36,7 @@ struct HostTests {
             (0..<count).map { (origin.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow) })
         let worker = try place.worker(untilIdle: false)
         let begun = ContinuousClock.now
-        await worker.says("is left alone")
+        await worker.says("The host is blocked")
         let tiers: [Topic] = [.retry10s, .retry1m, .retry10m]
         try await eventually {
             var waiting = 0
@@ -69,7 +69,7 @@ struct HostTests {
         place.origin.serve("/b.png", picture)
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
         let worker = try place.worker()
-        await worker.says("is left alone")
+        await worker.says("The host is blocked")
         try place.publish([(place.origin.url("/b.png"), ["24x24-q80.webp"], .fast)], id: "b")
         let summary = try Summary(try await worker.ended())
         #expect(summary["stored"] == 2 && summary["requests"] == 3 && summary["seconds"] >= 2)
@@ -138,7 +138,7 @@ struct HostTests {
         place.origin.serve("/a.png", .status(503, headers: [("Retry-After", "2")], body: []), picture)
         try place.publish([(place.origin.url("/a.png"), ["24x24-q80.webp"], .fast)], id: "a")
         let worker = try place.worker()
-        await worker.says("is left alone")
+        await worker.says("The host is blocked")
         // A slow one's shortest wait in a tier is a minute; its host may be asked before.
         try await eventually { try await place.records(.retry1m).count == 1 }
         let summary = try Summary(try await worker.ended())
@@ -242,7 +242,7 @@ struct HostTests {
         let worker = try place.worker(untilIdle: false)
         await worker.says("The worker runs")
         #expect(try place.run("origins", "block", host, "--for", "1h").status == 0)
-        await worker.says("is left alone")
+        await worker.says("The host is blocked")
         try place.publish((0..<8).map { (front.url("/\($0).png"), ["24x24-q80.webp"], $0 % 2 == 0 ? .fast : .slow) })
         try await eventually {
             let row = try hosts(place).first { $0.host == host }

@@ -40,12 +40,45 @@ struct RetryTests {
         let letter = try #require(letters.first)
         #expect(
             letters.count == 1 && letter["code"] as? String == "fetch.server-error" && letter["attempts"] as? Int == 3)
-        #expect(letter["url"] as? String == url && (letter["message"] as? String)?.contains("500") == true)
+        #expect(letter["url"] as? String == url)
+        let message = "The origin answered 500 for \(url). Gave up after 3 attempts (retry.attempts)."
+        #expect(letter["message"] as? String == message)
+        #expect(try await place.outcomes().first?.failure?.message == message)
         let id = try #require(letter["id"] as? String)
         #expect(try place.run("dead", "show", id).output.contains(String(decoding: original, as: UTF8.self)))
         #expect(try place.run("dead", "discard", id).status == 0)
         #expect(try place.run("dead", "list", "--json").output.trimmingCharacters(in: .whitespacesAndNewlines) == "[]")
         #expect(try place.run("dead", "show", id).status == 1)
+    }
+
+    @Test("Each retry is logged with its attempt, the next one's time and when the job is given up")
+    func logged() async throws {
+        let place = try Workplace("retry.base=50ms", "retry.attempts=3")
+        let port = try #require((20_000..<31_000).shuffled().first(where: KafkaBroker.isFree))
+        let url = "http://127.0.0.1:\(port)/a.png"
+        try place.publish([(url, ["32x32-q80.webp"], .fast)])
+        let ended = try await place.worker().ended()
+        let lines = ended.errors.split(separator: "\n").compactMap {
+            try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }.filter { $0["code"] as? String == "fetch.connection" && $0["job"] != nil }
+        let texts = lines.compactMap { $0["msg"] as? String }
+        #expect(texts.count == 3, "\(ended.errors)")
+        for (index, text) in texts.prefix(2).enumerated() {
+            #expect(text.hasPrefix("The connection for \(url) failed: "), "\(text)")
+            #expect(text.contains(". Attempt \(index + 1) of 3 failed. Next attempt in 0."), "\(text)")
+            #expect(text.contains(#/s; gives up at 20\d\d-\d\d-\d\dT[\d:.]+Z\.$/#), "\(text)")
+            #expect(lines[index]["attempt"] as? Int == index + 1 && lines[index]["nextAt"] is String)
+        }
+        #expect(
+            texts.last?.hasSuffix(" Check that the host responds. Gave up after 3 attempts (retry.attempts).") == true)
+    }
+
+    @Test("A refused address is not asked, and counts as no request")
+    func unasked() async throws {
+        let place = try Workplace()
+        try place.publish([("http://169.254.169.254/a.png", ["32x32.png"], .fast)])
+        let summary = try Summary(try await place.worker().ended())
+        #expect(summary["failed"] == 1 && summary["requests"] == 0)
     }
 
     @Test("A retry that waits when the worker stops is done at the next start, and --until-idle waits for it")

@@ -47,5 +47,31 @@ struct SummaryTests {
         #expect(
             ["jobs", "stored", "reused", "unchanged", "failed", "fetches", "fetchedBytes", "renders"].map { second[$0] }
                 == [2, 0, 1, 2, 0, 0, 0, 1])
+        #expect(first["reusedOriginals"] == 0 && second["reusedOriginals"] == 1)
+        let reused = try #require(try await place.outcomes().flatMap(\.variants).first { $0.kind == .reused })
+        #expect(reused.isFromKept && reused.madeFrom == .origin)
+        let listed = try place.run("variants", url).output
+        #expect(listed.contains("The store: data/store\n"))
+        #expect(
+            listed.contains(#/48x48-q80\.webp .* original \(kept\) /#)
+                && listed.contains(#/64x64-q80\.webp .* origin /#))
+        let json = try place.run("variants", "--json", url).output
+        #expect(json.components(separatedBy: "\"madeFrom\":\"origin\",\"keptOriginal\":true").count == 2)
+    }
+
+    @Test("Its table shows the figures that are not 0, in units for people")
+    func table() async throws {
+        let place = try Workplace()
+        try place.publish([(place.draw(1)[0], ["64x64-q80.webp"], .fast)])
+        let ended = try Built.run("mezzotint-worker", place.programWords + ["--until-idle"], in: place.folder.url)
+        let names = ended.lines.map { $0.split(separator: "  ")[0] }
+        #expect(
+            names == [
+                "jobs", "stored", "fetches", "requests", "fetched", "renders", "time", "peak memory",
+                "renderer peak memory",
+            ])
+        #expect(
+            ended.output.contains(#/\nfetched +\d+(\.\d)? (B|KiB)\n/#)
+                && ended.output.contains(#/\npeak memory +\d+\.\d MiB\n/#))
     }
 }

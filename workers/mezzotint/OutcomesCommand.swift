@@ -97,7 +97,7 @@ struct OutcomesReport {
             json.field("width", variant.size?.width)
             json.field("height", variant.size?.height)
             json.field("bytes", variant.bytes)
-            json.field("madeFrom", variant.madeFrom.map(VariantsCommand.text))
+            json.field("madeFrom", variant.madeFrom.map { VariantsCommand.text($0) })
             json.field("location", variant.location)
             json.field("code", variant.failure?.code)
             json.field("message", variant.failure.map { hidden.hide(in: $0.message) })
@@ -149,7 +149,8 @@ struct OutcomesReport {
         let variants = report.variants.map { variant in
             [
                 "\(variant.spec)", variant.kind.rawValue, variant.size?.description ?? "",
-                variant.bytes.map { "\($0)" } ?? "", variant.madeFrom.map(VariantsCommand.text) ?? "",
+                variant.bytes.map { "\($0)" } ?? "",
+                variant.madeFrom.map { VariantsCommand.text($0, isFromKept: variant.isFromKept) } ?? "",
                 variant.location ?? variant.failure.map { "\($0.code): \(hidden.hide(in: $0.message))" } ?? "",
             ]
         }

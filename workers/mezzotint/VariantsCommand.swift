@@ -8,12 +8,12 @@ internal import Records
 import Settings
 internal import VariantSpec
 
-/// `mezzotint variants`: what is stored for a source, and from what it was made, read from the changelog.
+/// `mezzotint variants`: the stored variants of a source, read from the changelog.
 enum VariantsCommand {
     static let command = Command(
         "variants", abstract: "List the stored variants of a source.",
         examples: ["mezzotint variants https://a.example/b.jpg", "mezzotint variants --json https://a.example/b.jpg"],
-        arguments: [Argument("url", help: "The source; a URL that transforms means the source behind it.")],
+        arguments: [Argument("url", help: "The source URL. Transform parameters (imageView) are stripped.")],
         options: [.json], run: run)
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
@@ -35,10 +35,12 @@ enum VariantsCommand {
                 {
                     Console.print("The source: \(row.sourceSize), \(facts.notes.joined(separator: ", ")).")
                 }
+                // Locations are relative to it.
+                Console.print("The store: \(settings.storeDirectory)")
                 let cells = rows.map { row in
                     let age = Output.age(of: row.storedAt, at: now)
                     return [
-                        "\(row.spec)", "\(row.size)", "\(row.bytes)", text(row.madeFrom),
+                        "\(row.spec)", "\(row.size)", "\(row.bytes)", text(row.madeFrom, isFromKept: row.isFromKept),
                         row.colour.map { "#" + $0.hex } ?? "", age,
                         row.expires > now ? "" : "stale", row.location,
                     ]
@@ -82,6 +84,11 @@ enum VariantsCommand {
             return row
         }
         return rows.sorted { ($0.size.pixels, $0.spec.description) > ($1.size.pixels, $1.spec.description) }
+    }
+
+    /// For people: a variant of the kept original cost no fetch.
+    static func text(_ provenance: Provenance, isFromKept: Bool) -> String {
+        isFromKept ? "original (kept)" : text(provenance)
     }
 
     static func text(_ provenance: Provenance) -> String {

@@ -3,9 +3,10 @@ internal import Posix
 internal import Telemetry
 internal import WorkerRuntime
 
-/// What a run came to, as its last words.
+/// The result of a run, as its last words: all figures as JSON, those that are not 0 as a table.
 struct Summary {
     private let rows: [(name: String, value: String)]
+    private let lines: [[String]]
 
     init(_ status: WorkerStatus, seconds: Double, renderers: Int) {
         let counters = status.counters
@@ -21,12 +22,26 @@ struct Summary {
             ("hidden", "\(status.hidden)"),
             ("restoredRows", "\(status.restoredRows)"), ("seconds", Figure.text(seconds, digits: 3)),
             ("peakMemoryBytes", "\(ProcessMemory.of()?.peak ?? 0)"),
-            ("rendererPeakMemoryBytes", "\(renderers)"),
+            ("rendererPeakMemoryBytes", "\(renderers)"), ("reusedOriginals", "\(counters.reusedOriginals)"),
         ]
+        let shown = rows.filter { $0.name == "jobs" || $0.value != "0" }
+        lines = shown.map { name, value in
+            switch (name, Int(value)) {
+            case ("seconds", _): ["time", "\(value) s"]
+            case ("fetchedBytes", let bytes?): ["fetched", Figure.bytes(bytes)]
+            case ("peakMemoryBytes", let bytes?): ["peak memory", Figure.bytes(bytes)]
+            case ("rendererPeakMemoryBytes", let bytes?): ["renderer peak memory", Figure.bytes(bytes)]
+            case ("notModified", _): ["not modified", value]
+            case ("reusedOriginals", _): ["reused (kept original)", value]
+            case ("restoredRows", _): ["restored rows", value]
+            case ("waiting", _): ["pending", value]
+            default: [name, value]
+            }
+        }
     }
 
     /// One line, its keys in a fixed order: what scripts rely on.
     var json: String { "{" + rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}" }
 
-    var table: String { String(TextTable.text(rows.map { [$0.name, $0.value] }).dropLast()) }
+    var table: String { String(TextTable.text(lines).dropLast()) }
 }

@@ -1,0 +1,34 @@
+internal import Canonical
+internal import Failures
+internal import ImageModel
+internal import JSONText
+internal import Partition
+internal import Ports
+internal import Records
+
+/// What follows a failed attempt, for the worker's log: `Attempt 3 failed. Next attempt in 4.2 s; gives up at 2026-…Z.`
+struct RetryOutlook: CustomStringConvertible {
+    let description: String
+
+    /// - Parameters:
+    ///   - pending: the job as it waits, with the attempts that it has made.
+    ///   - now: milliseconds since 1970.
+    init(of pending: PendingJob, after cause: FailureNote, by rules: PartitionRules, at now: Int64) {
+        let isOrigins = FetchFailure.Code(rawValue: cause.code) != nil
+        let host = rules.origins.groups.origin(of: String(pending.job.url.authority))
+        let limit =
+            isOrigins
+            ? rules.origins.limits(of: host).attempts ?? (rules.retry.attempts > 0 ? rules.retry.attempts : nil)
+            : rules.retry.most
+        var text = ""
+        // A worker's own job counts none, and nobody gives it up.
+        if pending.attempts > 0 { text = "Attempt \(pending.attempts)\(limit.map { " of \($0)" } ?? "") failed. " }
+        let wait = max(0, pending.due - now)
+        text += "Next attempt in \(wait / 1_000).\(wait % 1_000 / 100) s"
+        if isOrigins, !pending.job.isOwn, let since = pending.failingSince {
+            let patience = pending.job.giveUp ?? rules.retry.giveUp
+            text += "; gives up at \(Timestamp.text(min(since + patience, pending.job.expires ?? .max)))"
+        }
+        description = text + "."
+    }
+}
