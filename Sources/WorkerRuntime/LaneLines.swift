@@ -3,8 +3,8 @@ package import Ports
 package import Records
 package import Telemetry
 
-/// One line a minute for each lane that had anything to do: how old, how many came and were done, what the others wait for.
-/// One for what stands in retry topics, whichever its lane. And one when a lane becomes late, or is in time again.
+/// The worker log's lines on lanes: one a minute for each lane that had work, one a minute for the retry topics of all
+/// lanes, and one when a lane becomes late or is back on target.
 package struct LaneLines {
     package typealias Line = (text: String, fields: Logger.Metadata)
 
@@ -18,8 +18,13 @@ package struct LaneLines {
     /// Records of the retry topics that are not finished.
     private var retrying: Int64 = 0
     private var last = Counters()
-    /// Since when a lane is late, milliseconds since 1970.
-    private var lateSince: [Lane: Int64] = [:]
+    private var late: [Lane: Late] = [:]
+
+    /// Start of a lane's lateness, milliseconds since 1970, and the lane's ended jobs at that time.
+    private struct Late {
+        let since: Int64
+        let ended: Int
+    }
 
     private struct Place: Hashable {
         let lane: Lane
@@ -49,24 +54,26 @@ package struct LaneLines {
         }
     }
 
-    /// What changed since the last look. A lane is in time again below half of its target, so that one at its edge is not told
-    /// of each second.
-    package mutating func changes(_ lanes: [Lane: LaneStatus], at now: Int64) -> [Line] {
+    /// Changes since the last look. A lane is back on target below half of it, so that a lane at its edge does not change
+    /// each second; and only if a job of the lane has ended meanwhile, or no job is in a retry topic: a late job that merely
+    /// moved to a retry topic is as late as before.
+    package mutating func changes(_ lanes: [Lane: LaneStatus], _ counters: Counters, at now: Int64) -> [Line] {
         Lane.allCases.compactMap { lane in
             guard let status = lanes[lane] else { return nil }
             let target = targets[lane] / .seconds(1)
             let age = Self.age(of: status, at: now) ?? 0
             let fields: Logger.Metadata = ["lane": .string(lane.rawValue), "oldestSeconds": .double(age)]
-            let name = "The \(lane.rawValue) lane is"
-            if let since = lateSince[lane] {
-                guard age * 2 <= target else { return nil }
-                lateSince[lane] = nil
-                return ("\(name) in time again: it was late for \((now - since) / 1000) s.", fields)
+            let ended = OutcomeKind.allCases.reduce(0) { $0 + counters.jobs($1, on: lane) }
+            let name = "\(lane.title) lane"
+            if let late = late[lane] {
+                guard age * 2 <= target, ended > late.ended || retrying == 0 else { return nil }
+                self.late[lane] = nil
+                return ("\(name) back on target after \((now - late.since) / 1000) s.", fields)
             }
             guard age > target else { return nil }
-            lateSince[lane] = now
+            late[lane] = Late(since: now, ended: ended)
             return (
-                "\(name) late: its oldest job is \(Figure.text(age, digits: 1)) s old, and should be begun within \(Figure.text(target, digits: 1)) s"
+                "\(name) late: oldest job \(Figure.text(age, digits: 1)) s (target \(Figure.text(target, digits: 1)) s)"
                     + "\(Self.waits(of: status)).", fields
             )
         }
@@ -78,8 +85,8 @@ package struct LaneLines {
 
     private static func waits(of status: LaneStatus) -> String {
         guard status.unfinished > 0 else { return "" }
-        return "; \(status.unfinished) are unfinished (sources that wait for a fetch: \(status.fetches), "
-            + "for a render: \(status.renders); jobs that are tried again: \(status.retries))"
+        return "; \(status.unfinished) pending (\(status.fetches) waiting to fetch, \(status.renders) to render, "
+            + "\(status.retries) retrying)"
     }
 
     /// Of all lanes: only its record says which is a job's.
@@ -88,7 +95,7 @@ package struct LaneLines {
         guard retrying > 0 || putOff > 0 else { return [] }
         return [
             (
-                "retries: \(retrying) in retry topics; \(putOff) put off in the last minute.",
+                "Retries: \(retrying) waiting in retry topics, \(putOff) added in the last minute.",
                 ["retrying": .int(retrying), "putOff": .int(Int64(putOff))]
             )
         ]
@@ -106,9 +113,9 @@ package struct LaneLines {
             guard came > 0 || done > 0 || failed > 0 || status.unfinished > 0 else { return nil }
             let age = Self.age(of: status, at: now)
             let isLate = age.map { $0 > targets[lane] / .seconds(1) } ?? false
-            var text = "\(lane.rawValue)\(isLate ? " is late" : ""): "
-            text += age.map { "the oldest job is \(Figure.text($0, digits: 1)) s old" } ?? "nothing new is unfinished"
-            text += "; \(came) came, \(done) were done, \(failed) failed in the last minute"
+            var text = "\(lane.title) lane\(isLate ? " late" : ""): "
+            text += age.map { "oldest job \(Figure.text($0, digits: 1)) s" } ?? "no new job pending"
+            text += "; \(came) received, \(done) completed, \(failed) failed in the last minute"
             return (
                 text + Self.waits(of: status) + ".",
                 [

@@ -1,3 +1,4 @@
+import Canonical
 import ImageModel
 import Ports
 import Records
@@ -29,7 +30,7 @@ struct LaneLinesTests {
         let told = lines.lines([.fast: Self.busy, .slow: Self.idle], counters, at: Self.start + 60_000)
         #expect(
             told.map(\.text) == [
-                "fast is late: the oldest job is 60.0 s old; 30 came, 0 were done, 0 failed in the last minute; 12 are unfinished (sources that wait for a fetch: 3, for a render: 7; jobs that are tried again: 2)."
+                "Fast lane late: oldest job 60.0 s; 30 received, 0 completed, 0 failed in the last minute; 12 pending (3 waiting to fetch, 7 to render, 2 retrying)."
             ])
         #expect(told.first?.fields.first { $0.key == "in" }?.value == .int(30))
         #expect(told.first?.fields.first { $0.key == "late" }?.value == .bool(true))
@@ -45,8 +46,8 @@ struct LaneLinesTests {
         counters.retries = 60
         #expect(
             lines.lines([.fast: Self.idle], counters, at: Self.start + 60_000).map(\.text) == [
-                "retries: 87 in retry topics; 60 put off in the last minute.",
-                "fast: nothing new is unfinished; 60 came, 0 were done, 0 failed in the last minute.",
+                "Retries: 87 waiting in retry topics, 60 added in the last minute.",
+                "Fast lane: no new job pending; 60 received, 0 completed, 0 failed in the last minute.",
             ])
         lines.count([Self.offsets(60), Self.offsets(0, .retry1m)], owned: owned)
         #expect(lines.lines([.fast: Self.idle], counters, at: Self.start + 120_000).isEmpty)
@@ -56,16 +57,40 @@ struct LaneLinesTests {
     func changes() {
         var lines = LaneLines(targets: Self.targets, at: Self.start)
         func told(_ status: LaneStatus, after seconds: Int64) -> [String] {
-            lines.changes([.fast: status, .slow: status], at: Self.start + seconds * 1000).map(\.text)
+            lines.changes([.fast: status, .slow: status], Counters(), at: Self.start + seconds * 1000).map(\.text)
         }
         #expect(told(Self.busy, after: 5) == [])
         #expect(
             told(Self.busy, after: 6) == [
-                "The fast lane is late: its oldest job is 6.0 s old, and should be begun within 5.0 s; 12 are unfinished (sources that wait for a fetch: 3, for a render: 7; jobs that are tried again: 2)."
+                "Fast lane late: oldest job 6.0 s (target 5.0 s); 12 pending (3 waiting to fetch, 7 to render, 2 retrying)."
             ])
         #expect(told(Self.busy, after: 7) == [] && told(Self.busy, after: 3) == [])
-        #expect(told(Self.idle, after: 40) == ["The fast lane is in time again: it was late for 34 s."])
+        #expect(told(Self.idle, after: 40) == ["Fast lane back on target after 34 s."])
         #expect(told(Self.idle, after: 41) == [])
+    }
+
+    @Test(
+        "A late job that moves to a retry topic does not bring its lane back on target; an end of it, or of the topic, does"
+    )
+    func moved() throws {
+        let owned: Set = [PartitionID(0)]
+        var lines = LaneLines(targets: Self.targets, at: Self.start)
+        func changes(_ status: LaneStatus, _ counters: Counters = Counters(), after seconds: Int64) -> [String] {
+            lines.changes([.fast: status], counters, at: Self.start + seconds * 1000).map(\.text)
+        }
+        #expect(changes(Self.busy, after: 6).count == 1)
+        lines.count([Self.offsets(1), Self.offsets(1, .retry10s)], owned: owned)
+        #expect(changes(Self.idle, after: 8) == [])
+        var ended = Counters()
+        ended.count(
+            Counters.Answer(
+                Outcome(
+                    job: "j", source: nil, url: "http://a.example/", lane: .fast, kind: .failed, variants: [], at: 0)))
+        #expect(changes(Self.idle, ended, after: 9) == ["Fast lane back on target after 3 s."])
+        // The same, with the retry topic empty.
+        #expect(changes(Self.busy, ended, after: 10).count == 1 && changes(Self.idle, ended, after: 11) == [])
+        lines.count([Self.offsets(1), Self.offsets(0, .retry10s)], owned: owned)
+        #expect(changes(Self.idle, ended, after: 12) == ["Fast lane back on target after 2 s."])
     }
 
     @Test("A lane that has nothing to do says nothing, and a partition that comes brings no jobs that came")

@@ -5,8 +5,8 @@ internal import Records
 internal import Telemetry
 internal import WorkerRuntime
 
-/// How far the work has come: one line that is written anew (jobs done, variants, rate, fetches saved, time left), each
-/// minute one for each lane, and one when a lane becomes late or is in time again.
+/// The worker's progress: one line that is rewritten (jobs done, variants, rate, fetches saved, time left), and the lines on
+/// lanes (`LaneLines`).
 struct Progress {
     private let worker: Worker
     private let log: any Log
@@ -23,6 +23,7 @@ struct Progress {
     func show() async {
         let started = ContinuousClock.now
         var lanes = LaneLines(targets: targets, at: SystemTime.wallMilliseconds)
+        var pace = ProgressPace()
         while (try? await Task.sleep(for: .seconds(1))) != nil {
             let status = await worker.status
             let counters = status.counters
@@ -35,8 +36,9 @@ struct Progress {
             // What never came to be fetched saved nothing.
             let saved = max(
                 0, counters.jobs - counters.dead - counters.expired - counters.cancelled - counters.requests)
+            let text = pace.text(jobs: counters.jobs, variants: variants, saved: saved, left: left, seconds: seconds)
             line.update(
-                Self.text(counters.jobs, variants, saved, left, seconds),
+                text,
                 [
                     "jobs": .int(Int64(counters.jobs)), "variants": .int(Int64(variants)), "saved": .int(Int64(saved)),
                     "left": .int(left), "seconds": .int(Int64(seconds)), "toRestore": .int(Int64(status.restoring)),
@@ -45,18 +47,10 @@ struct Progress {
             let now = SystemTime.wallMilliseconds
             var statuses: [Lane: LaneStatus] = [:]
             for lane in Lane.allCases { statuses[lane] = await worker.laneStatus(lane) }
-            for line in lanes.changes(statuses, at: now) { logger.notice(line.text, line.fields) }
+            for line in lanes.changes(statuses, counters, at: now) { logger.notice(line.text, line.fields) }
             guard lanes.isDue(at: now) else { continue }
             for line in lanes.lines(statuses, counters, at: now) { logger.info(line.text, line.fields) }
         }
         line.finish()
-    }
-
-    private static func text(_ jobs: Int, _ variants: Int, _ saved: Int, _ left: Int64, _ seconds: Double) -> String {
-        let rate = Double(jobs) / max(seconds, 0.001)
-        let time = rate > 0 ? "\(Int(Double(left) / rate)) s left" : "waiting"
-        return
-            "\(jobs) jobs, \(variants) variants, \(Figure.text(Double(variants) / max(seconds, 0.001), digits: 1))/s, "
-            + "\(saved) fetches saved, \(left) to do, \(time)"
     }
 }

@@ -22,12 +22,12 @@ struct WorkerProgram {
             Option(
                 flag: "until-idle",
                 help:
-                    "End when nothing is left to do: no job unfinished, no retry waiting; on Kafka in the partitions that this worker owns, for two seconds. Records that an open transaction hides are waited for, and after 60s it ends with status 1."
+                    "Exit when no job is pending, retries included. On Kafka: in this worker's partitions, for 2 seconds. After 60s behind an open transaction: with status 1."
             ),
             Option(
                 "patience", value: "duration",
                 help:
-                    "With --until-idle: end when nothing becomes due within this, such as 0s or 10m; the last line counts what waits. Jobs of a host that is left alone are due when it is asked again; those of an earlier worker must move on once before that is known of them."
+                    "With --until-idle: also exit when no job is due within this time, such as 0s or 10m."
             ),
             Option(flag: "json", help: "End with one line of JSON instead of a table."),
         ]
@@ -45,9 +45,9 @@ struct WorkerProgram {
         )
         .settings
         let patience = try arguments.value("patience").map { text throws(UsageError) in
-            guard arguments.flag("until-idle") else { throw UsageError("--patience goes with --until-idle.") }
+            guard arguments.flag("until-idle") else { throw UsageError("--patience requires --until-idle.") }
             guard let patience = Duration(told: text) else {
-                throw UsageError("--patience takes a duration such as 0s, 30s or 10m, not '\(text)'.")
+                throw UsageError("--patience: expected a duration such as 0s, 30s or 10m, got '\(text)'.")
             }
             return patience
         }

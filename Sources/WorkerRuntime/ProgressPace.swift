@@ -1,0 +1,35 @@
+internal import Telemetry
+
+/// The worker's progress as one line, with an estimate of the remaining time from the jobs of the last ten seconds.
+package struct ProgressPace {
+    /// Seconds that the estimate looks back.
+    private static let span = 10.0
+
+    /// Ended jobs at past times, the oldest first: one sample older than `span`, and those after it.
+    private var samples: [(seconds: Double, jobs: Int)] = [(0, 0)]
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - saved: fetches saved.
+    ///   - left: jobs that are not finished.
+    ///   - seconds: since the start.
+    package mutating func text(jobs: Int, variants: Int, saved: Int, left: Int64, seconds: Double) -> String {
+        samples.append((seconds, jobs))
+        while samples.count > 2, samples[1].seconds <= seconds - Self.span { samples.removeFirst() }
+        let rate = Figure.text(Double(variants) / max(seconds, 0.001), digits: 1)
+        return "\(Self.count(jobs, "job")) done, \(Self.count(variants, "variant")) (\(rate)/s), "
+            + "\(Self.count(saved, "fetch", "fetches")) saved, \(left) pending" + estimate(left, seconds)
+    }
+
+    private func estimate(_ left: Int64, _ seconds: Double) -> String {
+        guard left > 0, let last = samples.last else { return "" }
+        let (done, span) = (last.jobs - samples[0].jobs, seconds - samples[0].seconds)
+        guard done > 0, span > 0 else { return seconds < Self.span ? "" : ", none done in the last 10 s" }
+        return ", about \(Int((Double(left) * span / Double(done)).rounded(.up))) s left"
+    }
+
+    private static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(number) " + (number == 1 ? one : many ?? one + "s")
+    }
+}
