@@ -49,7 +49,8 @@ package enum URLFault: Error, Sendable, Hashable {
             scheme.isEmpty
                 ? "it does not begin with http:// or https://. Give the whole URL."
                 : "its scheme is \(scheme). Only http:// and https:// are fetched."
-        case .userInfo: "it carries a user name or password. Give the origin its credentials in another way."
+        case .userInfo:
+            "credentials in URLs are not allowed (a user name or password before the host). Put them into origins.NAME.headers."
         case .host(let host, let reason):
             host.isEmpty ? "it has no host. Write one after the two slashes." : "\(host) is no host name: \(reason)."
         case .shorthandAddress(let host):

@@ -43,7 +43,7 @@ package struct ChildProgram: Sendable {
             USAGE: \(name) [--config <file>]
 
             OPTIONS:
-              --config <file>  Accepted, not read: what it needs comes with each job.
+              --config <file>  Ignored: settings come with each job.
               --help           Show this help.
               --version        Show the version.
 

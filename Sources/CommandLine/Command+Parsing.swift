@@ -67,9 +67,11 @@ extension Command {
             throw UsageError("'\(option.spelling)' needs a value.")
         }
         if !option.values.isEmpty, !option.values.contains(value) {
-            let choices = option.values.joined(separator: ", ")
+            let choices =
+                option.values.dropLast().map { $0 + (option.values.count > 2 ? ", " : " ") }.joined()
+                + (option.values.count > 1 ? "or " : "") + option.values[option.values.count - 1]
             throw UsageError(
-                "'\(option.spelling)' takes \(choices), not '\(value)'."
+                "'\(option.spelling)': expected \(choices), got '\(value)'."
                     + Spelling.hint(for: value, among: option.values))
         }
         return (option, value)

@@ -21,7 +21,7 @@ package struct ParsedArguments: Sendable {
             let bounds =
                 range.upperBound == .max
                 ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
-            throw UsageError("--\(name) takes a whole number \(bounds), not '\(text)'.")
+            throw UsageError("--\(name): expected a whole number \(bounds), got '\(text)'.")
         }
         return number
     }

@@ -13,9 +13,10 @@ package struct TopicsMade: Sendable {
     /// What was made; nil if all topics were there.
     package var text: String? {
         guard let plan = topics.first else { return nil }
-        let fewer = isFewer ? ", fewer than \(Self.copies): the cluster has no more brokers" : ""
-        return "Made \(Self.count(topics.count, "topic")) of \(Self.count(plan.partitions, "partition")) in "
-            + (plan.replication == 1 ? "1 copy" : "\(plan.replication) copies") + fewer + "."
+        let brokers = plan.replication == 1 ? "one broker" : "\(plan.replication) brokers"
+        let fewer = isFewer ? " (the cluster has \(brokers); the default is \(Self.copies))" : ""
+        return "Created \(Self.count(topics.count, "topic")): \(Self.count(plan.partitions, "partition")) each, "
+            + "replication factor \(plan.replication)\(fewer)."
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

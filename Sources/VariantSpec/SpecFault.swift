@@ -39,18 +39,19 @@ package enum SpecFault: Error, Sendable, Hashable {
         case .unreadable(let meant):
             "it does not begin with a size such as 640x480, 160y160, 320z240 or full.\(Self.hint(meant, "Write it as 640x480-q80.webp."))"
         case .size(let size):
-            "\(size) is no size. Sides are 0 to \(Self.sideLimit) pixels and not both 0; the source's own size is written full."
-        case .quality(let text): "\(text) is no quality. Write \(SpecOption.quality.value?.words ?? "")."
-        case .axis(let text): "\(text) is no axis. Write \(SpecOption.axis.value?.words ?? "")."
-        case .value(let text, let meant): "\(text) is not what the option takes: \(meant)."
-        case .option(let text, let meant): "it has no option \(text).\(Self.hint(meant, "There are \(Self.options)."))"
+            "\(size) is not a valid size. Sides are 0 to \(Self.sideLimit) pixels and not both 0; the source's own size is written full."
+        case .quality(let text): "\(text) is not a quality. Write \(SpecOption.quality.value?.words ?? "")."
+        case .axis(let text): "\(text) is not an axis. Write \(SpecOption.axis.value?.words ?? "")."
+        case .value(let text, let meant): "\(text) has an invalid value: expected \(meant)."
+        case .option(let text, let meant):
+            "\(text.isEmpty ? "an option is empty" : "\(text) is not an option").\(Self.hint(meant, text.hasPrefix("crop") ? "To crop, write the size with y, as in 640y480." : "The options are \(Self.options)."))"
         case .repeated(let option): "\(option) is given twice. Give it once."
         case .profileBeside(let option):
             "profile keeps the source's own colours, and \(option) is drawn in sRGB. Leave one of them out."
         case .format(let text, let meant):
-            (text.isEmpty ? "it does not end with a format." : "\(text) is no picture format.")
+            (text.isEmpty ? "it does not end with a format." : "\(text) is not an image format.")
                 + Self.hint(meant, "End it with \(Self.endings).")
-        case .unwritten(let format): "\(format.rawValue) is not written. Ask for \(Self.endings)."
+        case .unwritten(let format): "\(format.rawValue) can be read but not written. Ask for \(Self.endings)."
         }
     }
 

@@ -58,7 +58,7 @@ package enum WebServerFailure: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .cannotListen(let host, let port, let reason):
-            "Port \(port) of \(host) cannot be listened on: \(reason). Choose another, or stop what holds it."
+            "Cannot listen on port \(port) of \(host): \(reason). Choose another port, or stop the program that uses it."
         }
     }
 }

@@ -59,7 +59,10 @@ struct CommandLineTests {
         arguments: [
             (["publihs"], "There is no command 'publihs'. Did you mean 'publish'?"),
             (["publish", "--lnae", "slow"], "There is no option '--lnae'. Did you mean '--lane'?"),
-            (["publish", "--lane", "slwo"], "'--lane <lane>' takes fast, slow, not 'slwo'. Did you mean 'slow'?"),
+            (
+                ["publish", "--lane", "slwo"],
+                "'--lane <lane>': expected fast or slow, got 'slwo'. Did you mean 'slow'?"
+            ),
             (["publish", "--lane"], "'--lane <lane>' needs a value."),
             (["publish", "--lane", "--json"], "'--lane <lane>' needs a value."),
             (["publish", "--json=yes"], "'--json' takes no value."),
@@ -73,20 +76,23 @@ struct CommandLineTests {
         #expect(throws: UsageError(sentence)) { try program.parse(words) }
     }
 
-    @Test("The version is told wherever it is asked for, and the program's own help names it", arguments: [[], ["dead"], ["publish", "u"]])
+    @Test(
+        "The version is told wherever it is asked for, and the program's own help names it",
+        arguments: [[], ["dead"], ["publish", "u"]])
     func version(words: [String]) throws {
         guard case .version = try program.parse(words + ["--version"]) else {
             Issue.record("--version asks for something else")
             return
         }
-        #expect(Command.helpScreen(path: [program]).contains("  -h, --help, --version Show this help, or the version.\n"))
+        #expect(
+            Command.helpScreen(path: [program]).contains("  -h, --help, --version Show this help, or the version.\n"))
         #expect(!Command.helpScreen(path: [program, program.subcommands[0]]).contains("--version"))
     }
 
     @Test("A number outside its range is refused with the range", arguments: ["0", "11", "many", "1.5", ""])
     func number(text: String) throws {
         let parsed = try arguments("publish", "--count", text)
-        #expect(throws: UsageError("--count takes a whole number from 1 to 10, not '\(text)'.")) {
+        #expect(throws: UsageError("--count: expected a whole number from 1 to 10, got '\(text)'.")) {
             try parsed.number("count", in: 1...10)
         }
         #expect(try arguments("publish", "--count", "10").number("count", in: 1...10) == 10)

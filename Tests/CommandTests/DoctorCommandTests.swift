@@ -25,7 +25,7 @@ struct DoctorCommandTests {
         let (status, findings) = try findings(["--set", "data=\(folder.path)"])
         #expect(status == 0, "\(findings.values.filter { !$0.isWell })")
         for act in ["open", "exec", "socket", "signal", "share", "memory"] {
-            #expect(findings["sandbox, \(act)"]?.says.hasPrefix("refused") == true)
+            #expect(findings["sandbox, \(act)"]?.says.hasPrefix("blocked, as it should be") == true)
         }
         for library in ["libvips 8", "libjpeg-turbo 2", "libwebp 1", "LittleCMS 2"] {
             #expect(findings["renderer"]?.says.contains(library) == true)
@@ -69,7 +69,9 @@ struct DoctorCommandTests {
         #expect(lines.contains("check memory --data-limit \(512 << 20)"), "\(lines)")
     }
 
-    @Test("A renderer that is missing or is none is named, and nothing is said of its sandbox", arguments: ["/nowhere/r", "/bin/true"])
+    @Test(
+        "A renderer that is missing or is none is named, and nothing is said of its sandbox",
+        arguments: ["/nowhere/r", "/bin/true"])
     func missing(program: String) throws {
         let (status, findings) = try findings(["--set", "data=\(folder.path)", "--set", "render.program=\(program)"])
         #expect(status == 1)
@@ -90,7 +92,7 @@ struct DoctorCommandTests {
         #expect(findings["renderer"]?.isWell == true)
         let told = try #require(findings["sandbox"])
         #expect(told.isWell == (sandbox == "optional"))
-        #expect(told.says.hasPrefix("This kernel takes no filter for system calls (filter system calls: "))
+        #expect(told.says.hasPrefix("This kernel accepts no filter for system calls (filter system calls: "))
         #expect(told.says.contains(sandbox == "optional" ? "go on without" : "set render.sandbox to optional"))
         #expect(!findings.values.contains { $0.what.hasPrefix("sandbox,") && $0.isNeeded })
     }
@@ -104,13 +106,16 @@ struct DoctorCommandTests {
             try Built.run(
                 "mezzotint-worker",
                 [
-                    "--until-idle", "--set", "data=\(folder.path)/\(sandbox)", "--set", "render.program=\(renderer)", "--set",
+                    "--until-idle", "--set", "data=\(folder.path)/\(sandbox)", "--set", "render.program=\(renderer)",
+                    "--set",
                     "render.sandbox=\(sandbox)",
                 ])
         }
         let strict = try run("required", program)
         #expect(strict.status == 1)
-        #expect(strict.errors.split(separator: "\n").last?.contains("no filter for system calls here (filter system calls: ") == true)
+        #expect(
+            strict.errors.split(separator: "\n").last?.contains(
+                "no filter for system calls here (filter system calls: ") == true)
         let lenient = try run("optional", program)
         #expect(lenient.status == 0)
         #expect(lenient.errors.contains("renderers go on without, as render.sandbox says"))

@@ -49,10 +49,16 @@ struct HelpTests {
             (["outcomes"], "Give either --job ID or --url URL."),
             (["outcomes", "--job", "a", "--url", "http://a/"], "either"),
             (["lag", "--jsno"], "Did you mean '--json'?"), (["normalise"], "Missing argument '<url>'."),
-            (["publish", "--lane", "middle", "u"], "'--lane <lane>' takes fast, slow, not 'middle'."),
+            (["publish", "--lane", "middle", "u"], "'--lane <lane>': expected fast or slow, got 'middle'."),
             (["publish", "--variants", "0x0", "u"], "0x0"),
-            (["dead", "discard"], "Name the dead letters to discard, or give --all. See 'mezzotint dead discard --help'."),
-            (["topics", "--set", "kafka.bootstrap=h:9092", "create", "--partitions", "x"], "See 'mezzotint topics create --help'."),
+            (
+                ["dead", "discard"],
+                "Name the dead letters to discard, or give --all. See 'mezzotint dead discard --help'."
+            ),
+            (
+                ["topics", "--set", "kafka.bootstrap=h:9092", "create", "--partitions", "x"],
+                "See 'mezzotint topics create --help'."
+            ),
         ] as [([String], String)])
     func usage(words: [String], sentence: String) throws {
         let ended = try Built.run("mezzotint", words)

@@ -71,7 +71,7 @@ extension KafkaTests {
             try await eventually {
                 do throws(LogFailure) {
                     let made = try await KafkaTopics.create(bench.configuration, partitions: nil, replication: 1)
-                    return made.text == "Made 1 topic of 2 partitions in 1 copy." && made.problems == []
+                    return made.text == "Created 1 topic: 2 partitions each, replication factor 1." && made.problems == []
                 } catch { return false }
             }
             #expect(try await KafkaTopics.check(bench.configuration) == [])
@@ -117,7 +117,7 @@ extension KafkaTests {
             let made = try await KafkaTopics.create(configuration, partitions: 2)
             #expect(
                 made.text
-                    == "Made \(Topic.allCases.count) topics of 2 partitions in 1 copy, fewer than 3: the cluster has no more brokers."
+                    == "Created \(Topic.allCases.count) topics: 2 partitions each, replication factor 1 (the cluster has one broker; the default is 3)."
             )
             #expect(made.problems == [])
         }

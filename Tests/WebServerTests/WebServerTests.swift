@@ -20,7 +20,8 @@ private final class Text: HTTPSink {
 
 @Suite("The web server", .timeLimit(.minutes(1)))
 struct WebServerTests {
-    private func get(_ url: String, headers: [String] = []) async throws -> (status: Int, head: HTTPHead, text: String) {
+    private func get(_ url: String, headers: [String] = []) async throws -> (status: Int, head: HTTPHead, text: String)
+    {
         var request = HTTPRequest(url, userAgent: "test") { _ in true }
         request.headers = headers
         let text = Text()
@@ -30,7 +31,9 @@ struct WebServerTests {
 
     @Test("A request comes as it was sent, path decoded, query not")
     func request() async throws {
-        let server = try WebServer { .text("\($0.method) \($0.path) \($0.query ?? "none") \($0.headers["x-some"] ?? "none")") }
+        let server = try WebServer {
+            .text("\($0.method) \($0.path) \($0.query ?? "none") \($0.headers["x-some"] ?? "none")")
+        }
         let answer = try await get("\(server.address)/a%20b/%zz/%41?x=%20&y", headers: ["X-Some: thing"])
         #expect(answer.text == "GET /a b/%zz/A x=%20&y thing")
         #expect(try await get("\(server.address)/plain").text == "GET /plain none none")
@@ -39,7 +42,9 @@ struct WebServerTests {
 
     @Test("Status, headers and bytes go out")
     func response() async throws {
-        let server = try WebServer { _ in .init(status: 418, headers: [("X-A", "1"), ("X-B", "2")], .bytes(Array("short".utf8))) }
+        let server = try WebServer { _ in
+            .init(status: 418, headers: [("X-A", "1"), ("X-B", "2")], .bytes(Array("short".utf8)))
+        }
         let answer = try await get(server.address)
         #expect(answer.status == 418)
         #expect(answer.head.header("x-a") == "1")
@@ -125,7 +130,7 @@ struct WebServerTests {
     @Test("What is no address of this machine, or none at all, is refused", arguments: ["192.0.2.1", "localhost", ""])
     func strangers(host: String) {
         let failure = #expect(throws: WebServerFailure.self) { _ = try WebServer(host: host) { _ in .notFound } }
-        #expect(failure?.description.contains(" of \(host) cannot be listened on") == true)
+        #expect(failure?.description.hasPrefix("Cannot listen on port ") == true)
     }
 
     @Test("A port that is taken says so")

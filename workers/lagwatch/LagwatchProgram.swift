@@ -9,7 +9,7 @@ internal import Telemetry
 @main
 struct LagwatchProgram {
     static let command = Command(
-        "mezzotint-lagwatch", abstract: "Show what waits, why, and what to do about it, on a page of its own.",
+        "mezzotint-lagwatch", abstract: "Serve a page that diagnoses lag: what is late, why, and what to do.",
         examples: ["mezzotint-lagwatch --config config/kafka.yaml --listen 127.0.0.1:9465"],
         options: Option.configuration + [
             Option(

@@ -13,7 +13,7 @@ enum ConfigurationCommand {
                 "check", abstract: "List every problem of the configuration at once.",
                 examples: ["mezzotint config check --config config/embedded.yaml"], options: [.json], run: check),
             Command(
-                "show", abstract: "Show every setting, and where it was said.",
+                "show", abstract: "Show every effective setting, and where it comes from.",
                 examples: ["mezzotint config show --set data=/srv/mezzotint"], options: [.json], run: show),
             Command(
                 "keys", abstract: "List all keys, with defaults and meanings.", examples: ["mezzotint config keys"],

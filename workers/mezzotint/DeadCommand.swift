@@ -12,7 +12,7 @@ import Settings
 /// `mezzotint dead`: the jobs that a person must look at.
 enum DeadCommand {
     static let command = Command(
-        "dead", abstract: "Look at dead letters: jobs that a person must look at. Replay or discard them.",
+        "dead", abstract: "List, show, replay and discard dead letters.",
         examples: ["mezzotint dead list"],
         subcommands: [
             Command(
@@ -25,7 +25,7 @@ enum DeadCommand {
             replay,
             Command(
                 "discard",
-                abstract: "Take dead letters off the list for good; their bytes go with the topic's retention.",
+                abstract: "Discard dead letters. Their records stay in the topic until retention removes them.",
                 examples: ["mezzotint dead discard jobs.fast-3-17", "mezzotint dead discard --all"],
                 arguments: [Argument("id", help: "As listed.", isOptional: true, isRepeating: true)],
                 options: [Option(flag: "all", help: "Discard every dead letter."), .json], run: discard),

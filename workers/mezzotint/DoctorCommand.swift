@@ -12,7 +12,7 @@ import WebServer
 /// `mezzotint doctor`: proves on this machine what a worker with these settings will need.
 enum DoctorCommand {
     static let command = Command(
-        "doctor", abstract: "Try what a worker needs on this machine.",
+        "doctor", abstract: "Check that this machine can run a worker.",
         examples: ["mezzotint doctor", "mezzotint doctor --config config/kafka.yaml --json"], options: [.json]
     ) { arguments in
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
@@ -39,7 +39,9 @@ enum DoctorCommand {
             }
         } else {
             Console.write(
-                TextTable.text(["", "WHAT", "SAYS"], findings.map { [$0.isWell ? "ok" : $0.isNeeded ? "BAD" : "-", $0.what, $0.says] }))
+                TextTable.text(
+                    ["", "WHAT", "SAYS"],
+                    findings.map { [$0.isWell ? "ok" : $0.isNeeded ? "BAD" : "-", $0.what, $0.says] }))
         }
         return findings.allSatisfy { $0.isWell || !$0.isNeeded } ? .success : .failure
     }
@@ -73,23 +75,32 @@ enum DoctorCommand {
         var findings: [Finding] = []
         for (act, does) in [
             ("open", "opens a file"), ("exec", "starts a program"), ("socket", "makes a socket"),
-            ("signal", "signals another process"), ("share", "maps shared memory"), ("memory", "takes more memory than it may"),
+            ("signal", "signals another process"), ("share", "maps shared memory"),
+            ("memory", "takes more memory than it may"),
         ] {
             let what = "sandbox, \(act)"
             do throws(SystemFailure) {
                 let (ours, theirs) = try PacketSocket.pair()
-                let child = try ChildProcess(program: program, arguments: ["check", act, "--data-limit", "\(RenderLimits.usualDataBytes)"], socket: theirs)
+                let child = try ChildProcess(
+                    program: program, arguments: ["check", act, "--data-limit", "\(RenderLimits.usualDataBytes)"],
+                    socket: theirs)
                 switch child.reap() {
-                case .status(0): findings.append(Finding(what: what, isWell: true, says: "refused"))
+                case .status(0): findings.append(Finding(what: what, isWell: true, says: "blocked, as it should be"))
                 case .signal(Int(SIGSYS)):
-                    findings.append(Finding(what: what, isWell: true, says: "refused, and the child ended"))
+                    findings.append(
+                        Finding(
+                            what: what, isWell: true, says: "blocked, as it should be; the attempt ended the process"))
                 case .status(let status) where status == 1 || status == 4:
-                    let told = try ours.waits(upTo: 0) ? ours.receive(limit: 4096).map { String(decoding: $0.bytes, as: UTF8.self) } : nil
+                    let told =
+                        try ours.waits(upTo: 0)
+                        ? ours.receive(limit: 4096).map { String(decoding: $0.bytes, as: UTF8.self) } : nil
                     // It is the same for every act.
                     return [lacking(isFilter: status == 1, told ?? "no reason was told", settings)]
                 case let end:
                     findings.append(
-                        Finding(what: what, isWell: false, says: "A renderer \(does) all the same (\(end)). Do not use it."))
+                        Finding(
+                            what: what, isWell: false,
+                            says: "A renderer \(does), which the sandbox should block (\(end)). Do not use it."))
                 }
             } catch {
                 findings.append(Finding(what: what, isWell: false, says: "\(error)"))
@@ -129,7 +140,7 @@ enum DoctorCommand {
         let isAllowed = isFilter && settings.render.sandbox == "optional"
         let says =
             isFilter
-            ? "This kernel takes no filter for system calls (\(reason)). "
+            ? "This kernel accepts no filter for system calls (\(reason)). "
                 + (isAllowed
                     ? "Renderers go on without, as render.sandbox says."
                     : "Allow seccomp for this container, or set render.sandbox to optional.")
@@ -146,7 +157,8 @@ enum DoctorCommand {
         if access(place, F_OK) != 0 { place = "." }
         guard isFolder(place) else {
             return Finding(
-                what: "\(what) directory", isWell: false, says: "\(place) is no directory. Name another in the settings.")
+                what: "\(what) directory", isWell: false,
+                says: "\(place) is not a directory. Name another in the settings.")
         }
         let isWell = access(place, W_OK | X_OK) == 0
         let isThere = place == path
@@ -168,7 +180,7 @@ enum DoctorCommand {
         let isWell = isFolder(path) && access(path, R_OK | X_OK) == 0
         return Finding(
             what: "watermarks", isWell: isWell,
-            says: isWell ? "\(path) can be read." : "\(path) is no directory that can be read. Correct render.watermarks.")
+            says: isWell ? "\(path) can be read." : "\(path) is not a readable directory. Correct render.watermarks.")
     }
 
     /// Listens there for a moment.
@@ -178,7 +190,8 @@ enum DoctorCommand {
             return Finding(what: "metrics", isWell: true, says: "\(listen) can be listened on.")
         } catch {
             return Finding(
-                what: "metrics", isWell: false, says: "\(error) (A worker that runs already holds it too: metrics.listen.)")
+                what: "metrics", isWell: false,
+                says: "\(error) (A worker that runs already holds it too: metrics.listen.)")
         }
     }
 
@@ -189,7 +202,8 @@ enum DoctorCommand {
             return Finding(
                 what: "log", isWell: isWell,
                 says: isWell
-                    ? "\(file) will be made by the first job or worker." : "\(file) cannot be made: see the data directory.")
+                    ? "\(file) will be made by the first job or worker."
+                    : "\(file) cannot be made: see the data directory.")
         }
         do {
             let notices = Mutex<[String]>([])

@@ -9,7 +9,7 @@ import Settings
 /// `mezzotint lag`: how far the workers are behind, read from the log alone, so that it also works when all are dead.
 enum LagCommand {
     static let command = Command(
-        "lag", abstract: "Show what waits, by partition and by host.",
+        "lag", abstract: "Show consumer lag by topic, partition and host.",
         examples: ["mezzotint lag --watch", "mezzotint lag --json"],
         options: [
             .json, Option(flag: "watch", help: "Show it again every two seconds, until interrupted."),

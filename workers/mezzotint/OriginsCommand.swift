@@ -12,7 +12,7 @@ import Telemetry
 /// `mezzotint origins`: how hosts are treated, read from the log alone, and blocking them by hand.
 enum OriginsCommand {
     static let command = Command(
-        "origins", abstract: "Show how hosts are treated; block or unblock one.",
+        "origins", abstract: "Show throttled and blocked origins; block or unblock one.",
         examples: [
             "mezzotint origins --watch", "mezzotint origins block https://img.example --for 2h",
             "mezzotint origins unblock img.example",
@@ -33,17 +33,17 @@ enum OriginsCommand {
         case (nil, _): return try await show(arguments)
         case ("block"?, 2), ("unblock"?, 2): return try await set(words[1], isBlocked: words[0] == "block", arguments)
         case ("block"?, _), ("unblock"?, _): throw UsageError("Name the host: mezzotint origins \(words[0]) HOST.")
-        case (let action?, _): throw UsageError("There is no action '\(action)': block or unblock.")
+        case (let action?, _): throw UsageError("Unknown action '\(action)'. Use block or unblock.")
         }
     }
 
     private static func set(_ text: String, isBlocked: Bool, _ arguments: ParsedArguments) async throws -> ExitCode {
-        if arguments.flag("watch") { throw UsageError("--watch goes without an action.") }
+        if arguments.flag("watch") { throw UsageError("--watch cannot be combined with block or unblock.") }
         var wait = Duration.seconds(3_600)
         if let text = arguments.value("for") {
-            guard isBlocked else { throw UsageError("--for goes with block.") }
+            guard isBlocked else { throw UsageError("--for requires block.") }
             guard let said = Duration(told: text), said > .zero, said.milliseconds <= OriginRow.longestBlock else {
-                throw UsageError("--for takes a duration up to 24h, such as 10m, not '\(text)'.")
+                throw UsageError("--for: expected a duration up to 24h, such as 10m, got '\(text)'.")
             }
             wait = said
         }
@@ -112,7 +112,7 @@ enum OriginsCommand {
     }
 
     private static func show(_ arguments: ParsedArguments) async throws -> ExitCode {
-        if arguments.value("for") != nil { throw UsageError("--for goes with block.") }
+        if arguments.value("for") != nil { throw UsageError("--for requires block.") }
         return try await LogAccess.reading(arguments) { log in
             while true {
                 let now = SystemTime.wallMilliseconds

@@ -3,7 +3,7 @@ import CommandLine
 /// The command line: publishes jobs and looks at what became of them, from beside the workers.
 enum Program {
     static let command = Command(
-        "mezzotint", abstract: "Publish image jobs, and see what became of them.",
+        "mezzotint", abstract: "Publish image jobs; inspect results, lag and origins.",
         examples: ["mezzotint publish --variants 640x480-q80.webp https://a.example/b.jpg"],
         options: Option.configuration,
         subcommands: [

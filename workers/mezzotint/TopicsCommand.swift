@@ -17,11 +17,12 @@ enum TopicsCommand {
                 options: [
                     Option("partitions", value: "number", help: "Of every topic (default: kafka.partitions)."),
                     Option(
-                        "replication", value: "number", help: "Copies of every record (default: 3, or one a broker)."),
+                        "replication", value: "number",
+                        help: "Replication factor (default: 3, or the number of brokers if smaller)."),
                     .json,
                 ], run: create),
             Command(
-                "check", abstract: "Name everything about the topics that does not fit.",
+                "check", abstract: "Verify the topics' configuration, and list every mismatch.",
                 examples: ["mezzotint topics check --json"], options: [.json], run: check),
         ])
 

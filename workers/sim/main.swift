@@ -15,7 +15,10 @@ let program = Command(
         Option("seeds", value: "a-b", help: "Run these seeds."),
         Option("seed", value: "n", help: "Run this one."),
         Option("steps", value: "m", help: "Events of a seed before its faults end (\(Simulation.usualSteps))."),
-        Option("plant", value: "bug", help: "Put this bug into the world.", oneOf: Plant.allCases.map(\.rawValue)),
+        Option(
+            "plant", value: "bug",
+            help: "Inject a known bug: \(Plant.allCases.map(\.rawValue).joined(separator: ", ")).",
+            oneOf: Plant.allCases.map(\.rawValue)),
         Option(flag: "trace", help: "Print each event; with --seed."), .json,
     ]
 ) { arguments in
