@@ -114,7 +114,8 @@ struct LogCommandTests {
             lines.first
                 == "The source: 3000×2000, gif, 12 frames, transparent, stored in orientation 6, its file ends early.")
         #expect(lines.last?.contains("#0980ff") == true)
-        let text = lines.dropFirst().map { $0.split(separator: " ").prefix(4) }
+        #expect(lines[1] == "The store: data/store")
+        let text = lines.dropFirst(2).map { $0.split(separator: " ").prefix(4) }
         #expect(
             text == [
                 ["SPEC", "SIZE", "BYTES", "MADE"], ["1280x1280-q90.jpg", "1280×853", "4321", "origin"],

@@ -6,6 +6,10 @@ import Testing
 struct ReadmeTests {
     private static let project = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 
+    /// A shell whose signals are not blocked, as those of a test's children are: the example ends its origin by one.
+    private static let shell =
+        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv('/bin/bash', ['bash', '-e', '-c', sys.argv[1]])"
+
     /// The blocks of code below a heading.
     private static func blocks(below heading: String) throws -> [String] {
         let page = try String(contentsOf: project.appending(path: "README.md"), encoding: .utf8)
@@ -30,7 +34,7 @@ struct ReadmeTests {
             at: folder.url.appending(path: "examples"), withDestinationURL: Self.project.appending(path: "examples"))
         let begun = ContinuousClock.now
         let ended = try Built.run(
-            "/bin/bash", ["-e", "-c", commands], in: folder.url,
+            "/usr/bin/python3", ["-c", Self.shell, "trap 'kill $(jobs -p) || true' EXIT\n" + commands], in: folder.url,
             environment: ["PATH": "\(Built.folder.path):/usr/bin:/bin"])
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(ContinuousClock.now - begun < .seconds(20))

@@ -12,7 +12,7 @@ import Telemetry
 /// `mezzotint origins`: how hosts are treated, read from the log alone, and blocking them by hand.
 enum OriginsCommand {
     static let command = Command(
-        "origins", abstract: "Show throttled and blocked origins; block or unblock one.",
+        "origins", abstract: "Show blocked and slowed hosts; block or unblock one.",
         examples: [
             "mezzotint origins --watch", "mezzotint origins block https://img.example --for 2h",
             "mezzotint origins unblock img.example",
