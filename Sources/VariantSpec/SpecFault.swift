@@ -44,7 +44,11 @@ package enum SpecFault: Error, Sendable, Hashable {
         case .axis(let text): "\(text) is not an axis. Write \(SpecOption.axis.value?.words ?? "")."
         case .value(let text, let meant): "\(text) has an invalid value: expected \(meant)."
         case .option(let text, let meant):
-            "\(text.isEmpty ? "an option is empty" : "\(text) is not an option").\(Self.hint(meant, text.hasPrefix("crop") ? "To crop, write the size with y, as in 640y480." : "The options are \(Self.options)."))"
+            "\(text) is not an option."
+                + Self.hint(
+                    meant,
+                    text.hasPrefix("crop")
+                        ? "To crop, write the size with y, as in 640y480." : "The options are \(Self.options).")
         case .repeated(let option): "\(option) is given twice. Give it once."
         case .profileBeside(let option):
             "profile keeps the source's own colours, and \(option) is drawn in sRGB. Leave one of them out."

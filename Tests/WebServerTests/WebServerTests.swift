@@ -137,7 +137,7 @@ struct WebServerTests {
     func taken() throws {
         let server = try WebServer { _ in .notFound }
         let failure = #expect(throws: WebServerFailure.self) { _ = try WebServer(port: server.port) { _ in .notFound } }
-        #expect(failure?.description.contains("Port \(server.port) of 127.0.0.1") == true)
+        #expect(failure?.description.contains("port \(server.port) of 127.0.0.1") == true)
         #expect(failure?.description.contains("Address already in use") == true)
         #expect(throws: WebServerFailure.self) { _ = try WebServer(port: 70_000) { _ in .notFound } }
     }
