@@ -244,7 +244,7 @@ struct SettingsLayerTests {
                 ("good.pem", nil), ("empty.pem", "holds no certificate in PEM"),
                 ("text.pem", "holds no certificate in PEM"),
                 ("damaged.pem", "holds a PEM block that is damaged"), ("key.pem", "holds no certificate in PEM"),
-                ("none.pem", "cannot be read: No such file or directory."), ("", "cannot be read: Is a directory."),
+                ("none.pem", "none.pem: No such file or directory."), ("", ": Is a directory."),
             ] as [(String, String?)]
         for (name, words) in cases {
             var fetch = Settings().fetch

@@ -121,7 +121,7 @@ struct ReturningTests {
             log: log, moving: moving,
             watching: { worker in
                 await #expect(throws: Never.self) {
-                    try await eventually { await worker.counters.requests == 1 }
+                    try await eventually { bench.origin.requestCount == 1 }
                     await moving.fail(.jobsFast, partition)
                     gate.open()
                     try await eventually { await worker.counters.jobs == 1 }
