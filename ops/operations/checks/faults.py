@@ -201,7 +201,7 @@ def full(name):
     with Stage() as stage:
         store = stage.folder / "store"
         script = """
-            mkdir -p "$0" && mount -t tmpfs -o size=4m none "$0" || exit 97
+            mkdir -p "$0" && mount -t tmpfs -o size=72m none "$0" || exit 97
             while kill -0 $$ 2>/dev/null; do
                 if [ -e "$0.fill" ]; then dd if=/dev/zero of="$0/filler" bs=4k 2>/dev/null; rm "$0.fill"; fi
                 if [ -e "$0.room" ]; then rm -f "$0/filler" "$0.room"; fi
@@ -320,3 +320,183 @@ def overload(name):
         stage.ready(0)
         return stage.staged(
             name, "saturated", "MezzotintFastLate", lambda: stage.publish(200, variant="1200x900.avif"), lambda: None)
+
+
+@contextlib.contextmanager
+def stream(publish, pause=1.0):
+    """Calls `publish` again and again."""
+    over = threading.Event()
+
+    def work():
+        while not over.is_set():
+            with contextlib.suppress(Wrong, subprocess.TimeoutExpired):
+                publish()
+            over.wait(pause)
+
+    thread = threading.Thread(target=work, daemon=True)
+    begin = thread.start
+    try:
+        yield begin, over.set
+    finally:
+        over.set()
+        if thread.ident:
+            thread.join()
+
+
+def all_fail(name, manner, says, **job):
+    """Every job ends badly, twenty a second."""
+    with Stage(divisor=20) as stage:
+        stage.start()
+        stage.ready(0)
+        stage.site.manner = lambda path: manner
+        with stream(lambda: stage.publish(20, **job)) as (begin, end):
+            return stage.staged(
+                name, "jobs-expire" if "expires" in job else "jobs-fail", "MezzotintMostJobsFail", begin, end, is_fine_after=False,
+                says=says)
+
+
+@fault("every job 404")
+def not_found(name):
+    return all_fail(name, 404, ["fetch.not-found at http://127.0.0.1", "Example: job"])
+
+
+@fault("every job 403")
+def forbidden(name):
+    return all_fail(name, 403, ["fetch.forbidden at http://127.0.0.1", "Example: job"])
+
+
+@fault("every job expires")
+def expired(name):
+    return all_fail(name, 200, ["expired before they were begun"], expires=1_577_836_800_000)
+
+
+@fault("only invalid jobs")
+def invalid(name):
+    with broker() as (address, _), Stage(broker=address, prefix="invalid", divisor=20) as stage:
+        stage.start()
+        stage.ready(0)
+        # A producer that writes anything.
+        return stage.staged(
+            name, "dead-letters", "MezzotintMostJobsFail",
+            lambda: run(
+                "bash", KAFKA, "perf-producer", "--topic", "invalid.jobs.fast", "--num-records", "875", "--throughput", "-1", "--record-size",
+                "40", "--bootstrap-server", address),
+            lambda: run(program("mezzotint"), "dead", "discard", "--all", *stage.words()),
+            is_fine_after=False, within=30, says=["are dead letters", "Example: job"])
+
+
+@fault("egress cut")
+def egress(name):
+    with Stage(divisor=20) as stage:
+        stage.start()
+        stage.ready(0)
+        # Addresses of this machine where nothing listens.
+        port = free_port()
+        hosts = [f"http://127.9.0.{number}:{port}" for number in range(1, 61)]
+        with stream(lambda: stage.publish(60, site=hosts)) as (begin, end):
+            return stage.staged(
+                name, "egress", "MezzotintEgress", begin, end, is_fine_after=False, ends=False,
+                says=["60 hosts cannot be reached at once (fetch.connection", "Fast is late"])
+
+
+@fault("crash loop")
+def crash_loop(name):
+    with Stage(workers=2, divisor=12) as stage:
+        stage.ports = stage.ports[:1]
+        stage.start()
+        stage.ready(0)
+        over = threading.Event()
+
+        def loop():
+            while not over.wait(5):
+                stage.kill()
+                stage.start()
+
+        thread = threading.Thread(target=loop, daemon=True)
+
+        def heal():
+            over.set()
+            thread.join()
+
+        with load(stage):
+            try:
+                return stage.staged(
+                    name, "crash-loop", "MezzotintWorkerRestarts", thread.start, heal, is_fine_after=False, within=30,
+                    ends=False, says=["was started"])
+            finally:
+                over.set()
+
+
+@fault("two stores")
+def two_stores(name):
+    with broker() as (address, _), Stage(workers=2, broker=address, prefix="stores") as stage:
+        stage.start(0)
+        stage.ready(0)
+        stage.publish(20)
+        until(lambda: stage.waiting() == 0, "the end of its jobs", 60)
+        with load(stage):
+            return stage.staged(
+                name, "store-mismatch", "MezzotintStoreStopped",
+                lambda: stage.start(1, f"store.directory={stage.folder}/other"), lambda: stage.kill(1),
+                is_fine_after=False, within=30, says=["store.foreign"])
+
+
+@fault("retention shorter than the backlog")
+def retention(name):
+    with broker("log.retention.check.interval.ms=1000") as (address, _), \
+            Stage(broker=address, prefix="lost") as stage:
+        stage.start()
+        stage.ready(0)
+        stage.publish(30, "slow")
+        until(lambda: stage.waiting() == 0, "the end of its jobs", 60)
+
+        def inflict():
+            stage.kill()
+            stage.publish(600, "slow")
+            run(
+                "bash", KAFKA, "configs", "--bootstrap-server", address, "--alter", "--entity-type", "topics", "--entity-name",
+                "lost.jobs.slow", "--add-config", "retention.ms=1000,segment.ms=1000")
+
+            def gone():
+                # A segment ends with the record after its time.
+                stage.publish(12, "slow")
+                return "Lost within the last day" in stage.state()["sentence"]
+
+            until(gone, "a backlog that retention took", 60)
+            stage.start()
+
+        return stage.staged(
+            name, "jobs-lost", "MezzotintJobsLost", inflict, lambda: None, is_fine_after=False, within=90, ends=False,
+            says=["Retention removed at least", "jobs.slow"])
+
+
+@fault("more fast jobs of one healthy host than renderers can do")
+def healthy(name):
+    with Stage(settings=["lanes.fast.target=2s"], size=(1600, 1200)) as stage:
+        stage.start()
+        stage.ready(0)
+        stage.site.manner = lambda path: lambda: threading.Event().wait(0.04)
+        return stage.staged(
+            name, "saturated", "MezzotintFastLate", lambda: stage.publish(1_500, variant="1200x900.avif"), lambda: None,
+            is_fine_after=False, ends=False)
+
+
+@fault("lagwatch with a folder that is not its machine's")
+def stranger(name):
+    with Stage() as stage:
+        folder = stage.folder / "data/log"
+        stage.start()
+        stage.ready(0)
+
+        def inflict():
+            stage.kill()
+            folder.rename(stage.folder / "own")
+            folder.mkdir()
+            (folder / "log.sqlite").write_bytes(b"of another machine" * 1_000)
+
+        def heal():
+            shutil.rmtree(folder)
+            (stage.folder / "own").rename(folder)
+            stage.start()
+
+        return stage.staged(name, "log-unreachable", "MezzotintLogUnreachable", inflict, heal)

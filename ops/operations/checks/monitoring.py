@@ -38,7 +38,7 @@ def rules():
 @check("monitoring: rules' unit tests")
 def unit_tests():
     need(TESTS, "ops/monitoring/tests is empty")
-    said = run(tool("promtool"), "test", "rules", *TESTS)
+    said = run(tool("promtool"), "test", "rules", *TESTS, timeout=400)
     return f"{said.count('SUCCESS')} files"
 
 

@@ -23,7 +23,7 @@ import urllib.request
 import zlib
 
 import yaml
-from base import MONITORING, PLACE, ROOT, need, run, tool
+from base import MONITORING, PLACE, ROOT, Wrong, need, run, tool
 from product import asked, free_port, program, until
 
 OUT = PLACE / "faults"
@@ -157,10 +157,12 @@ class Stage:
     def kill(self, number=0):
         end(self.workers.pop(number))
 
-    def publish(self, count, lane="fast", variant="32x32.webp", site=None, path="p"):
+    def publish(self, count, lane="fast", variant="32x32.webp", site=None, path="p", **more):
+        """`site`: where the sources are, or a list of places that are taken in turn. `more`: further fields of each job."""
+        sites = site if isinstance(site, list) else [site or self.site.url]
         jobs = [
-            {"url": f"{site or self.site.url}/{path}{next(self.ids)}.png", "variants": [variant], "lane": lane}
-            for _ in range(count)]
+            {"url": f"{sites[number % len(sites)]}/{path}{next(self.ids)}.png", "variants": [variant], "lane": lane, **more}
+            for number in range(count)]
         run(program("mezzotint"), "publish", *self.words(), "-", input="".join(json.dumps(job) + "\n" for job in jobs))
 
     def waiting(self):
@@ -221,20 +223,46 @@ class Stage:
             f"http://127.0.0.1:{self.page}/")
         return picture.name
 
-    def staged(self, name, cause, alert, inflict, heal, is_fine_after=True):
-        """Inflicts a fault: its cause is named and its alert fires, both in time, and no other alert that pages."""
+    def causes(self, over):
+        """A list that grows with each change of the page's cause, until `over` is set."""
+        seen = []
+
+        def look():
+            while not over.wait(0.5):
+                cause = self.cause()
+                if cause and (not seen or seen[-1] != cause):
+                    seen.append(cause)
+
+        threading.Thread(target=look, daemon=True).start()
+        return seen
+
+    def staged(self, name, cause, alert, inflict, heal, is_fine_after=True, within=NAMED, ends=True, says=()):
+        """Inflicts a fault: its cause is named and its alert fires, both in time, and no other alert that pages.
+
+        `says`: words of the sentence. `ends`: whether the alert is over soon after the fault."""
         self.watch()
+        over = threading.Event()
+        self.stack.callback(over.set)
+        causes = self.causes(over)
         begun = time.monotonic()
         inflict()
-        state = until(
-            lambda: (lambda state: state if state.get("cause") == cause else None)(self.state()),
-            f"{name}: the cause {cause}, not {self.cause()}", NAMED)
+        try:
+            state = until(
+                lambda: (lambda state: state if state.get("cause") == cause else None)(self.state()),
+                f"{name}: the cause {cause}", within)
+        except Wrong as wrong:
+            raise Wrong(f"{wrong}; it showed {causes}: {self.state().get('sentence')}") from None
+        for words in says:
+            until(lambda: words in self.state()["sentence"], f"{name}: {words!r} in {state['sentence']!r}", within)
         named = time.monotonic() - begun
         need(state["action"], f"{name}: no action")
         sentence = state["sentence"].split(". ")[0]
-        need(first_sentence(asked(self.page, "/")).startswith(sentence[:60]), f"{name}: the page says something else")
+        # Its figures may change from one question to the next.
+        until(
+            lambda: first_sentence(asked(self.page, "/")).startswith(self.state()["sentence"].split(". ")[0][:60]),
+            f"{name}: a page that says what the JSON does")
         picture = self.screenshot(name)
-        others, limit = set(), time.monotonic() + 90
+        others, limit, fired_all = set(), time.monotonic() + 90, set()
         while alert not in (firing := self.firing()):
             others |= {other for other, severity in firing.items() if severity == "page"} - {alert}
             need(time.monotonic() < limit, f"{name}: {alert} does not fire; what does: {firing}")
@@ -243,19 +271,25 @@ class Stage:
         # Others have as long to page as the slowest rule that pages may take.
         settled = time.monotonic() + seconds("3m") / self.divisor + 3
         while time.monotonic() < settled:
+            fired_all |= set(self.firing())
             others |= {other for other, severity in self.firing().items() if severity == "page"} - {alert}
             time.sleep(0.3)
         need(not others, f"{name}: {others} page, too")
+        over.set()
+        # Calm before the fault, the first signs of it, and what it is.
+        need(len(causes) <= 4, f"{name}: the page flips: {causes}")
         heal()
         healed = time.monotonic()
-        until(lambda: alert not in self.firing(), f"{name}: {alert} is over", 120)
+        if ends:
+            until(lambda: alert not in self.firing(), f"{name}: {alert} is over", 120)
         resolved = time.monotonic() - healed
         if is_fine_after:
             until(lambda: self.cause() == "fine", f"{name}: the page says that all is well, not {self.state()}", 120)
         return {
             "fault": name, "cause": cause, "named after": f"{named:.1f} s", "first sentence": sentence,
             "action": state["action"], "alert": alert, "fired after": f"{fired:.0f} s",
-            "over after": f"{resolved:.0f} s", "screenshot": picture}
+            "all alerts": ", ".join(sorted(fired_all)), "causes shown": ", ".join(causes),
+            "over after": f"{resolved:.0f} s" if ends else "a day", "screenshot": picture}
 
 
 def first_sentence(page):
