@@ -10,6 +10,7 @@ package import Records
 /// - Concurrency: appends are committed in groups by a thread of ours, reads are done on another.
 package final class EmbeddedLog: Log {
     package let partitionCount: Int
+    package let hasOwnClock = false
     /// What the person who configured the log should know; empty if all is as configured.
     package let notices: [String]
     let folder: LogFolder

@@ -3,6 +3,8 @@ package import Records
 
 /// The same for commands that only look, which know logs by this port.
 extension EmbeddedLogView: Log {
+    package nonisolated var hasOwnClock: Bool { false }
+
     package func bounds(_ topic: Topic, _ partition: PartitionID) throws(LogFailure) -> Range<Int64> {
         try offsets(of: [LogPoint(topic, partition, nil)])[0].get().bounds
     }

@@ -44,6 +44,18 @@ package struct FreshnessRules: Sendable, Hashable {
         return asked + (left >= floor ? left : min(floor + part(floor), max(floor, ceiling)))
     }
 
+    /// Whether times of a row are of a clock that was ahead of this one: nothing counts as fresh by them.
+    ///
+    /// - Parameters:
+    ///   - stored: when it was fetched or stored, milliseconds since 1970.
+    ///   - expires: what `freshUntil` said of it then.
+    package func isBeyond(stored: Int64, expires: Int64, at now: Int64) -> Bool {
+        let latest = Self.later(now, Self.clocks)
+        return stored > latest || expires > Self.later(latest, max(floor, ceiling))
+    }
+    /// Clocks of workers may differ by so much, as by a wrong time zone, before sources are asked for again for it.
+    private static let clocks: Int64 = 2 * 3_600_000
+
     /// How old the answer was when it came.
     private func age(_ fields: AnswerFields, date: Int64?, now: Int64) -> Int64 {
         let said = fields.values("age").first?.split(separator: ",", omittingEmptySubsequences: false).first

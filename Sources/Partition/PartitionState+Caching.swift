@@ -10,16 +10,44 @@ package import VariantSpec
 /// What HTTP caching adds to a flight: it asks whether what is stored still holds, and what it does with a yes.
 extension PartitionState {
     /// What is stored, as a request may use it that is sent now: where `Vary` says that its answer was for other headers, it
-    /// is fresh no longer, and stands in for nothing. All that a job's flight knows goes through here.
-    func usable(_ snapshot: SourceSnapshot, _ url: SourceURL) -> SourceSnapshot {
+    /// is fresh no longer, and stands in for nothing. What a clock stored that was ahead is fresh no longer, either. All that a
+    /// job's flight knows goes through here.
+    func usable(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: Int64) -> SourceSnapshot {
+        var snapshot = withoutFuture(snapshot, url, at: now)
         guard let sent = rules.sent, let policy = snapshot.source?.policy, let selection = policy.selection,
             !selection.isUnknown, !selection.fits(sent.all(for: policy.location ?? url.fetched))
         else { return snapshot }
-        var snapshot = snapshot
         snapshot.source?.policy.isOfOtherHeaders = true
         snapshot.source?.expires = SourceSnapshot.takenForExpired
         for place in snapshot.variants.indices { snapshot.variants[place].expires = SourceSnapshot.takenForExpired }
         return snapshot
+    }
+
+    private func withoutFuture(_ snapshot: SourceSnapshot, _ url: SourceURL, at now: Int64) -> SourceSnapshot {
+        // Whose host has rules of its own is found out for few: that costs more than all else here.
+        guard hasFuture(snapshot, rules.freshness, now) else { return snapshot }
+        let rules = rules.freshness(of: rules.origins.groups.origin(of: url.fetched))
+        guard hasFuture(snapshot, rules, now) else { return snapshot }
+        var kept = snapshot
+        if let row = snapshot.source, rules.isBeyond(stored: row.fetchedAt, expires: row.expires, at: now) {
+            kept.source?.expires = now
+        }
+        for (place, row) in snapshot.variants.enumerated()
+        where rules.isBeyond(stored: row.storedAt, expires: row.expires, at: now) {
+            kept.variants[place].expires = SourceSnapshot.takenForExpired
+        }
+        return kept
+    }
+
+    private func hasFuture(_ snapshot: SourceSnapshot, _ rules: FreshnessRules, _ now: Int64) -> Bool {
+        if let row = snapshot.source, rules.isBeyond(stored: row.fetchedAt, expires: row.expires, at: now) {
+            return true
+        }
+        // By place: a closure would get a copy of each row.
+        let rows = snapshot.variants
+        for place in rows.indices
+        where rules.isBeyond(stored: rows[place].storedAt, expires: rows[place].expires, at: now) { return true }
+        return false
     }
 
     /// What the origin is asked to confirm: only where a yes is enough, since it brings no body.

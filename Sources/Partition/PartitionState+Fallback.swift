@@ -86,7 +86,8 @@ extension PartitionState {
         let isForced = job.freshness == .force
         // Of a job that refreshes alone nobody is told, and one that is not forced asks for nothing that is fresh again.
         let known = owed[job.source].flatMap {
-            $0.until > now.wall && ($0.isTold || !isTold) && ($0.isForced || !isForced) ? $0 : nil
+            $0.until > now.wall && $0.until - now.wall <= rules.ownLife && ($0.isTold || !isTold)
+                && ($0.isForced || !isForced) ? $0 : nil
         }
         job.variants = outcome.variants.filter { !isTold || !$0.kind.isFresh }.map(\.spec)
         if let known { job.variants = isTold ? job.variants.filter { !known.specs.contains($0) } : [] }

@@ -62,7 +62,7 @@ extension PartitionState {
         _ pending: PendingJob, _ snapshot: SourceSnapshot, _ now: Moment, _ effects: inout [PartitionEffect]
     ) {
         let job = pending.job
-        let snapshot = usable(snapshot, job.url)
+        let snapshot = usable(snapshot, job.url, at: now.wall)
         // The owner that wrote it may be at work, and its rows on their way; so may another job that makes the rest.
         if job.isChange, let id = bySource[job.source] {
             return join(pending, snapshot, id, pending.lane(at: now.wall, rules.retry), &effects)

@@ -19,9 +19,11 @@ extension PartitionState {
     mutating func resume(_ pending: PendingJob, _ now: Moment, _ effects: inout [PartitionEffect]) {
         var pending = pending
         if !inherited.isEmpty, let left = inherited.removeValue(forKey: pending.place) {
+            // Of a clock that was ahead they would put the job off for as long.
             pending = pending.putOff(
-                until: left.notBefore, attempts: left.attempts, heldSince: left.heldSince,
-                failingSince: left.failingSince)
+                until: min(left.notBefore, now.wall + RecordLimits.longestWait), attempts: left.attempts,
+                heldSince: left.heldSince.map { min($0, now.wall) },
+                failingSince: left.failingSince.map { min($0, now.wall) })
             tried[pending.place] = pending
         }
         let slack = DelayTier(pending.record.topic) == nil ? 0 : Self.slack

@@ -31,8 +31,14 @@ package struct IndexCheckpoint: Sendable, Hashable {
             return .foreign(
                 "it is of one that reached offset \(position), and this one ends at \(changelog.upperBound)")
         }
-        if let tombstonesKept, position < changelog.upperBound, .milliseconds(now - at) > tombstonesKept {
-            return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
+        if let tombstonesKept, position < changelog.upperBound {
+            if .milliseconds(now - at) > tombstonesKept {
+                return .outdated("it stopped longer ago than the changelog keeps word of what is gone")
+            }
+            // By a clock that was ahead: how long ago that was, nothing tells.
+            if .milliseconds(at - now) > tombstonesKept {
+                return .outdated("it stopped at a time that lies \((at - now) / 86_400_000) days ahead of this clock")
+            }
         }
         // Nothing would prove it later either, when all rows are folded.
         if let anchors, anchors.isEmpty {

@@ -59,6 +59,9 @@ package protocol Log: Sendable {
     /// Whether `latest` costs a look at an index, rather than a whole partition.
     var isIndexed: Bool { get }
 
+    /// Whether records are stamped by the clock of another machine.
+    var hasOwnClock: Bool { get }
+
     /// What the log shows at each of these places; each has a result of its own.
     func sights(at places: [LogPoint]) async -> [Result<LogSight, LogFailure>]
 
@@ -75,6 +78,7 @@ package protocol Log: Sendable {
 extension Log {
     package var tombstonesKept: Duration? { nil }
     package var isIndexed: Bool { true }
+    package var hasOwnClock: Bool { true }
 
     package func offsets(of places: [LogPoint]) async -> [Result<PartitionOffsets, LogFailure>] {
         var found: [Result<PartitionOffsets, LogFailure>] = []

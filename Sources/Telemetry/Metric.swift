@@ -41,6 +41,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case permitsInUse = "mezzotint_permits_in_use"
     case lagRecords = "mezzotint_consumer_lag_records"
     case lagSeconds = "mezzotint_consumer_lag_seconds"
+    case clockSkew = "mezzotint_clock_skew_seconds"
     case rendererLosses = "mezzotint_renderer_losses_total"
     case rendererMemory = "mezzotint_renderer_resident_memory_bytes"
     case rendererCPU = "mezzotint_renderer_cpu_seconds_total"
@@ -82,7 +83,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .partitionsOwned, .partitionsAssigned, .partitionsRestoring, .restoreRowsLeft, .restoredRows, .retries,
             .fetches, .fetchedBytes, .renders, .answersWaiting, .workUnderWay, .rendererLosses, .rendererMemory,
             .logConnected, .partitions, .storedBytes, .logAppend, .rendererCPU, .processCPU, .processMemory,
-            .processStart, .openFiles, .openFilesLimit:
+            .processStart, .openFiles, .openFilesLimit, .clockSkew:
             []
         }
     }
@@ -141,6 +142,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
             "Unfinished records of the partitions that this worker owns. Left out while the log does not answer."
         case .lagSeconds:
             "Age of the oldest unfinished record, 0 where there is none. Left out while the log does not answer."
+        case .clockSkew:
+            "How far the worker's clock is ahead of the brokers' at least, by records that it wrote and read back; below 0: behind. Left out with the embedded log, and until a record was read back."
         case .rendererLosses: "Renderer processes that crashed, hung or answered nonsense."
         case .rendererMemory: "Resident memory of the renderer processes together."
         case .rendererCPU: "Processor time of renderers and inspectors, those that have ended too."

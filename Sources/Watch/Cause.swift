@@ -17,6 +17,7 @@ package enum Cause: String, Sendable, CaseIterable {
     case storeHalted = "store-halted"
     case rendererHalted = "renderer-halted"
     case workerSilent = "worker-silent"
+    case clockSkewed = "clock-skewed"
     case restoring
     case paused
     case egress
@@ -53,6 +54,8 @@ package enum Cause: String, Sendable, CaseIterable {
         case .storeHalted: "Jobs wait for the store."
         case .rendererHalted: "Jobs wait for renderers, or for memory to render in."
         case .workerSilent: "A worker does not respond, or none of its partitions moves while others' do."
+        case .clockSkewed:
+            "A worker's clock differs from the brokers' by 10 s or more: jobs and sources expire too early or too late."
         case .restoring: "Jobs wait until the index of their partition is restored."
         case .paused: "Most pending jobs wait for a host that a person has blocked."
         case .egress:
@@ -108,6 +111,8 @@ package enum Cause: String, Sendable, CaseIterable {
             "Run mezzotint doctor where the worker runs: it writes to the store (store.directory) and says what fails."
         case .rendererHalted: "Run mezzotint doctor where the worker runs: it starts a renderer and says what fails."
         case .workerSilent: "Look at that worker's log and its machine; start it again if it hangs."
+        case .clockSkewed:
+            "Set the clock of the worker's machine (NTP: chronyc tracking, timedatectl). If two or more workers differ by the same time, check the brokers' clocks first. Publish expired jobs again."
         case .restoring:
             "Wait while rows come in. If the number stands still, look at that worker's disk and log."
         case .paused:

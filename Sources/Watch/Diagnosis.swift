@@ -44,6 +44,7 @@ extension Findings {
         { $0.unreadPartitions },
         { $0.failing },
         { $0.silentWorker },
+        { $0.skewedClock },
         { $0.restoring },
         { $0.paused },
         { $0.halted },

@@ -23,6 +23,8 @@ struct Findings {
     /// In a rebalance nobody owns anything, and it is over within seconds.
     static let rebalanceMilliseconds: Int64 = 5_000
     static let workerMilliseconds: Int64 = 5_000
+    /// As a worker warns of its clock (`LogClock.tolerance`).
+    static let skewSeconds = 10.0
     static let haltMilliseconds: Int64 = 30_000
     static let letterMilliseconds: Int64 = 3_600_000
     static let crashStarts = 3
@@ -128,6 +130,21 @@ struct Findings {
             .workerSilent,
             "The worker at \(Words.cut(first.address, 80))\(others) of \(report.workers.count) \(silent.count > 1 ? "do" : "does") not respond since \(clock(silence.since)): \(Words.cut(silence.reason))",
             since: silence.since)
+    }
+
+    /// The clock that differs most from the brokers'.
+    var skewedClock: Diagnosis? {
+        func skew(_ worker: WatchReport.WorkerReport) -> Double { worker.figures?.clockSkew ?? 0 }
+        let skewed = report.workers.filter { $0.silence == nil && abs(skew($0)) >= Self.skewSeconds }
+        guard let worst = skewed.max(by: { abs(skew($0)) < abs(skew($1)) }) else { return nil }
+        let others =
+            skewed.count > 1
+            ? "; \(Words.counted(skewed.count - 1, "other clock")) differ\(skewed.count == 2 ? "s" : ""), too" : ""
+        let (seconds, isAhead) = (abs(skew(worst)), skew(worst) > 0)
+        return Diagnosis(
+            .clockSkewed,
+            "The clock of the worker at \(Words.cut(worst.address, 80)) is \(Words.span(Int64(seconds * 1_000))) \(isAhead ? "ahead of" : "behind") the brokers': jobs and sources expire too \(isAhead ? "early" : "late")\(others).",
+            since: nil)
     }
 
     /// An owner that none of its jobs come on with, for whatever reason, where nothing else explains it.

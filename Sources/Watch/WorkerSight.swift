@@ -33,6 +33,8 @@ package struct WorkerFigures: Sendable, Equatable {
     package var started: Double?
     /// Bytes that may still be written, by what is kept there: store, or data.
     package var diskFree: [String: Int] = [:]
+    /// Seconds that its clock is ahead of the brokers'; below 0: behind.
+    package var clockSkew: Double?
     /// Stages that failed since its start, by code.
     package var failures: [String: Double] = [:]
 
@@ -73,6 +75,7 @@ package struct WorkerFigures: Sendable, Equatable {
         case "mezzotint_renderer_losses_total": rendererLosses = whole
         case "mezzotint_renderer_resident_memory_bytes": rendererMemory = whole
         case "process_resident_memory_bytes": memory = whole
+        case "mezzotint_clock_skew_seconds": clockSkew = abs(sample.value) <= 1e12 ? sample.value : nil
         case "process_start_time_seconds": started = sample.value
         case "mezzotint_disk_free_bytes":
             if let folder = sample.labels["folder"], diskFree.count < 8 { diskFree[Words.cut(folder, 40)] = whole }

@@ -16,6 +16,11 @@ extension Worker {
             let records = try ports.consumer.drain(.variants, owned.id, limit: 2_048)
             if let last = records.last {
                 owned.watches[.variants].receive(last.offset, appended: last.timestamp, at: monotonic)
+                if ports.log.hasOwnClock, last.epoch == owned.epoch, let written = last.writtenAt {
+                    let moment = moment
+                    logClock.note(
+                        written: written, appended: last.timestamp, wall: moment.wall, monotonic: moment.monotonic)
+                }
             }
             // Only none means that there is no more: a read also ends at a number of bytes.
             if records.isEmpty { owned.readable.remove(.variants) } else { turnSoon() }

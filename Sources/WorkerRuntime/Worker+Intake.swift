@@ -23,12 +23,14 @@ extension Worker {
         }
         guard record.topic.isRetry else { return .arrived(PendingJob(job: job, record: record)) }
         do throws(RecordFailure) {
-            let note = try RetryNote(record)
+            let (note, now) = (try RetryNote(record), now)
+            // Times of a clock that was ahead: a job would wait for them, and be tried until they are long past.
             return .arrived(
                 PendingJob(
-                    job: job, record: record, attempts: note.attempt, firstSeen: note.firstSeen,
-                    notBefore: min(note.notBefore, now + RecordLimits.longestWait), heldSince: note.heldSince,
-                    deaths: note.deaths, failingSince: note.failingSince,
+                    job: job, record: record, attempts: note.attempt, firstSeen: min(note.firstSeen, now),
+                    notBefore: min(note.notBefore, now + RecordLimits.longestWait),
+                    heldSince: note.heldSince.map { min($0, now) }, deaths: note.deaths,
+                    failingSince: note.failingSince.map { min($0, now) },
                     heldBy: note.cause.hold, awaited: note.host))
         } catch {
             return refuse(record, FailureNote(error))

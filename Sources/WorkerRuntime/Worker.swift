@@ -58,6 +58,10 @@ package actor Worker {
     private nonisolated let clock: Mutex<TrustedClock>
     /// Whether it was said that the wall's clock is not believed.
     private var isClockDoubted = false
+    /// The brokers' clock, where there are any.
+    var logClock = LogClock()
+    /// Whether it was logged that this machine's clock differs from the brokers'.
+    private var isSkewTold = false
     /// Told to who asks whether it lives, and must not have to wait for it.
     private nonisolated let hanging = Mutex<Standstill?>(nil)
     package nonisolated var standstill: Standstill? { hanging.withLock { $0 } }
@@ -243,6 +247,7 @@ package actor Worker {
         awaitStore()
         lookForStandstill()
         doubtClock()
+        compareClocks()
         settle()
         moveHeldUp()
         for owned in partitions.values where !owned.readable.isEmpty { turnSoon() }
@@ -284,6 +289,21 @@ package actor Worker {
         logger.warning(
             "The clock of this machine jumped forward. For one minute, jobs and sources expire by the old time; then the new one counts, if it stays.",
             ["seconds": .int(ahead / 1_000)])
+    }
+
+    /// How far this machine's clock is ahead of the brokers' at least, milliseconds; nil: not known.
+    var clockSkew: Int64? {
+        let moment = moment
+        return logClock.skew(wall: moment.wall, monotonic: moment.monotonic)
+    }
+
+    private func compareClocks() {
+        guard let skew = clockSkew, (abs(skew) >= LogClock.tolerance) != isSkewTold else { return }
+        isSkewTold.toggle()
+        guard isSkewTold else { return logger.notice("The clock of this machine agrees with the brokers' again.") }
+        logger.warning(
+            "The clock of this machine is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > 0 ? "early" : "late"). Set the clock (NTP).",
+            ["seconds": .int(skew / 1_000)])
     }
 
     private func lookForStandstill() {

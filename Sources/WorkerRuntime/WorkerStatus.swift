@@ -32,6 +32,8 @@ package struct WorkerStatus: Sendable {
     /// Fetches, renders and announcements.
     package let underWay: Int
     package let permits: [(kind: String, used: Int, all: Int)]
+    /// How far this machine's clock is ahead of the brokers' at least, milliseconds; nil: not known.
+    package let clockSkew: Int64?
     /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
     package let isReady: Bool
     package let isStopping: Bool
@@ -66,6 +68,7 @@ extension Worker {
                 ("late", scheduler.late.all, rules.late),
                 ("render", scheduler.running(.render), rules.render),
             ],
+            clockSkew: clockSkew,
             isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
             isStopping: !phase.isRunning)
     }

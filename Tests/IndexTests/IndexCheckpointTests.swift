@@ -15,6 +15,9 @@ struct IndexCheckpointTests {
         // Tombstones that it lacks may be no more, unless it lacks nothing.
         (position: 99, days: 5, isSound: true), (position: 99, days: 7, isSound: false),
         (position: 100, days: 70, isSound: true),
+        // Written by a clock that was ahead: how long ago, nothing tells.
+        (position: 99, days: -6, isSound: true), (position: 99, days: -7, isSound: false),
+        (position: 100, days: -70, isSound: true),
     ] as [(position: Int64, days: Int64, isSound: Bool)])
     func flaw(position: Int64, days: Int64, isSound: Bool) {
         let checkpoint = IndexCheckpoint(position: position, epoch: 1, at: 1_000)

@@ -43,6 +43,47 @@ struct CachingTests {
         return nil
     }
 
+
+    @Test(
+        "Rows of a clock that was ahead are fresh no longer, are confirmed once, and stand in while the origin fails",
+        arguments: [(0, false), (3_600_000, false), (3 * 3_600_000, true), (20 * day, true), (400 * day, true)]
+            as [(Int64, Bool)])
+    func future(ahead: Int64, isAsked: Bool) throws {
+        let now = 1_000 * Self.day
+        var driver = PartitionStateTests.Driver()
+        driver.stored = try stored([("etag", "\"a\""), ("cache-control", "max-age=600")])
+        let (fetchedAt, expires) = (now + ahead, now + ahead + 600_000)
+        driver.stored.source?.fetchedAt = fetchedAt
+        driver.stored.source?.expires = expires
+        for place in driver.stored.variants.indices {
+            driver.stored.variants[place].storedAt = fetchedAt
+            driver.stored.variants[place].expires = expires
+        }
+        let job = driver.pending("again", source, [PartitionStateTests.small])
+        let effects = driver.feed(.arrived(job), at: now)
+        guard isAsked else {
+            #expect(rules.kinds(effects) == [.unchanged])
+            return
+        }
+        let id = try #require(rules.flight(effects))
+        #expect(request(driver.feed(.granted(.fetch, id), at: now))?.known?.etag == "\"a\"")
+        _ = driver.feed(.notModified(id, head([("cache-control", "max-age=600")])), at: now)
+        let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now)))
+        #expect(task.batch == nil && task.renewed.map(\.expires) == [now + 600_000, now + 600_000])
+        #expect(task.fetched?.row.fetchedAt == now)
+    }
+
+    @Test("Times beyond the largest lifetime are of such a clock, too, though the row seems old")
+    func beyondLifetime() throws {
+        var rules = FreshnessRules()
+        rules.ceiling = 30 * Self.day
+        #expect(!rules.isBeyond(stored: 0, expires: 30 * Self.day, at: 0))
+        #expect(rules.isBeyond(stored: 0, expires: 31 * Self.day, at: 0))
+        rules.floor = 40 * Self.day
+        #expect(!rules.isBeyond(stored: 0, expires: 40 * Self.day, at: 0))
+        #expect(!rules.isBeyond(stored: .max, expires: .max, at: .max))
+    }
+
     @Test("A yes renews every row of the source, without a render, and answers what it was asked for")
     func confirmed() throws {
         var driver = PartitionStateTests.Driver()

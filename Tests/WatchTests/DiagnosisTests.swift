@@ -47,6 +47,28 @@ struct DiagnosisTests {
             $0.workers.append(WorkerSight("10.0.0.2:9464", .silent("its answer is larger than 2 MiB")))
             $0.look(14)
         },
+        Fault(
+            "a clock that is an hour ahead", .clockSkewed,
+            [
+                "The clock of the worker at 10.0.0.2:9464 is 1 h ahead of the brokers': jobs and sources expire too early."
+            ]
+        ) {
+            var figures = Scene.figures(owned: 2)
+            figures.clockSkew = 3_600
+            $0.workers.append(WorkerSight("10.0.0.2:9464", .figures(figures)))
+            $0.look(2)
+        },
+        Fault(
+            "two clocks that are behind", .clockSkewed,
+            ["10.0.0.2:9464 is 45 s behind the brokers'", "too late; 1 other clock differs, too."]
+        ) {
+            for (number, skew) in [(2, -45.0), (3, -12.0), (4, 9.9)] {
+                var figures = Scene.figures(owned: 2)
+                figures.clockSkew = skew
+                $0.workers.append(WorkerSight("10.0.0.\(number):9464", .figures(figures)))
+            }
+            $0.look(2)
+        },
         Fault("one worker stopped, of two that nobody asks", .noOwner, ["2 of 4 partitions have had no owner since "]) {
             $0.workers = []
             $0.look()

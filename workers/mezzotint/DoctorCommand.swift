@@ -4,6 +4,7 @@ import JSONText
 import LogChoice
 import Ports
 import Posix
+internal import Records
 import RenderProtocol
 import Settings
 import Synchronization
@@ -24,8 +25,9 @@ enum DoctorCommand {
         // A program that is no renderer ends well whatever it is asked.
         if renderer.isWell { findings += sandbox(program, settings) + layers(program) }
         findings += [
-            directory("data", settings.data), directory("store", settings.storeDirectory), await log(settings),
+            directory("data", settings.data), directory("store", settings.storeDirectory),
         ]
+        findings += await log(settings)
         if !settings.render.watermarks.isEmpty { findings.append(watermarks(settings.render.watermarks)) }
         if let listen = settings.metrics.listen { findings.append(metrics(listen)) }
         if arguments.flag("json") {
@@ -196,23 +198,49 @@ enum DoctorCommand {
     }
 
     /// What is there is opened and asked; an embedded one that is not, will be made.
-    private static func log(_ settings: Settings) async -> Finding {
+    private static func log(_ settings: Settings) async -> [Finding] {
         if let file = settings.embeddedLogFile, access(file, F_OK) != 0 {
             let isWell = directory("data", settings.data).isWell
-            return Finding(
-                what: "log", isWell: isWell,
-                says: isWell
-                    ? "\(file) will be made by the first job or worker."
-                    : "\(file) cannot be made: see the data directory.")
+            let says =
+                isWell
+                ? "\(file) will be made by the first job or worker." : "\(file) cannot be made: see the data directory."
+            return [Finding(what: "log", isWell: isWell, says: says)]
         }
         do {
             let notices = Mutex<[String]>([])
             let log = try await ChosenLog.open(settings, notice: { text in notices.withLock { $0.append(text) } }).log
             let says = ["It answers; it has \(log.partitionCount) partitions."] + notices.withLock { $0 }
+            let clock = log.hasOwnClock ? await clock(log) : nil
             await log.close()
-            return Finding(what: "log", isWell: true, says: says.joined(separator: " "))
+            return [Finding(what: "log", isWell: true, says: says.joined(separator: " "))] + [clock].compactMap(\.self)
         } catch {
-            return Finding(what: "log", isWell: false, says: "\(error)")
+            return [Finding(what: "log", isWell: false, says: "\(error)")]
         }
+    }
+
+    /// By a tombstone that nobody reads anything from: the brokers stamp it.
+    private static func clock(_ log: any Log) async -> Finding {
+        func finding(_ isWell: Bool, _ says: String) -> Finding { Finding(what: "clock", isWell: isWell, says: says) }
+        let written = SystemTime.wallMilliseconds
+        let mark = NewRecord(
+            topic: .origins, partition: OriginRow.partition, key: Array("doctor @clock".utf8), value: nil)
+        guard let offset = await log.append([mark]).first?.offset,
+            let record = try? await log.read(.origins, mark.partition, from: offset, limit: 1).first,
+            record.offset == offset
+        else {
+            return finding(
+                false, "The brokers' time is not known: a record that was appended to origins cannot be read.")
+        }
+        var clock = LogClock()
+        let (wall, monotonic) = (SystemTime.wallMilliseconds, SystemTime.monotonicNanoseconds / 1_000_000)
+        clock.note(written: written, appended: record.timestamp, wall: wall, monotonic: monotonic)
+        let skew = clock.skew(wall: wall, monotonic: monotonic) ?? 0
+        guard abs(skew) >= LogClock.tolerance else {
+            return finding(true, "It agrees with the brokers' to \(abs(skew)) ms.")
+        }
+        return finding(
+            false,
+            "It is \(LogClock.text(skew)): jobs and sources expire that much too \(skew > 0 ? "early" : "late"). Set the clock of this machine (NTP), or the brokers'."
+        )
     }
 }

@@ -163,6 +163,7 @@ final class MetricsSource: Sendable {
             return lags.map {
                 Sample($0.seconds(at: SystemTime.wallMilliseconds), $0.topic.rawValue, "\($0.partition)")
             }
+        case .clockSkew: return status.clockSkew.map { [Sample(Double($0) / 1000)] } ?? []
         case .rendererLosses: return [Sample(renderers.losses)]
         case .rendererMemory:
             let children = renderers.processes + renderers.parents + renderers.inspectorProcesses
