@@ -8,6 +8,8 @@ enum LogSchema {
     static let pageSize = 8192
     /// Each has a table for each topic.
     static let partitionCounts = 1...256
+    /// Tables whose statements a connection keeps: all of a log of eight partitions.
+    static let openTables = 128
     /// What an offset can be: others are damage, and would be counted up past the last number.
     static let offsets: ClosedRange<Int64> = 0...(1 << 62)
 
@@ -101,8 +103,15 @@ enum LogSchema {
     /// Whether the table's keys are short, as its index is named.
     static func hasShortKeys(_ connection: Connection, _ place: TablePlace) throws(SQLiteFailure) -> Bool {
         guard place.topic == .variants else { return false }
-        let name = "\(place.topic.rawValue).\(place.partition.number).shortKey"
-        return try connection.number("SELECT 1 FROM sqlite_schema WHERE name = '\(name)'") != nil
+        let name = "\"\(place.topic.rawValue).\(place.partition.number).shortKey\""
+        // Fails without it: to look for its name among those of 256 partitions takes longer.
+        do throws(SQLiteFailure) {
+            _ = try connection.prepare("SELECT 1 FROM \(place.table) INDEXED BY \(name) WHERE key = x''")
+        } catch {
+            guard error.isMisfit else { throw error }
+            return false
+        }
+        return true
     }
 
     private static func tables(_ place: TablePlace) -> [String] {

@@ -14,8 +14,6 @@ final class LogTable {
     /// For topics looked up by key: what a new record makes obsolete.
     private var byKey: ByKey?
     private let hasShortKeys: Bool
-    /// Everything below it is deleted, but for the newest record.
-    private var first: Int64
     /// The offset of the next record, as of the last append through this connection.
     private(set) var next: Int64 = 0
 
@@ -40,8 +38,6 @@ final class LogTable {
             "DELETE FROM \(place.table) WHERE offset < min(?1, (SELECT max(offset) FROM \(place.table)))")
         hasShortKeys = try LogSchema.hasShortKeys(connection, place)
         byKey = place.topic.hasKeyIndex ? try ByKey(connection, place.table) : nil
-        var least = try connection.prepare("SELECT min(offset) FROM \(place.table)")
-        first = try least.step() ? least.integer(0, in: LogSchema.offsets) : 0
     }
 
     /// Once in each write transaction, before its first append: another process may have appended since.
@@ -76,26 +72,10 @@ final class LogTable {
         return offset
     }
 
-    /// Deletes what is below `offset` if that is `least` or more, at most `limit`. Returns how many offsets it passed.
-    func trim(below offset: Int64, least: Int64, limit: Int64) throws(SQLiteFailure) -> Int64 {
-        let bound = min(offset, first + limit)
-        guard offset - first >= least, bound > first else { return 0 }
-        trim.bind(1, bound)
+    /// Deletes what is below `offset`, but for the newest record.
+    func trim(below offset: Int64) throws(SQLiteFailure) {
+        trim.bind(1, offset)
         try trim.run()
-        defer { first = bound }
-        return bound - first
-    }
-
-    /// Everything below it is older than `time`, milliseconds since 1970.
-    func end(olderThan time: Int64) throws(SQLiteFailure) -> Int64 {
-        var found = try connection.prepare(
-            """
-            SELECT coalesce(
-                (SELECT offset FROM \(place.table) WHERE at >= ?1 ORDER BY offset LIMIT 1),
-                (SELECT max(offset) FROM \(place.table)), 0)
-            """)
-        found.bind(1, time)
-        return try found.step() ? found.integer(0, in: LogSchema.offsets) : 0
     }
 
     /// Takes a dead letter away, and the marks of earlier discards of its key that have nothing left to say.

@@ -213,6 +213,7 @@ actor LogWriter {
     func writing<Result>(_ body: (OpenLog) throws(SQLiteFailure) -> Result) throws(LogFailure) -> Result {
         try folder.withWriteLock { () throws(LogFailure) in
             try folder.checkPlace()
+            defer { open?.forgetTables() }
             return try logged(body(opened()))
         }
     }

@@ -7,7 +7,10 @@ internal import SQLite
 final class OpenLog {
     let connection: Connection
     private let partitionCount: Int
-    private var tables: [LogTable?]
+    /// Those that were written last (`forgetTables`).
+    private var tables: [TablePlace: LogTable] = [:]
+    /// By table: everything below is deleted, but for the newest record.
+    private var firsts: [TablePlace: Int64] = [:]
     private var saveCommitted: Statement?
     /// The file's version says that older programs cannot read what is written; nil where it was not looked at.
     private var isNewest: Bool?
@@ -29,7 +32,6 @@ final class OpenLog {
 
     init(_ connection: Connection, partitions: Int) {
         (self.connection, partitionCount) = (connection, partitions)
-        tables = Array(repeating: nil, count: Topic.allCases.count * partitions)
     }
 
     func append(
@@ -124,24 +126,51 @@ final class OpenLog {
         let outcomesKept = Int64(max(1, configuration.outcomesKept / partitionCount))
         var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
         for (place, committed) in committedOffsets where place.isWithin(partitionCount) {
-            left -= try table(place).trim(below: committed, least: least, limit: left)
+            left -= try trim(place, below: committed, least: least, limit: left)
         }
-        for partition in 0..<Int32(partitionCount) {
-            for topic in [Topic.outcomes, .events] {
-                let told = try table(TablePlace(topic: topic, partition: PartitionID(partition)))
-                left -= try told.trim(below: told.next - outcomesKept, least: least, limit: left)
-            }
+        // Others have not grown.
+        for (place, told) in tables where place.topic == .outcomes || place.topic == .events {
+            left -= try trim(place, below: told.next - outcomesKept, least: least, limit: left)
         }
         return left == 0
+    }
+
+    /// Deletes what is below `offset` if that is `least` or more, at most `limit`. Returns how many offsets it passed.
+    private func trim(
+        _ place: TablePlace, below offset: Int64, least: Int64, limit: Int64
+    ) throws(SQLiteFailure) -> Int64 {
+        let first = if let known = firsts[place] { known } else { try firstOffset(place) }
+        firsts[place] = first
+        let bound = min(offset, first + limit)
+        guard offset - first >= least, bound > first else { return 0 }
+        try table(place).trim(below: bound)
+        firsts[place] = bound
+        return bound - first
+    }
+
+    private func firstOffset(_ place: TablePlace) throws(SQLiteFailure) -> Int64 {
+        var first = try connection.prepare("SELECT min(offset) FROM \(place.table)")
+        return try first.step() ? first.integer(0, in: LogSchema.offsets) : 0
     }
 
     /// By partition: dead letters below it are older than `time`.
     func endsOfLetters(olderThan time: Int64) throws(SQLiteFailure) -> [Int64] {
         var ends: [Int64] = []
         for partition in 0..<Int32(partitionCount) {
-            ends.append(try table(TablePlace(topic: .dead, partition: PartitionID(partition))).end(olderThan: time))
+            ends.append(try end(of: TablePlace(topic: .dead, partition: PartitionID(partition)), olderThan: time))
         }
         return ends
+    }
+
+    private func end(of place: TablePlace, olderThan time: Int64) throws(SQLiteFailure) -> Int64 {
+        var found = try connection.prepare(
+            """
+            SELECT coalesce(
+                (SELECT offset FROM \(place.table) WHERE at >= ?1 ORDER BY offset LIMIT 1),
+                (SELECT max(offset) FROM \(place.table)), 0)
+            """)
+        found.bind(1, time)
+        return try found.step() ? found.integer(0, in: LogSchema.offsets) : 0
     }
 
     /// What the last look at dead letters since the machine was started found, by partition, and when that was, monotonic
@@ -179,8 +208,8 @@ final class OpenLog {
         try connection.transaction { () throws(SQLiteFailure) in
             var left = isTight ? Self.trimmedWhereTight : Self.trimmedRecords
             for (partition, end) in ends.enumerated() {
-                let dead = try table(TablePlace(topic: .dead, partition: PartitionID(Int32(partition))))
-                left -= try dead.trim(below: end, least: 1, limit: left)
+                let dead = TablePlace(topic: .dead, partition: PartitionID(Int32(partition)))
+                left -= try trim(dead, below: end, least: 1, limit: left)
             }
             return left == 0
         }
@@ -257,10 +286,13 @@ final class OpenLog {
     }
 
     private func table(_ place: TablePlace) throws(SQLiteFailure) -> LogTable {
-        let index = place.index(of: partitionCount)
-        if let table = tables[index] { return table }
+        if let table = tables[place] { return table }
         let table = try LogTable(connection, place)
-        tables[index] = table
+        tables[place] = table
         return table
     }
+
+    /// Between transactions, since a table counts its next offset in one: of many partitions statements would take as much
+    /// memory as all else.
+    func forgetTables() { if tables.count > LogSchema.openTables { tables = [:] } }
 }

@@ -8,9 +8,6 @@ struct TablePlace: Hashable, Sendable {
     let topic: Topic
     let partition: PartitionID
 
-    /// Dense from 0, for arrays by table; the partition must be one of `count`.
-    func index(of count: Int) -> Int { topic.ordinal * count + Int(partition.number) }
-
     /// As SQL names it.
     var table: String { "\"\(topic.rawValue).\(partition.number)\"" }
 

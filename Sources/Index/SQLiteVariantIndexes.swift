@@ -9,12 +9,24 @@ package struct SQLiteVariantIndexes: VariantIndexes {
     private let cacheBytes: Int
 
     /// `cacheBytes` of pages are kept in memory for each partition; the system's page cache does the rest.
-    package init(_ folder: String, cacheBytes: Int = 512 << 10) { (self.folder, self.cacheBytes) = (folder, cacheBytes) }
+    package init(_ folder: String, cacheBytes: Int = 512 << 10) {
+        (self.folder, self.cacheBytes) = (folder, cacheBytes)
+    }
 
     package func open(_ partition: PartitionID) throws(IndexFailure) -> (index: any VariantIndex, rebuilt: String?) {
         let path = "\(folder)/\(partition.number).sqlite"
         do throws(SystemFailure) { try Folder.makePrivate(folder) } catch {
             throw error.isOutOfSpace ? .full(path: folder) : .unavailable(path: folder, reason: error.description)
+        }
+        if FileSystem.identity(of: path) == nil, FileSystem.isWritableDirectory(folder) {
+            // A WAL without its file is another's.
+            IndexFile.remove(path)
+            let cacheBytes = cacheBytes
+            let make = { () throws(SQLiteFailure) -> IndexFile? in
+                guard case .sound(let file, _, _) = try IndexFile.open(path, cacheBytes: cacheBytes) else { return nil }
+                return file
+            }
+            return (SQLiteVariantIndex(path, make: make), nil)
         }
         let reason: String
         do throws(SQLiteFailure) {

@@ -91,6 +91,12 @@ extension PermitScheduler {
         if slots?.borrow(lacking, wishes, at: now) == true { change(nil) { _ in } }
     }
 
+    /// Whether nothing but its row says that the slot stands there.
+    package func isAtHome(_ slot: HostSlots.Slot, at partition: PartitionID) -> Bool {
+        guard let slots else { return false }
+        return slots.home(of: slot) == partition && slots.passing[slot] == nil
+    }
+
     package func isPassing(_ slot: HostSlots.Slot, to partition: PartitionID) -> Bool {
         slots?.passing[slot] == partition
     }

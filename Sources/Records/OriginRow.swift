@@ -51,12 +51,14 @@ package struct OriginRow: Sendable, Hashable {
     package static let longestBlock: Int64 = 86_400_000
     /// Who blocks and opens hosts by hand.
     package static let operatorName = "operator"
+    /// What names of slots begin with.
+    package static let slotPrefix = "slot-"
 
     package init(host: String, by: String, at: Int64) { (self.host, self.by, self.at) = (host, by, at) }
 
     /// Where a slot stands. Programs that know of none read a host of which nobody asks anything.
     package init(host: String, slot: Int, at partition: PartitionID, at: Int64) {
-        self.init(host: host, by: "slot-\(slot)", at: at)
+        self.init(host: host, by: "\(Self.slotPrefix)\(slot)", at: at)
         (self.slot, self.partition) = (slot, partition)
     }
 
@@ -91,24 +93,15 @@ package struct OriginRow: Sendable, Hashable {
         return Set(rows.last.map { [$0.by] } ?? [])
     }
 
-    /// Of a log's newest records, in the log's order.
-    package static func all(of records: [Record]) -> [OriginRow] {
-        records.sorted { $0.offset < $1.offset }.compactMap { OriginRow($0) }
-    }
-
-    /// Of each writer and host the last: what a compacted topic still has besides holds no more.
-    package static func newest(_ rows: [OriginRow]) -> [OriginRow] {
-        var seen: Set<String> = []
-        return rows.reversed().filter { seen.insert("\($0.by) \($0.host)").inserted }.reversed()
-    }
-
     fileprivate var isWorkers: Bool { slot == nil && !isOperators }
 
     package var isOperators: Bool { by == Self.operatorName }
 
-    /// Whether it tells what counts for `OriginSummary.freshness` only, and so has to be told again within that.
+    /// Whether it tells what counts for `OriginSummary.freshness` only, and so has to be told again within that. A block that
+    /// is over is none: where no job comes, the host is not asked again.
     package var isLive: Bool {
-        state != .open || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil
+        let isInTrouble = state == .blocked ? until ?? .min > at : state != .open
+        return isInTrouble || inFlight + perMinute + waiting.sum > 0 || partition != nil || slowPartition != nil
     }
 
     package func newRecord() -> NewRecord {
@@ -145,14 +138,19 @@ package struct OriginRow: Sendable, Hashable {
                 EventHeader.originTold, id: "@origin/\(by)/\(host)/\(at)", at: at, traceparent: nil))
     }
 
-    /// Whether nothing follows from it any more: the worker that wrote it told nothing of the host for so long. A slot stands
-    /// where its row says, however old that is; what an operator wrote may be written again meanwhile.
-    package func isForgettable(at now: Int64) -> Bool { isWorkers && at < now - Self.kept }
-    package static let kept: Int64 = 7 * 86_400_000
+    /// Whether nothing follows from it any more: it tells of no block that lasts, and the worker that wrote it told nothing else
+    /// of the host for so long, or by a clock that was ahead. A slot stands where its row says, however old that is; what an
+    /// operator wrote may be written again meanwhile.
+    package func isForgettable(at now: Int64) -> Bool {
+        guard isWorkers else { return false }
+        if at > now + Self.longestBlock { return true }
+        return at < now - Self.kept && block(isOld: true, at: now) == nil
+    }
+    package static let kept: Int64 = 3_600_000
 
-    /// Takes the place of the row that the record holds.
-    package static func tombstone(of record: Record) -> NewRecord {
-        NewRecord(topic: .origins, partition: record.partition, key: record.key, value: nil)
+    /// Takes the place of the row of this key.
+    package static func tombstone(of key: [UInt8]) -> NewRecord {
+        NewRecord(topic: .origins, partition: partition, key: key, value: nil)
     }
 
     /// nil if the record is not an origin row.
@@ -258,13 +256,15 @@ package struct OriginSummary: Sendable, Hashable {
 
     private init(_ host: String, rows: [OriginRow], clocks: [String: Int64]?, at now: Int64) {
         self.host = host
-        let opened = rows.filter { $0.isOperators && $0.state == .open }.map(\.at).max() ?? .min
+        // A time that lies far ahead is of a wrong clock, and would hide what is told for as long.
+        let opened = rows.filter { $0.isOperators && $0.state == .open && $0.at < now + OriginRow.longestBlock }
+            .map(\.at).max() ?? .min
         var mostHeld = 0
         // Of blocks the longest is told, a person's first: workers of before repeat it.
         for row in rows.sorted(by: { $0.isOperators && !$1.isOperators }) {
             let clock = clocks?[row.by]
             let now = clock ?? now
-            let isFresh = row.at > now - Self.freshness
+            let isFresh = row.at > now - Self.freshness && row.at < now + OriginRow.longestBlock
             let lives = clocks == nil ? nil : clock != nil
             if lives ?? isFresh, row.isWorkers {
                 isTold = true
@@ -282,7 +282,7 @@ package struct OriginSummary: Sendable, Hashable {
                 staleAnswers += row.staleAnswers
             }
             // A block counts though its worker is gone: the next one reads of it.
-            let counts = row.state == .blocked ? row.until.map { $0 > now } ?? false : isFresh
+            let counts = row.state == .blocked ? row.until.map { $0 > now && $0 < now + 2 * OriginRow.longestBlock } ?? false : isFresh
             let outlasts =
                 state == .blocked && row.state == .blocked && row.code != OriginRow.operatorName
                 && (row.until ?? .min) > (until ?? .min)

@@ -18,6 +18,8 @@ struct OriginBoard: Sendable {
     private var askings: [OriginHost: (count: Int, at: Int64, perMinute: Int)] = [:]
     /// When rows of hosts that nobody tells of any more were last looked for, monotonic milliseconds.
     var sweptAt: Int64 = .min / 2
+    /// The look for them that is under way.
+    var sweep: OriginSweep?
     /// When a partition last came, monotonic milliseconds.
     var assignedAt: Int64 = .max
     /// Rows of slots are on their way: their partitions stay until they are there.
@@ -26,11 +28,10 @@ struct OriginBoard: Sendable {
     var wishes = SlotWishes()
 
     static let interval: Int64 = 1_000
-    static let sweep: Int64 = 86_400_000
+    /// Between two looks for rows that may go.
+    static let sweepInterval = OriginRow.kept / 2
     /// Those of which something is so now (`OriginRow.isLive`) are told of again, or that would be taken for gone.
     static let refresh: Int64 = OriginSummary.freshness / 3
-    /// All others, before they are forgotten.
-    static let renewal: Int64 = OriginRow.kept / 7 * 6
     /// At once.
     static let rows = 256
     /// Rows that cannot be read hold back fetches no longer than this, milliseconds: slots are at home then.
@@ -64,8 +65,8 @@ extension Worker {
         let (isFirst, assigned) = (board.next == nil, assignments)
         // Or places that are read before the first partition comes would be lost.
         if isFirst { ownSlots() }
-        if let rows = try? await newRows() {
-            for row in isFirst ? OriginRow.newest(rows) : rows { apply(row, isOld: isFirst) }
+        if let rows = try? await newRows(isFirst: isFirst) {
+            for row in rows { apply(row, isOld: isFirst) }
             if assigned == assignments { scheduler.knowSlots() }
         } else {
             scheduler.unheard(at: monotonic)
@@ -81,20 +82,58 @@ extension Worker {
             }
         }
         await passSlots()
-        await forgetOldRows()
+        await sweepRows()
         board.isSharing = false
         settle()
     }
 
-    /// Deletes rows of hosts of which no worker has told for a week: a compacted topic keeps them otherwise. The owner of the
-    /// first partition does it once a day.
-    private func forgetOldRows() async {
-        guard monotonic - board.sweptAt >= OriginBoard.sweep, partitions[OriginRow.partition] != nil else { return }
-        board.sweptAt = monotonic
-        // What is refused here is done in a day.
-        guard let records = try? await ports.log.latest(.origins, OriginRow.partition, keyPrefix: []) else { return }
-        let old = records.filter { OriginRow($0)?.isForgettable(at: now) ?? false }
-        if !old.isEmpty { _ = await ports.log.append(old.map(OriginRow.tombstone)) }
+    /// Looks at one page of rows, or deletes some that may go. Rows of workers go by the owner of the first partition; a slot's
+    /// row by the owner of the partition where it is at home, which is where it stands without a row, too.
+    private func sweepRows() async {
+        guard let end = board.next, !partitions.isEmpty else { return }
+        if board.sweep == nil {
+            guard monotonic - board.sweptAt >= OriginBoard.sweepInterval,
+                let bounds = try? await ports.log.bounds(.origins, OriginRow.partition)
+            else { return }
+            board.sweep = OriginSweep(from: bounds.lowerBound)
+        }
+        guard var sweep = board.sweep else { return }
+        guard sweep.next >= end else {
+            // What is refused here is asked again in a second.
+            guard
+                let records = try? await ports.log.read(
+                    .origins, OriginRow.partition, from: sweep.next, limit: OriginSweep.page)
+            else { return }
+            let rows = await rows(of: records, slotsAlone: partitions[OriginRow.partition] == nil)
+            sweep.take(records, rows, upTo: end, mayGo: mayGo)
+            board.sweep = sweep
+            return
+        }
+        var slots: [PartitionID: [NewRecord]] = [:]
+        var rows: [NewRecord] = []
+        for (tombstone, place) in sweep.takeFound(4 * OriginBoard.rows) {
+            if let place { slots[place, default: []].append(tombstone) } else { rows.append(tombstone) }
+        }
+        // What the log does not take is found again by the next look.
+        if !rows.isEmpty { _ = await ports.log.append(rows) }
+        for (place, rows) in slots {
+            if let owner = partitions[place]?.ownership { _ = await ports.log.append(rows, as: owner) }
+        }
+        board.sweep = sweep.isEmpty ? nil : sweep
+        if sweep.isEmpty { board.sweptAt = sweep.isFull ? .min / 2 : monotonic }
+    }
+
+    /// Not on the thread that decides: to read a page takes some 50 ms.
+    private nonisolated func rows(of records: [Record], slotsAlone: Bool) async -> [OriginRow?] {
+        records.map { slotsAlone && !$0.key.starts(with: OriginRow.slotPrefix.utf8) ? nil : OriginRow($0) }
+    }
+
+    private func mayGo(_ row: OriginRow) -> Bool {
+        guard let number = row.slot, let place = row.partition else {
+            return partitions[OriginRow.partition] != nil && row.isForgettable(at: now)
+        }
+        let slot = HostSlots.Slot(OriginHost(group: row.host), number)
+        return row.at < now - OriginRow.kept && partitions[place] != nil && scheduler.isAtHome(slot, at: place)
     }
 
     /// Written as owner of the partition where the slot stands: refused if that is another's by now.
@@ -119,23 +158,28 @@ extension Worker {
         scheduler.own(Set(partitions.keys), of: ports.log.partitionCount)
     }
 
-    private func newRows() async throws(LogFailure) -> [OriginRow] {
+    private func newRows(isFirst: Bool) async throws(LogFailure) -> [OriginRow] {
         let bounds = try await ports.log.bounds(.origins, OriginRow.partition)
         if let next = board.next, next > bounds.upperBound {
             // The log was recreated, or lost its end.
-            board.next = nil
+            (board.next, board.sweep) = (nil, nil)
             scheduler.forgetSlots()
         }
         var next = max(board.next ?? bounds.lowerBound, bounds.lowerBound)
-        var rows: [OriginRow] = []
+        var (reading, rows) = (OriginReading(isStart: true, at: now), [OriginRow]())
         while next < bounds.upperBound {
-            let records = try await ports.log.read(.origins, OriginRow.partition, from: next, limit: 1_000)
+            let records = try await ports.log.read(
+                .origins, OriginRow.partition, from: next, limit: OriginReading.page)
             guard let last = records.last else { break }
-            rows += records.compactMap { OriginRow($0) }
+            if isFirst {
+                for record in records { reading.take(record) }
+            } else {
+                rows += records.compactMap { OriginRow($0) }
+            }
             next = last.offset + 1
         }
         board.next = max(next, bounds.upperBound)
-        return rows
+        return isFirst ? reading.rows : rows
     }
 
     /// What others have found out of a host holds for this worker, too; and whatever somebody wants is done.
@@ -184,7 +228,7 @@ extension Worker {
             }
             // Told with what else is, and when it ends.
             if (told.row.perMinute > 0) == (row.perMinute > 0) { told.row.perMinute = row.perMinute }
-            if told.row != row || monotonic - told.at >= (row.isLive ? OriginBoard.refresh : OriginBoard.renewal) {
+            if told.row != row || row.isLive && monotonic - told.at >= OriginBoard.refresh {
                 rows.append((row, told.at))
             }
         }

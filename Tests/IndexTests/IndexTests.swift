@@ -38,6 +38,37 @@ struct IndexTests {
         #expect(index.position == 17)
     }
 
+    @Test("No file is made before the first row, or a thousand records; what was applied before is written with that")
+    func unmade() throws {
+        func exists() -> Bool { FileManager.default.fileExists(atPath: path) }
+        func apply(_ changes: [IndexChange], _ position: Int64, to index: any VariantIndex) throws {
+            let progress = ProgressRow(partition: Self.partition, topics: [:], store: nil, at: position)
+            let anchors = ChangelogAnchors([LogAnchor(offset: position, timestamp: 1)])
+            try index.apply(
+                changes, progress: changes.isEmpty ? progress : nil, upTo: position, epoch: 3, anchors: anchors)
+        }
+        let index = try indexes.open(Self.partition).index
+        #expect(try !exists() && index.isEmpty() && index.page(after: 0, limit: 9).isEmpty)
+        try apply([], 40, to: index)
+        #expect(try !exists() && index.snapshot(of: Rows(1).key) == SourceSnapshot() && index.position == 40)
+        try index.wipe()
+        #expect(index.checkpoint == nil && index.progress == nil)
+        try apply([], 50, to: index)
+        try apply(Rows(1).changes, 52, to: index)
+        #expect(exists())
+        index.close()
+        let again = try indexes.open(Self.partition).index
+        #expect(try again.position == 52 && again.progress?.at == 50 && again.snapshot(of: Rows(1).key).source != nil)
+        again.close()
+        try FileManager.default.removeItem(atPath: folder.file("index"))
+        let quiet = try indexes.open(Self.partition).index
+        for position in [5, 900, 1_028, 1_029] as [Int64] {
+            #expect(!exists())
+            try apply([], position, to: quiet)
+        }
+        #expect(exists() && quiet.position == 1_029)
+    }
+
     @Test("Rows of many sources are packed as they are read one by one, less those that are damaged")
     func packed() throws {
         let index = try indexes.open(Self.partition).index
@@ -142,7 +173,8 @@ struct IndexTests {
     func restart() throws {
         let rows = Rows(1)
         let first = try indexes.open(Self.partition).index
-        let progress = ProgressRow(partition: Self.partition, topics: [.retry: TopicProgress(next: 3, finished: [5])], at: 1)
+        let progress = ProgressRow(
+            partition: Self.partition, topics: [.retry: TopicProgress(next: 3, finished: [5])], at: 1)
         try first.apply(rows.changes, progress: progress, upTo: 4, epoch: 9, anchors: nil)
         try first.apply([], progress: nil, upTo: 5, epoch: 9, anchors: nil)
         first.close()

@@ -86,7 +86,9 @@ struct OriginRowTests {
         #expect(try summary([one, two]).staleAnswers == 5)
     }
 
-    @Test("Of a block by hand and a worker's own the longer one is told; a worker that repeats the former says nothing new")
+    @Test(
+        "Of a block by hand and a worker's own the longer one is told; a worker that repeats the former says nothing new"
+    )
     func longest() throws {
         func told(_ own: Int64, _ code: String) throws -> OriginSummary {
             var (operators, workers) = (row("operator", .blocked, until: 20_000), row("one", .blocked, until: own))
@@ -177,20 +179,116 @@ struct OriginRowTests {
         }
     }
 
-    @Test("A worker's row is forgotten a week after it was told; that of a slot, or an operator's, is not")
+    @Test(
+        "A worker's row is forgotten an hour after it was told, or its block is over; a slot's or an operator's is not")
     func forgotten() throws {
-        let (old, young) = (row("one", .open, age: 8 * 86_400_000), row("one", .blocked, age: 6 * 86_400_000, until: 1))
+        let hour: Int64 = 3_600_000
+        let old = row("one", .open, age: hour + 1)
         let slot = OriginRow(host: old.host, slot: 3, at: PartitionID(7), at: old.at)
-        #expect(old.isForgettable(at: Self.now))
-        for kept in [young, slot, row("operator", .blocked, age: 8 * 86_400_000, until: 1)] {
-            #expect(!kept.isForgettable(at: Self.now))
+        let cases: [(OriginRow, Bool)] = [
+            (old, true), (row("one", .open, age: hour - 1), false), (slot, false),
+            (row("one", .blocked, age: 2 * hour, until: hour), false),
+            (row("one", .blocked, age: 2 * hour, until: -1), true),
+            (row("one", .slowed, age: 2 * hour), true), (row("operator", .blocked, age: 9 * hour, until: -1), false),
+            (row("one", .blocked, age: -400 * 24 * hour, until: 401 * 24 * hour), true),
+            (row("one", .open, age: -hour), false),
+        ]
+        for (row, isForgettable) in cases { #expect(row.isForgettable(at: Self.now) == isForgettable, "\(row)") }
+        let tombstone = OriginRow.tombstone(of: old.newRecord().key)
+        #expect(
+            tombstone.key == old.newRecord().key && tombstone.partition == OriginRow.partition && tombstone.value == nil
+        )
+    }
+
+    private func records(_ rows: [OriginRow?], keys: [OriginRow]? = nil) -> [Record] {
+        rows.enumerated().map { number, row in
+            let new =
+                row?.newRecord() ?? OriginRow.tombstone(of: (keys?[number] ?? self.row("one", .open)).newRecord().key)
+            return Record(
+                topic: .origins, partition: OriginRow.partition, offset: Int64(number), timestamp: row?.at ?? Self.now,
+                key: new.key, value: new.value, headers: new.headers)
         }
-        let new = old.newRecord()
-        let record = Record(
-            topic: new.topic, partition: new.partition, offset: 0, timestamp: 0, key: new.key, value: new.value,
-            headers: [])
-        let tombstone = OriginRow.tombstone(of: record)
-        #expect(tombstone.key == new.key && tombstone.partition == new.partition && tombstone.value == nil)
+    }
+
+    @Test("A worker that starts reads blocks that last, slots, what operators say and young wishes; the newest of each")
+    func start() {
+        let hour: Int64 = 3_600_000
+        func of(_ by: String, _ state: OriginRow.State, age: Int64 = 1_000, until: Int64? = nil, host: String)
+            -> OriginRow
+        {
+            var row = row(by, state, age: age, until: until)
+            row.host = host
+            return row
+        }
+        var wish = of("two", .open, host: "https://wish.example")
+        wish.partition = PartitionID(3)
+        var gone = wish
+        (gone.host, gone.at) = ("https://gone.example", Self.now - hour)
+        let slot = OriginRow(host: "https://s.example", slot: 3, at: PartitionID(7), at: 0)
+        let blocked = of("one", .blocked, age: 2 * hour, until: hour, host: "https://b.example")
+        let over = of("two", .blocked, age: 2 * hour, until: -1, host: "https://b.example")
+        let opened = of("one", .blocked, until: hour, host: "https://o.example")
+        let word = of("operator", .open, age: 9 * hour, host: "https://p.example")
+        let rows = [
+            of("one", .open, host: "https://a.example"), blocked, over, slot, opened, wish, gone, word,
+            of("one", .open, host: "https://o.example"),
+        ]
+        var reading = OriginReading(isStart: true, at: Self.now)
+        for record in records(rows) { reading.take(record) }
+        #expect(reading.rows == [blocked, slot, wish, word])
+    }
+
+    @Test("What is listed goes by hosts that live, however many rows there are, and a tombstone takes a row away")
+    func listed() {
+        let old = (0..<10_000).map { number in
+            var row = row("one", .open, age: 7_200_000)
+            row.host = "https://\(number).example"
+            return row
+        }
+        let young = row("one", .open)
+        var reading = OriginReading(isStart: false, at: Self.now)
+        for record in records(
+            old + [row("one", .slowed), young, row("two", .open), nil],
+            keys: old + [young, young, young, row("two", .open)])
+        {
+            reading.take(record)
+        }
+        #expect(reading.rows == [young])
+    }
+
+    @Test("A sweep finds keys whose newest row may go, so many at most, and looks at each record once")
+    func sweep() {
+        let old = (0..<OriginSweep.limit + 5).map { number in
+            var row = row("one", .open, age: 7_200_000)
+            row.host = "https://\(number).example"
+            return row
+        }
+        var again = old[7]
+        again.at = Self.now
+        let all = records(old + [again])
+        var sweep = OriginSweep(from: 0)
+        for start in stride(from: 0, to: all.count, by: 1_000) {
+            let page = Array(all[start...].prefix(1_000))
+            sweep.take(page, page.map { OriginRow($0) }, upTo: 0) { $0.isForgettable(at: Self.now) }
+        }
+        #expect(sweep.next == Int64(all.count) && sweep.isFull)
+        var keys: Set<[UInt8]> = []
+        while !sweep.isEmpty { keys.formUnion(sweep.takeFound(256).map(\.tombstone.key)) }
+        #expect(keys.count == OriginSweep.limit - 1 && !keys.contains(again.newRecord().key))
+        sweep.take([], [], upTo: 99) { _ in true }
+        #expect(sweep.next == 99)
+    }
+
+    @Test("Rows whose time lies days ahead, of a clock that was wrong, hide nothing and block nothing")
+    func future() throws {
+        let ahead: Int64 = -400 * 86_400_000
+        let cases: [([OriginRow], OriginRow.State)] = [
+            ([row("one", .blocked, until: 9), row("operator", .open, age: ahead)], .blocked),
+            ([row("one", .blocked, age: ahead, until: 9 - ahead)], .open), ([row("one", .slowed, age: ahead)], .open),
+        ]
+        for (rows, state) in cases {
+            #expect(try #require(OriginSummary.all(of: rows, at: Self.now).first).state == state, "\(rows)")
+        }
     }
 
     @Test("Counts are added, the worst state counts, and that of a worker that is gone only while its block lasts")

@@ -24,8 +24,8 @@ enum LagCommand {
                 let (lags, unreadable) = try await lags(log)
                 let notes = notes(lags, unreadable, (try? await log.grownTopics()) ?? [])
                 // People see more where workers tell of hosts.
-                let records = (try? await log.latest(.origins, OriginRow.partition, keyPrefix: [])) ?? []
-                let (rows, living) = (OriginRow.all(of: records), Set(owners.values))
+                let rows = (try? await log.originRows(at: SystemTime.wallMilliseconds)) ?? []
+                let living = Set(owners.values)
                 if arguments.flag("json") {
                     show(lags, unreadable, owners, OriginRow.held(rows, owners: living))
                     for note in notes { Console.complain(note) }

@@ -102,7 +102,7 @@ enum OriginsCommand {
     }
 
     private static func rows(of log: any Log) async throws -> [OriginRow] {
-        OriginRow.all(of: try await log.latest(.origins, OriginRow.partition, keyPrefix: []))
+        try await log.originRows(at: SystemTime.wallMilliseconds)
     }
 
     private static func owners(of log: any Log) async throws -> Set<String> {

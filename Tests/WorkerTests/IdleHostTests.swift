@@ -1,0 +1,56 @@
+import EmbeddedLog
+import Ports
+import Posix
+import Records
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@Suite("Rows of hosts that are not asked any more", .timeLimit(.minutes(1)))
+struct IdleHostTests {
+    private static func row(
+        _ host: String, by: String = "gone", age: Int64, _ state: OriginRow.State = .open, left: Int64? = nil
+    ) -> OriginRow {
+        let now = SystemTime.wallMilliseconds
+        var row = OriginRow(host: "https://\(host).example", by: by, at: now - age)
+        row.state = state
+        row.until = left.map { now + $0 }
+        return row
+    }
+
+    private static func hosts(in log: EmbeddedLog) async throws -> Set<String> {
+        let records = try await log.latest(.origins, OriginRow.partition, keyPrefix: [])
+        return Set(records.compactMap { OriginRow($0)?.host })
+    }
+
+    @Test(
+        "A running worker deletes them; young ones, those of blocks that last and an operator's stay, also in what it reads"
+    )
+    func swept() async throws {
+        let bench = try Bench()
+        let log = try bench.log
+        let hour: Int64 = 3_600_000
+        let kept = [
+            Self.row("young", age: hour / 2), Self.row("blocked", age: 2 * hour, .blocked, left: hour),
+            Self.row("word", by: OriginRow.operatorName, age: 40 * hour),
+        ]
+        let old =
+            (0..<2_000).map { Self.row("old-\($0)", age: 2 * hour) } + [
+                Self.row("over", age: 3 * hour, .blocked, left: -hour), Self.row("slowed", age: 2 * hour, .slowed),
+            ]
+        try await bench.append((old + kept).map { $0.newRecord() }, to: log)
+        #expect(Set(try await log.originRows(at: SystemTime.wallMilliseconds).map(\.host)) == Set(kept.map(\.host)))
+        try await bench.work(
+            {
+                $0.untilIdle = false
+                $0.tellsOrigins = true
+            }, log: log,
+            watching: { worker in
+                try? await eventually { try await Self.hosts(in: log) == Set(kept.map(\.host)) }
+                await worker.drain()
+            })
+        let again = try bench.log
+        #expect(try await Self.hosts(in: again) == Set(kept.map(\.host)))
+        await again.close()
+    }
+}
