@@ -1,6 +1,6 @@
 """Faults, staged on the built programs beside a real Prometheus: for each what the page says first, which alert fires,
-that no other alert pages, and that all of it is over afterwards. `ops/test operations faults` runs them, in about a quarter
-of an hour. Screenshots and the table of what was seen: .build/operations/faults.
+that no other alert pages, and that all of it is over afterwards. `ops/test operations faults` runs them, in about
+half an hour. Screenshots and the table of what was seen: .build/operations/faults.
 """
 
 import contextlib
