@@ -12,6 +12,8 @@ struct PoolEngine: BenchmarkEngine {
     var isolation = RenderIsolation.origin
     /// The pictures come from so many, in turn: the scheduler takes hosts by turns, too.
     var hosts = 1
+    /// Times that each picture is rendered in one run.
+    var repeats = 1
     let out: URL
 
     static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -21,11 +23,11 @@ struct PoolEngine: BenchmarkEngine {
         try await withPool { pool in
             let start = SystemTime.monotonicNanoseconds
             let cpu = cpuNanoseconds(pool)
-            let lengths = try await each(pictures) { url, host in
+            let lengths = try await each(Array(repeatElement(pictures, count: repeats).joined())) { url, host in
                 try await variants(of: url, from: host, ladder.formats, pool).map(\.content.length)
             }
             return RenderFigures(
-                engine: "mezzotint", ladder: ladder, variants: lengths.count,
+                engine: "mezzotint \(isolation.rawValue)/\(hosts)", ladder: ladder, variants: lengths.count,
                 seconds: Double(SystemTime.monotonicNanoseconds - start) / 1e9,
                 cpuMilliseconds: Double(cpuNanoseconds(pool) - cpu) / 1e6, bytes: lengths.reduce(0, +),
                 peakMemoryBytes: pool.peakMemoryBytes)
@@ -43,6 +45,33 @@ struct PoolEngine: BenchmarkEngine {
                 return []
             }
         }
+    }
+
+    /// The proportional set sizes of renderers, parents and inspectors together, looked at every 10 ms.
+    func memory(_ ladder: Ladder) async throws -> Int? {
+        try await withPool { pool in
+            let sampler = Task {
+                var most = 0
+                while !Task.isCancelled {
+                    let processes = pool.processes + pool.parents + pool.inspectorProcesses
+                    most = max(most, processes.reduce(0) { $0 + (Self.proportionalBytes($1.pid) ?? 0) })
+                    try? await Task.sleep(for: .milliseconds(10))
+                }
+                return most
+            }
+            _ = try await each(pictures) { url, host in
+                _ = try await variants(of: url, from: host, ladder.formats, pool)
+                return []
+            }
+            sampler.cancel()
+            return await sampler.value
+        }
+    }
+
+    private static func proportionalBytes(_ pid: Int32) -> Int? {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8) else { return nil }
+        let words = text.split(separator: "\n").first { $0.hasPrefix("Pss:") }?.split(separator: " ")
+        return words.flatMap { Int($0[1]) }.map { $0 << 10 }
     }
 
     private func withPool<R>(_ body: (RendererPool) async throws -> R) async throws -> R {

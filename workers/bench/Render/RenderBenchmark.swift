@@ -7,8 +7,10 @@ internal import VariantSpec
 struct RenderBenchmark {
     let pictures: [URL]
     let jobs: Int
-    let isolation: RenderIsolation
-    let hosts: Int
+    /// Our pool runs once with each.
+    let isolations: [RenderIsolation]
+    let hosts: [Int]
+    let repeats: Int
     /// Those whose variants are scored.
     let scored: [URL]
     let scratch: URL
@@ -26,9 +28,12 @@ struct RenderBenchmark {
             Option(
                 "engine", value: "engine", help: "Only this engine.", oneOf: ["mezzotint", "libvips", "sharp"]),
             Option(
-                "isolation", value: "kind", help: "render.isolation; by default origin.",
-                oneOf: RenderIsolation.allCases.map(\.rawValue)),
-            Option("hosts", value: "n", help: "Origins that the pictures come from, in turn (4)."),
+                "isolation", value: "kind", help: "render.isolation (origin). May be repeated: a row for each.",
+                oneOf: RenderIsolation.allCases.map(\.rawValue), isRepeating: true),
+            Option(
+                "hosts", value: "n", help: "Origins that the pictures come from, in turn (4). May be repeated.",
+                isRepeating: true),
+            Option("repeat", value: "n", help: "Times that our pool renders each picture in one run (1)."),
             Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
             Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2 (13)."),
@@ -40,10 +45,15 @@ struct RenderBenchmark {
         defer { try? FileManager.default.removeItem(at: scratch) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let wanted = arguments.flag("no-score") ? 0 : try arguments.number("scored", in: 1...100_000) ?? 13
+        let isolations = arguments.values("isolation").compactMap { RenderIsolation(rawValue: $0) }
+        let hosts = arguments.values("hosts").compactMap { Int($0) }
+        guard hosts.allSatisfy({ $0 > 0 }), hosts.count == arguments.values("hosts").count else {
+            throw UsageError("--hosts takes a whole number of at least 1.")
+        }
         let benchmark = RenderBenchmark(
             pictures: pictures, jobs: try arguments.number("jobs", in: 1...256) ?? cores,
-            isolation: arguments.value("isolation").flatMap { RenderIsolation(rawValue: $0) } ?? .origin,
-            hosts: try arguments.number("hosts", in: 1...100_000) ?? 4,
+            isolations: isolations.isEmpty ? [.origin] : isolations, hosts: hosts.isEmpty ? [4] : hosts,
+            repeats: try arguments.number("repeat", in: 1...1_000) ?? 1,
             scored: Self.sample(pictures, wanted), scratch: scratch)
         let engines = arguments.value("engine").map { [$0] } ?? ["mezzotint", "libvips", "sharp"]
         let ladders = arguments.value("format").map { name in Ladder.all.filter { $0.name == name } } ?? Ladder.all
@@ -70,7 +80,14 @@ struct RenderBenchmark {
             try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
             switch name {
             case "mezzotint":
-                engines.append(PoolEngine(pictures: pictures, jobs: jobs, isolation: isolation, hosts: hosts, out: out))
+                for isolation in isolations {
+                    for hosts in hosts {
+                        engines.append(
+                            PoolEngine(
+                                pictures: pictures, jobs: jobs, isolation: isolation, hosts: hosts, repeats: repeats,
+                                out: out))
+                    }
+                }
             case "libvips": engines.append(BareEngine(pictures: pictures, jobs: jobs, out: out))
             default:
                 guard let engine = SharpEngine(pictures: pictures, jobs: jobs, out: out) else { continue }
@@ -85,6 +102,7 @@ struct RenderBenchmark {
         for (i, engine) in engines.enumerated() {
             var median = results[i].sorted { $0.seconds < $1.seconds }[rounds / 2]
             median.peakMemoryBytes = results[i].map(\.peakMemoryBytes).max() ?? 0
+            median.allMemoryBytes = try await engine.memory(ladder)
             if !scored.isEmpty {
                 try await engine.keep(ladder, of: scored)
                 median.score = try await score(engine.out, ladder)
@@ -113,4 +131,10 @@ protocol BenchmarkEngine {
     func run(_ ladder: Ladder) async throws -> RenderFigures
     /// Some of them once more, unmeasured, keeping the largest of each format.
     func keep(_ ladder: Ladder, of pictures: [URL]) async throws
+    /// The most that all its processes held at once, in another run; nil where it has one process.
+    func memory(_ ladder: Ladder) async throws -> Int?
+}
+
+extension BenchmarkEngine {
+    func memory(_ ladder: Ladder) async throws -> Int? { nil }
 }
