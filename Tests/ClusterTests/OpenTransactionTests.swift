@@ -55,7 +55,7 @@ extension ClusterTests {
     struct Others {
         @Test("A member of the group that is no worker is named with client id and host; a stopped worker is not")
         func foreignMember() async throws {
-            let cluster = try await Cluster("kafka.timing.session=30s")
+            let cluster = try await Cluster()
             let worker = try cluster.worker(named: "first")
             defer { worker.signal(SIGKILL) }
             try await cluster.owned(by: ["first"])
