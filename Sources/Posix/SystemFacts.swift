@@ -6,6 +6,9 @@ package enum SystemFacts {
     /// Cores that this process may run on, at least one.
     package static var cores: Int { max(1, Int(mz_cores())) }
 
+    /// Cores that this process may keep busy, at least one: as many as it may run on, within its control groups' quota.
+    package static var usableCores: Int { min(cores, max(1, ProcessorQuota.cores() ?? cores)) }
+
     /// The machine's name, or nothing where it has none.
     package static var hostName: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in

@@ -148,7 +148,8 @@ extension Settings {
             "The renderer to start. Empty: mezzotint-renderer beside the worker."),
         SettingKey(
             "render.processes", \.render.processes, .whole(0...1024),
-            "Renderer processes. 0: as many as there are cores."),
+            "Renderer processes. 0: as many as the worker has cores: those of its CPU affinity, or the CPU limit of its control groups (cpu.max) rounded up, whichever is fewer; at least one."
+        ),
         SettingKey(
             "render.engine", \.render.engine, .choice(["direct", "portable", "libvips"]),
             "Who renders. direct: the codecs themselves where they can, libvips the rest; portable: the same without AVX2; libvips: libvips alone."

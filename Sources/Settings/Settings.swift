@@ -111,7 +111,7 @@ package struct Settings: Sendable, Equatable {
     package struct Render: Sendable, Equatable {
         /// Empty: `mezzotint-renderer` beside the running program.
         package var program = ""
-        /// 0: as many as there are cores.
+        /// 0: as many as the worker may keep busy.
         package var processes = 0
         package var engine = "direct"
         package var sandbox = "required"

@@ -42,6 +42,28 @@ package struct ChosenLog: Sendable {
             isShared: true, hasRoomForStore: { _ in true }, makeConsumer: { KafkaLogConsumer(log, at: $0) })
     }
 
+    /// The same, for a worker that waits for brokers: they may start after it. Only a cluster that does not answer is waited
+    /// for. Wrong settings, a refused client and missing topics are thrown, since time does not change them.
+    ///
+    /// - Parameter waits: hears why, after each attempt that failed.
+    package static func openWhenItAnswers(
+        _ settings: Settings, notice: @escaping @Sendable (String) -> Void,
+        detail: @escaping @Sendable (String) -> Void,
+        waits: (LogFailure) -> Void
+    ) async throws -> ChosenLog {
+        while true {
+            do {
+                return try await open(settings, notice: notice, detail: detail)
+            } catch let failure as LogFailure where failure.kind == .unavailable && settings.kafkaConfiguration != nil {
+                waits(failure)
+                try await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    /// Between two attempts, of which each takes up to `kafka.timing.answer`.
+    private static let pause = Duration.seconds(1)
+
     /// The same log for somebody who only looks: nothing is made, no group is joined.
     package static func view(_ settings: Settings) async throws(LogFailure) -> any LogView {
         if let configuration = settings.kafkaConfiguration { return try await KafkaLogView.open(configuration) }

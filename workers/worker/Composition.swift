@@ -25,17 +25,15 @@ struct Composition {
     private let indexes: IndexFolder
 
     init(
-        _ settings: Settings, untilIdle: Bool, patience: Duration? = nil, traces: TraceExporter?, logger: Logger
+        _ settings: Settings, _ chosen: ChosenLog, untilIdle: Bool, patience: Duration? = nil, traces: TraceExporter?,
+        logger: Logger
     ) async throws {
-        settings.makeData()
-        let cores = SystemFacts.cores
+        let cores = SystemFacts.usableCores
         let renders = settings.renderProcesses(cores: cores)
         var origins = settings.originConfiguration
         if !settings.fetch.authorities.isEmpty {
             origins.authorities = try TrustedAuthorities(files: settings.fetch.authorities)
         }
-        let chosen = try await ChosenLog.open(
-            settings, notice: { logger.notice("\($0)") }, detail: { logger.debug("\($0)") })
         log = chosen.log
         // Workers of one machine may share a data directory, and own partitions in turn.
         indexes =

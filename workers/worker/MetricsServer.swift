@@ -1,3 +1,4 @@
+internal import CommandLine
 internal import Ports
 internal import Posix
 internal import Settings
@@ -15,42 +16,66 @@ final class MetricsServer: Sendable {
     let address: String
     private let server: WebServer
     private let state: Shared
+    /// When the process began, milliseconds since 1970.
+    private let started: Int64
 
-    /// What is told of: nothing until the worker is there.
-    private final class Shared: Sendable {
-        let source = Mutex<MetricsSource?>(nil)
+    /// How far the worker has come, and what is reported of it.
+    private enum Stage {
+        case starting
+        case waiting(String, MetricsPage)
+        case running(MetricsSource)
     }
 
-    init(_ listen: ListenAddress) throws(MetricsFailure) {
+    private final class Shared: Sendable {
+        let stage = Mutex(Stage.starting)
+    }
+
+    init(_ listen: ListenAddress, started: Int64) throws(MetricsFailure) {
         let state = Shared()
         do throws(WebServerFailure) {
             server = try WebServer(host: listen.host, port: listen.port, limits: Self.limits) { request in
-                Self.answer(request, state.source.withLock { $0 })
+                Self.answer(request, state.stage.withLock { $0 })
             }
         } catch {
             throw MetricsFailure(reason: error)
         }
-        (self.state, address) = (state, server.address)
+        (self.state, self.started, address) = (state, started, server.address)
     }
 
     /// A few who ask, of whom none can hold the others out; what they send is short.
     private static let limits = WebServer.Limits(connections: 512, waiting: 16, memory: 8 << 10)
 
     /// Tells of this worker from now on.
-    func serve(_ source: MetricsSource) { state.source.withLock { $0 = source } }
+    func serve(_ source: MetricsSource) { state.stage.withLock { $0 = .running(source) } }
 
-    private static func answer(_ request: WebServer.Request, _ source: MetricsSource?) -> WebServer.Response {
+    /// Reports a worker that waits for its log: alive, not ready, and by its metrics one that does not reach the log, so
+    /// that nobody takes it for dead.
+    func wait(for failure: LogFailure, client: String) {
+        var page = MetricsPage()
+        page.add(Metric.buildInfo, [.init(1, Command.version, client)])
+        page.add(Metric.logConnected, [.init(0)])
+        page.add(Metric.partitionsOwned, [.init(0)])
+        page.add(Metric.processStart, [.init(Double(started) / 1000)])
+        state.stage.withLock { [page] in $0 = .waiting(failure.description, page) }
+    }
+
+    private static func answer(_ request: WebServer.Request, _ stage: Stage) -> WebServer.Response {
         guard request.method == "GET" || request.method == "HEAD" else {
             return .init(status: 405, headers: [("Allow", "GET, HEAD")], .bytes([]))
         }
-        switch (request.path, source) {
-        // A worker that starts lives.
-        case ("/healthz", let source): return source?.health ?? .text("The worker is starting.\n")
-        case ("/metrics", nil), ("/readyz", nil): return .text("The worker is starting.\n", status: 503)
-        case ("/metrics", let source?):
+        switch (request.path, stage) {
+        // A worker that starts lives, and so does one that waits for brokers.
+        case ("/healthz", .starting): return .text("The worker is starting.\n")
+        case ("/healthz", .waiting(let reason, _)): return .text("The worker waits for the log. \(reason)\n")
+        case ("/healthz", .running(let source)): return source.health
+        case ("/metrics", .starting), ("/readyz", .starting): return .text("The worker is starting.\n", status: 503)
+        case ("/metrics", .waiting(_, let page)): return .init(type: MetricsPage.contentType, Array(page.text.utf8))
+        case ("/readyz", .waiting(let reason, _)):
+            return .text("The worker takes no jobs: it waits for the log. \(reason)\n", status: 503)
+        case ("/metrics", .running(let source)):
             return source.standstill
                 ?? .init(.later { .init(type: MetricsPage.contentType, Array(await source.page().text.utf8)) })
-        case ("/readyz", let source?): return source.standstill ?? .init(.later { await source.readiness() })
+        case ("/readyz", .running(let source)): return source.standstill ?? .init(.later { await source.readiness() })
         default: return .notFound
         }
     }

@@ -7,6 +7,7 @@ internal import Ports
 internal import Posix
 internal import RendererPool
 internal import Settings
+internal import Synchronization
 internal import Telemetry
 internal import WorkerRuntime
 
@@ -58,14 +59,21 @@ struct WorkerProgram {
         // leave signals alone. Children get the default back.
         signal(SIGPIPE, SIG_IGN)
         let signals = StopSignals()
-        let metrics = try settings.metrics.listen.map { address throws(MetricsFailure) in try MetricsServer(address) }
+        let metrics = try settings.metrics.listen.map { address throws(MetricsFailure) in
+            try MetricsServer(address, started: begun)
+        }
         if let metrics {
             logger.info("Metrics are served.", ["at": .string("\(metrics.address)/metrics")])
         }
         let started = ContinuousClock.now
         let traces = TraceExporter(settings, logger: logger)
+        settings.makeData()
+        let untilIdle = arguments.flag("until-idle")
+        let chosen = try await LogOpening(
+            settings: settings, isPatient: !untilIdle, logger: logger, metrics: metrics, signals: signals
+        ).open()
         let composition = try await Composition(
-            settings, untilIdle: arguments.flag("until-idle"), patience: patience, traces: traces, logger: logger)
+            settings, chosen, untilIdle: untilIdle, patience: patience, traces: traces, logger: logger)
         let worker = composition.worker
         let deadline = StopDeadline(of: worker, logger: logger)
         let failure: (any Error)? = await withTaskGroup(of: (any Error)?.self) { group in
@@ -148,16 +156,27 @@ struct WorkerProgram {
 /// SIGINT and SIGTERM as a stream.
 final class StopSignals: Sendable {
     let received: AsyncStream<Int32>
+    private let idle = Flag()
+    private final class Flag: Sendable { let isSet = Atomic(false) }
+    /// Whether a signal ends the process there and then, with status 0: before there is anything to finish.
+    var endsAtOnce: Bool {
+        get { idle.isSet.load(ordering: .relaxed) }
+        set { idle.isSet.store(newValue, ordering: .relaxed) }
+    }
     private let continuation: AsyncStream<Int32>.Continuation
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
     init() {
         let (received, continuation) = AsyncStream<Int32>.makeStream()
         (self.received, self.continuation) = (received, continuation)
+        let idle = idle
         sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield(number) }
+            source.setEventHandler {
+                if idle.isSet.load(ordering: .relaxed) { _exit(0) }
+                continuation.yield(number)
+            }
             source.resume()
             return source
         }

@@ -1,0 +1,40 @@
+internal import LogChoice
+internal import Ports
+internal import Settings
+internal import Telemetry
+
+/// Opens a worker's log, and reports once that the worker waits for brokers, and once that they are there.
+///
+/// A run until idle does not wait: whoever started it would not learn that nothing is done.
+struct LogOpening {
+    let settings: Settings
+    let isPatient: Bool
+    let logger: Logger
+    let metrics: MetricsServer?
+    let signals: StopSignals
+
+    func open() async throws -> ChosenLog {
+        let notice: @Sendable (String) -> Void = { [logger] in logger.notice("\($0)") }
+        let detail: @Sendable (String) -> Void = { [logger] in logger.debug("\($0)") }
+        guard isPatient else { return try await ChosenLog.open(settings, notice: notice, detail: detail) }
+        var begun: ContinuousClock.Instant?
+        // Until the log is open, nothing is under way that a stop would have to finish.
+        signals.endsAtOnce = true
+        defer { signals.endsAtOnce = false }
+        let chosen = try await ChosenLog.openWhenItAnswers(settings, notice: notice, detail: detail) { failure in
+            if begun == nil {
+                begun = .now
+                logger.warning("The worker waits for the log.", ["reason": .string(failure.description)])
+            } else {
+                logger.debug("The log does not answer yet.")
+            }
+            metrics?.wait(for: failure, client: settings.workerName)
+        }
+        if let begun {
+            logger.notice(
+                "The log answers: the worker starts.",
+                ["waited": .int((ContinuousClock.now - begun).components.seconds)])
+        }
+        return chosen
+    }
+}
