@@ -37,6 +37,8 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
     case recordsFinishedAhead = "mezzotint_records_finished_ahead"
     case answersWaiting = "mezzotint_answers_waiting"
     case workUnderWay = "mezzotint_work_under_way"
+    case stepSources = "mezzotint_step_sources"
+    case stepOldest = "mezzotint_step_oldest_seconds"
     case permits = "mezzotint_permits"
     case permitsInUse = "mezzotint_permits_in_use"
     case lagRecords = "mezzotint_consumer_lag_records"
@@ -78,6 +80,7 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
         case .originChecks: ["host", "result"]
         case .staleAnswers: ["host"]
         case .recordsUnfinished, .recordsFinishedAhead: ["topic"]
+        case .stepSources, .stepOldest: ["step"]
         case .permits, .permitsInUse: ["kind"]
         case .lagRecords, .lagSeconds: ["topic", "partition"]
         case .partitionsOwned, .partitionsAssigned, .partitionsRestoring, .restoreRowsLeft, .restoredRows, .retries,
@@ -136,6 +139,10 @@ package enum Metric: String, Sendable, CaseIterable, MetricFamily {
             "Records that are finished behind one that is not: they are answered again if the worker dies or the partition goes."
         case .answersWaiting: "Answers that were decided and that the log has not acknowledged."
         case .workUnderWay: "Fetches, renders and announcements that run now."
+        case .stepSources:
+            "Sources that are being fetched, rendered, stored, or looked up in the index and the store (look)."
+        case .stepOldest:
+            "Seconds since the slowest source of a step last came on, 0 where there is none: a store that hangs shows here."
         case .permits: "The most fetches and renders at once; late: fetches of more than a second, beside the others."
         case .permitsInUse: "Fetches and renders that hold a permit now; late: fetches that have left theirs to others."
         case .lagRecords:

@@ -43,6 +43,7 @@ extension Findings {
         { $0.openTransaction },
         { $0.unreadPartitions },
         { $0.failing },
+        { $0.hungStore },
         { $0.silentWorker },
         { $0.skewedClock },
         { $0.restoring },

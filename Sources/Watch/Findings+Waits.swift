@@ -46,6 +46,35 @@ extension Findings {
             action: Advice.action(code))
     }
 
+    /// A store that neither takes files nor fails: no failure is counted then, and workers have all their permits in it.
+    var hungStore: Diagnosis? {
+        var worst: (seconds: Double, headline: String)?
+        for worker in report.workers where worker.silence == nil {
+            for (name, subject, verb) in Self.storeSteps {
+                guard let step = worker.figures?.steps[name], let seconds = step.oldestSeconds,
+                    seconds >= max(Self.hungSeconds, worst?.seconds ?? 0)
+                else { continue }
+                let count = step.sources ?? 1
+                let sources = count == 1 ? "the source" : "the oldest of \(Words.count(count)) sources"
+                worst = (
+                    seconds,
+                    "\(subject) not respond: \(sources) that \(Words.cut(worker.address, 80)) \(verb) has made no progress for \(Words.span(Int64(seconds * 1000)))."
+                )
+            }
+        }
+        return worst.map {
+            Diagnosis(
+                .storeHalted, $0.headline, since: now - Int64($0.seconds * 1000),
+                action:
+                    "Check the disk or the share of store.directory (and of data) on that machine: its mount, its server, dmesg. While it hangs, a restart of the worker does not help; jobs go on by themselves when it responds."
+            )
+        }
+    }
+
+    private static let storeSteps = [
+        ("store", "The store does", "stores"), ("look", "The store or the disk of data does", "looks up"),
+    ]
+
     /// A person has blocked it (`mezzotint origins block`).
     var paused: Diagnosis? { blocked(.paused, why: "by a person") { $0.code == OriginRow.operatorName } }
 

@@ -26,6 +26,8 @@ struct Findings {
     /// As a worker warns of its clock (`LogClock.tolerance`).
     static let skewSeconds = 10.0
     static let haltMilliseconds: Int64 = 30_000
+    /// Longer than a healthy store takes for the files of one source, or to look up a batch of them.
+    static let hungSeconds = 15.0
     static let letterMilliseconds: Int64 = 3_600_000
     static let crashStarts = 3
     /// Renderers are idle while less of them than this are busy on average.

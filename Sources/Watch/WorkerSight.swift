@@ -19,6 +19,13 @@ package struct WorkerFigures: Sendable, Equatable {
         package var all: Int?
     }
 
+    /// Sources in one step of their work.
+    package struct Step: Sendable, Equatable {
+        package var sources: Int?
+        /// For how long the one that is longest in it has not come on.
+        package var oldestSeconds: Double?
+    }
+
     package var version: String?
     package var client: String?
     package var owned: Int?
@@ -29,6 +36,8 @@ package struct WorkerFigures: Sendable, Equatable {
     package var rendererLosses: Int?
     package var memory: Int?
     package var rendererMemory: Int?
+    /// By name, of `stepNames`.
+    package var steps: [String: Step] = [:]
     /// Seconds since 1970.
     package var started: Double?
     /// Bytes that may still be written, by what is kept there: store, or data.
@@ -72,6 +81,8 @@ package struct WorkerFigures: Sendable, Equatable {
         case "mezzotint_permits" where sample.labels["kind"] == "render": renderPermits.all = whole
         case "mezzotint_permits_in_use" where sample.labels["kind"] == "fetch": fetchPermits.used = whole
         case "mezzotint_permits_in_use" where sample.labels["kind"] == "render": renderPermits.used = whole
+        case "mezzotint_step_sources": step(of: sample) { $0.sources = whole }
+        case "mezzotint_step_oldest_seconds": step(of: sample) { $0.oldestSeconds = whole.map { _ in sample.value } }
         case "mezzotint_renderer_losses_total": rendererLosses = whole
         case "mezzotint_renderer_resident_memory_bytes": rendererMemory = whole
         case "process_resident_memory_bytes": memory = whole
@@ -89,6 +100,12 @@ package struct WorkerFigures: Sendable, Equatable {
             failures[code] = sample.value
         default: break
         }
+    }
+
+    private static let stepNames: Set = ["fetch", "render", "store", "look"]
+
+    private mutating func step(of sample: MetricSample, _ change: (inout Step) -> Void) {
+        if let name = sample.labels["step"], Self.stepNames.contains(name) { change(&steps[name, default: Step()]) }
     }
 }
 

@@ -34,6 +34,8 @@ package struct WorkerStatus: Sendable {
     package let permits: [(kind: String, used: Int, all: Int)]
     /// How far this machine's clock is ahead of the brokers' at least, milliseconds; nil: not known.
     package let clockSkew: Int64?
+    /// Sources in each step that nobody but this worker can end.
+    package let steps: [(step: StandstillWatch.Step, sources: Int, oldest: Int64)]
     /// Whether jobs can be taken up: it runs, and all that it owns is restored; or it has nothing to own.
     package let isReady: Bool
     package let isStopping: Bool
@@ -69,6 +71,7 @@ extension Worker {
                 ("render", scheduler.running(.render), rules.render),
             ],
             clockSkew: clockSkew,
+            steps: watch.loads,
             isReady: phase.isRunning && restoring.isEmpty && (!owned.isEmpty || ports.consumer.ownsNothing),
             isStopping: !phase.isRunning)
     }

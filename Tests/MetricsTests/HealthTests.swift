@@ -34,12 +34,23 @@ struct HealthTests {
     @Test("A worker whose work hangs says which, and lives again when it comes on")
     func hanging() async throws {
         let hung = try await HungStore(Self.listen)
+        let begun = ContinuousClock.now
         let address = try await hung.worker.metricsAddress()
         try await eventually { try await Asked(address + "/healthz").status == 503 }
         let text = try await Asked(address + "/healthz").text
         #expect(text.hasPrefix("1 of 1 sources that are being stored have not come on, one for "), "\(text)")
+        let metrics = try await hung.worker.metrics()
+        #expect(try metrics.value("mezzotint_step_sources", "step=\"store\"") == 1)
+        #expect(try metrics.value("mezzotint_step_oldest_seconds", "step=\"store\"") > 1)
+        let watch = try await hung.place.lagwatch("watch.workers=\(address.dropFirst("http://".count))")
+        let sentence = try await watch.tells("store-halted").sentence
+        let waited = ContinuousClock.now - begun
+        print("lagwatch names a store that hangs after \(waited)")
+        #expect(waited < .seconds(30))
+        #expect(sentence.hasPrefix("The store does not respond: the source that 127.0.0.1:"), "\(sentence)")
         hung.halted.release()
         try await eventually { try await Asked(address + "/healthz").status == 200 }
+        try await eventually { try await watch.state().cause == "fine" }
         try await eventually { try await hung.place.outcomes().map(\.kind) == [.stored, .stored] }
     }
 }

@@ -131,6 +131,29 @@ struct DiagnosisTests {
                 .retry1m, 2, 20, code: "store.full", host: "https://a.example",
                 message: "There is no space left in the store.")
         },
+        Fault(
+            "store hangs", .storeHalted,
+            [
+                "The store does not respond: the oldest of 20 sources that 10.0.0.1:9464 stores has made no progress for 16 s."
+            ]
+        ) {
+            $0.publish(40, to: .jobsFast, 1)
+            $0.look(14)
+            $0.head(.jobsFast, 1, seconds: 14)
+            $0.workers = [
+                WorkerSight(
+                    "10.0.0.1:9464",
+                    .figures(
+                        Scene.figures(
+                            owned: 4,
+                            steps: [
+                                "fetch": .init(sources: 9, oldestSeconds: 29),
+                                "store": .init(sources: 20, oldestSeconds: 16.4),
+                                "look": .init(sources: 1, oldestSeconds: 15.1),
+                            ])))
+            ]
+            $0.look()
+        },
         Fault("renderer missing", .rendererHalted, ["The renderers hold jobs back (render.unavailable)"]) { scene in
             for tries in 1...7 {
                 scene.workers = [

@@ -46,12 +46,12 @@ struct Scene {
 
     static func figures(
         owned: Int, restoring: Int = 0, rowsLeft: Int = 0, fetches: Int = 0, renders: Int = 0,
-        failures: [String: Double] = [:]
+        failures: [String: Double] = [:], steps: [String: WorkerFigures.Step] = [:]
     ) -> WorkerFigures {
         var figures = WorkerFigures()
         (figures.owned, figures.restoring, figures.rowsLeft) = (owned, restoring, rowsLeft)
         (figures.fetchPermits, figures.renderPermits) = (.init(used: fetches, all: 32), .init(used: renders, all: 2))
-        (figures.failures, figures.started) = (failures, 1_789_999_000)
+        (figures.failures, figures.started, figures.steps) = (failures, 1_789_999_000, steps)
         return figures
     }
 

@@ -15,6 +15,9 @@ struct WorkerFiguresTests {
             mezzotint_failures_total{code="store.full"} 3
             mezzotint_failures_total{code="a \\"b\\\\c\\n"} 1
             mezzotint_build_info{version="9.9",client="w1"} 1
+            mezzotint_step_sources{step="store"} 20
+            mezzotint_step_oldest_seconds{step="store"} 16.5
+            mezzotint_step_oldest_seconds{step="of tomorrow"} 3
             mezzotint_of_tomorrow_bucket{le="+Inf"} 3
             process_resident_memory_bytes 1.5e+07
             """
@@ -22,6 +25,7 @@ struct WorkerFiguresTests {
         #expect(figures.owned == 6 && figures.fetchPermits == .init(used: 7, all: 32))
         #expect(figures.failures == ["store.full": 3, "a \"b\\c\\u000a": 1])
         #expect(figures.version == "9.9" && figures.client == "w1" && figures.memory == 15_000_000)
+        #expect(figures.steps == ["store": .init(sources: 20, oldestSeconds: 16.5)])
         #expect(figures.restoring == nil && figures.rendererLosses == nil && figures.renderPermits == .init())
     }
 

@@ -75,6 +75,24 @@ struct StandstillWatchTests {
         #expect(watch([(0, .begin(.fetch, 1))], until: 3_000, every: 60_000) == nil)
     }
 
+    @Test("Each step has its sources, and the time of the one that is longest in it")
+    func loads() {
+        var watch = StandstillWatch()
+        watch.tick(at: 0)
+        watch.begin(.store, of: Self.flight(1))
+        watch.tick(at: 900)
+        watch.begin(.store, of: Self.flight(2))
+        watch.begin(.fetch, of: Self.flight(3))
+        watch.tick(at: 1_400)
+        #expect(
+            watch.loads.map { "\($0.step) \($0.sources) \($0.oldest)" } == [
+                "fetch 1 500", "render 0 0", "store 2 1400", "look 0 0",
+            ])
+        watch.comeOn(Self.flight(1))
+        watch.end(Self.flight(2))
+        #expect(watch.loads.map(\.sources) == [1, 0, 1, 0] && watch.loads.map(\.oldest) == [500, 0, 0, 0])
+    }
+
     @Test("It says what hangs, how many of how many, and for how long")
     func words() throws {
         let standstill = try #require(

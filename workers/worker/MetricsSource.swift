@@ -156,6 +156,8 @@ final class MetricsSource: Sendable {
             return Topic.worked.map { Sample(status.finishedAhead[$0] ?? 0, $0.rawValue) }
         case .answersWaiting: return [Sample(status.answers)]
         case .workUnderWay: return [Sample(status.underWay)]
+        case .stepSources: return status.steps.map { Sample($0.sources, "\($0.step)") }
+        case .stepOldest: return status.steps.map { Sample(Double($0.oldest) / 1000, "\($0.step)") }
         case .permits: return status.permits.map { Sample($0.all, $0.kind) }
         case .permitsInUse: return status.permits.map { Sample($0.used, $0.kind) }
         case .lagRecords: return lags.map { Sample($0.records, $0.topic.rawValue, "\($0.partition)") }
