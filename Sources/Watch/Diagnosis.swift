@@ -3,6 +3,8 @@ package struct Diagnosis: Sendable, Hashable {
     package let cause: Cause
     /// The cause, with its figures and names.
     package let headline: String
+    /// One job that it befell; nil where no single one shows it.
+    package let example: String?
     /// The state of each lane, a sentence each; none while nothing was seen.
     package internal(set) var lanes: [String] = []
     /// Since when, milliseconds since 1970; nil where that is not known.
@@ -10,13 +12,13 @@ package struct Diagnosis: Sendable, Hashable {
     /// The next step, which may depend on a code or name a host; the cause's own by default.
     package let action: String
 
-    package var sentence: String { ([headline] + lanes).joined(separator: " ") }
+    package var sentence: String { ([headline] + (example.map { [$0] } ?? []) + lanes).joined(separator: " ") }
 
-    init(_ cause: Cause, _ headline: String, since: Int64?, action: String? = nil) {
+    init(_ cause: Cause, _ headline: String, since: Int64?, action: String? = nil, example: String? = nil) {
         // Text of others may stop anywhere.
         let stop = headline.last.map { ".…!?".contains($0) } ?? true ? "" : "."
         (self.cause, self.headline, self.since) = (cause, headline + stop, since)
-        self.action = action ?? cause.action
+        (self.action, self.example) = (action ?? cause.action, example)
     }
 }
 

@@ -78,8 +78,8 @@ extension Findings {
         guard let worst = Self.worst(own), own.keys.contains(where: { $0.kind != .dead }) else { return nil }
         return Diagnosis(
             .jobsFail,
-            "All \(Words.count(jobs)) jobs of \(Words.cut(host, 100)) that ended in the last 5 minutes failed: \(Words.cut(worst.code, 60))\(exampleText(worst))",
-            since: nil, action: Advice.action(worst.code, host: host))
+            "All \(Words.count(jobs)) jobs of \(Words.cut(host, 100)) that ended in the last 5 minutes failed: \(Words.cut(worst.code, 60)).",
+            since: nil, action: Advice.action(worst.code, host: host), example: example(of: worst))
     }
 
     private static func worst(_ bad: [RecentEnds.Key: Int]) -> RecentEnds.Key? {
@@ -98,7 +98,7 @@ extension Findings {
         let count = isExpiry ? tally.expired : tally.failed
         let text =
             "\(Words.percent(Double(count), of: Double(tally.jobs))) of the jobs that ended in the last \(span) \(isExpiry ? "expired before they were begun" : "failed") (\(Words.count(count)) of \(Words.count(tally.jobs)))"
-        guard !isExpiry else { return Diagnosis(.jobsExpire, text + exampleText(worst), since: nil) }
+        guard !isExpiry else { return Diagnosis(.jobsExpire, text + ".", since: nil, example: example(of: worst)) }
         let hosts = Set(meant.keys.lazy.filter { $0.code == worst.code }.map(\.host))
         let ofWorst = meant.filter { $0.key.code == worst.code }.values.reduce(0, +)
         let place =
@@ -107,15 +107,17 @@ extension Findings {
         let part = Words.percent(Double(ofWorst), of: Double(tally.failed))
         return Diagnosis(
             .jobsFail,
-            "\(text): \(part == "100 %" ? "" : "\(part) of them by ")\(Words.cut(worst.code, 60)) at \(place)\(exampleText(worst))",
-            since: nil, action: Advice.action(worst.code, host: hosts.count > 1 ? "" : worst.host))
+            "\(text): \(part == "100 %" ? "" : "\(part) of them by ")\(Words.cut(worst.code, 60)) at \(place).",
+            since: nil, action: Advice.action(worst.code, host: hosts.count > 1 ? "" : worst.host),
+            example: example(of: worst))
     }
 
-    /// `. Example: job 17, https://a.example/b.jpg: It answered 404.`
-    func exampleText(_ key: RecentEnds.Key) -> String {
-        guard let end = state.ends.example(of: key) else { return "." }
-        let url = end.url.isEmpty ? "" : ", \(Words.cut(end.url, 120))"
-        return ". Example: job \(Words.cut(end.job, 80))\(url)\(key.kind == .expired ? "." : Words.detail(end.message))"
+    /// `Example: job 17, https://a.example/b.jpg: It answered 404.`
+    func example(of key: RecentEnds.Key) -> String? {
+        guard let end = state.ends.example(of: key) else { return nil }
+        // Most messages name the URL.
+        let url = end.url.isEmpty || end.message.contains(end.url) ? "" : ", \(Words.cut(end.url, 120))"
+        return "Example: job \(Words.cut(end.job, 80))\(url)\(key.kind == .expired ? "." : Words.detail(end.message))"
     }
 
     /// A late lane whose late jobs failed, and are too few to be a cause of their own.

@@ -2,12 +2,19 @@ internal import ImageModel
 internal import Records
 
 extension Findings {
-    var killer: Diagnosis? {
+    var killer: Diagnosis? { suspected(deaths: 1) }
+
+    /// - Parameter deaths: so many crashes one record at least was under way in; workers that end for another reason leave
+    ///   each crash's records, seldom the same.
+    func suspected(deaths: Int) -> Diagnosis? {
         for number in 0..<state.partitionCount {
-            guard let progress = state.partitions[number].progress, progress.deaths >= 2, !progress.suspects.isEmpty,
+            guard let progress = state.partitions[number].progress, progress.deaths >= 2,
                 progress.at > now - Self.letterMilliseconds
             else { continue }
-            let suspects = progress.suspects.sorted { ($0.deaths, $1.offset) > ($1.deaths, $0.offset) }
+            // A record that was finished since did not make anything crash.
+            let pending = progress.suspects.filter { $0.offset >= state.place($0.topic, number).start ?? 0 }
+            let suspects = pending.sorted { ($0.deaths, $1.offset) > ($1.deaths, $0.offset) }
+            guard let worst = suspects.first, worst.deaths >= deaths else { continue }
             let named = suspects.prefix(3).map {
                 "\(RecordOrigin(topic: $0.topic, partition: progress.partition, offset: $0.offset))"
             }.joined(separator: ", ")
@@ -121,21 +128,22 @@ extension Findings {
         let text =
             "\(report.hasMoreLetters ? "At least " : "")\(Words.count(count)) dead letter\(count == 1 ? " waits" : "s wait") for a person"
             + (newest.map { ", the newest since \(clock($0.at)) (\($0.code))" } ?? "")
+        let (share, example) = deadShare
         return Diagnosis(
-            .deadLetters, text + deadShare, since: nil, action: newest.flatMap { Advice.action($0.code, host: $0.host) }
-        )
+            .deadLetters, text + share, since: nil,
+            action: newest.flatMap { Advice.action($0.code, host: $0.host) }, example: example)
     }
 
-    /// `; 98 % of the jobs that ended in the last 5 minutes are dead letters. Example: …`, where that is a fifth at least.
-    private var deadShare: String {
+    /// `; 98 % of the jobs that ended in the last 5 minutes are dead letters.`, where that is a fifth at least, and one of them.
+    private var deadShare: (text: String, example: String?) {
         let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
         let dead = tally.bad.filter { $0.key.kind == .dead }
         guard tally.dead >= 20, tally.dead * 5 > tally.jobs, let worst = dead.max(by: { $0.value < $1.value })?.key
         else {
-            return "."
+            return (".", nil)
         }
-        return
-            "; \(Words.percent(Double(tally.dead), of: Double(tally.jobs))) of the jobs that ended in the last 5 minutes are dead letters\(exampleText(worst))"
+        let share = Words.percent(Double(tally.dead), of: Double(tally.jobs))
+        return ("; \(share) of the jobs that ended in the last 5 minutes are dead letters.", example(of: worst))
     }
 
     var fine: Diagnosis { Diagnosis(.fine, "Jobs are begun in time.", since: nil) }

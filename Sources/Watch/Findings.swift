@@ -79,7 +79,7 @@ struct Findings {
         guard let worst = looping.max(by: { $0.restarts.count < $1.restarts.count }), let first = worst.restarts.first,
             let last = worst.restarts.last
         else { return nil }
-        if let killer = killer ?? killed { return killer }
+        if let killer = suspected(deaths: 2) ?? killed { return killer }
         let others = looping.count > 1 ? ", and \(looping.count - 1) more like it" : ""
         return Diagnosis(
             .crashLoop,

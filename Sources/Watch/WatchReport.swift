@@ -174,13 +174,19 @@ extension WatchReport {
         let blocked = Set(hosts?.lazy.filter { $0.state == .blocked }.map(\.host) ?? [])
         let (waits, sampled) = state.waits(blocked: blocked, restoring: restoring)
         (self.waits, self.sampled) = (waits, sampled)
+        let renders = state.workers.values.filter { $0.silence == nil }.flatMap(\.renders)
+        let permits = renders.reduce(0) { $0 + $1.all }
+        let use = permits > 0 ? Double(renders.reduce(0) { $0 + $1.used }) / Double(permits) : nil
+        rendersInUse = use
+        let isIdle = use.map { $0 < Findings.idleRenders } ?? true
+        let full = Set(hosts?.lazy.filter { isIdle && $0.limit > 0 && $0.inFlight >= $0.limit }.map(\.host) ?? [])
         let retries = state.lag(of: Topic.retries)
         lanes = Lane.allCases.map { lane in
             let (lag, history) = (state.lag(of: lane, at: now), state.lanes[lane.ordinal])
             let retried = RetriedJobs(of: lane, waits, in: retries, sampled)
             return LaneReport(
                 lane: lane, lag: lag, target: Int64(state.targets[lane].milliseconds), rates: history.rates,
-                minutes: history.minutes, retried: retried, ready: Self.ready(lane, lag, waits, sampled),
+                minutes: history.minutes, retried: retried, ready: Self.ready(lane, lag, waits, sampled, full),
                 drain: Self.drain(history, retried, state.retries, of: waits))
         }
         foreignMembers = state.isShared ? state.foreignMembers.count : 0
@@ -192,9 +198,6 @@ extension WatchReport {
         let tally = state.ends.tally(RecentEnds.milliseconds, to: now)
         ended = (tally.jobs, tally.failed + tally.dead, tally.expired)
         loss = state.losses.summary(at: now)
-        let renders = state.workers.values.filter { $0.silence == nil }.flatMap(\.renders)
-        let permits = renders.reduce(0) { $0 + $1.all }
-        rendersInUse = permits > 0 ? Double(renders.reduce(0) { $0 + $1.used }) / Double(permits) : nil
         owners = state.areOwnersKnown ? Set(state.partitions.compactMap(\.owner)).count : nil
         diagnosis = Diagnosis(of: self, state, at: now)
     }
@@ -209,9 +212,15 @@ extension WatchReport {
     }
 
     /// No unread job is older than the lane's first; samples say which of them wait for a host.
-    private static func ready(_ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPlaces) -> Int64? {
+    ///
+    /// - Parameter full: hosts whose limit is full while renderers are idle: their jobs wait for them.
+    private static func ready(
+        _ lane: Lane, _ lag: Lag, _ waits: [WaitReport], _ sampled: SampledPlaces, _ full: Set<String>
+    ) -> Int64? {
         let own = waits.filter { $0.lane == lane.rawValue }
-        let held = { (wait: WaitReport) in wait.reason == .host || wait.reason == .hostSlow }
+        let held = { (wait: WaitReport) in
+            wait.reason == .host || wait.reason == .hostSlow || full.contains(wait.host)
+        }
         let retried = own.filter { $0.code != nil && !held($0) }.map(\.since).min()
         let unread = own.filter { $0.code == nil && !held($0) }.map(\.since).min()
         let isHeld = own.contains { $0.code == nil && held($0) } && !sampled.without.contains(.jobs(lane))

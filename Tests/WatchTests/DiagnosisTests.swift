@@ -617,6 +617,9 @@ struct DiagnosisTests {
         scene.apply(.sample(sample))
         scene.tell("https://a.example", .blocked, code: "fetch.server-error")
         #expect(scene.report.lanes[0].ready == scene.now - 2_000)
+        // The other host's limit is full, and renderers are idle.
+        scene.tell("https://b.example", .open, inFlight: 6)
+        #expect(scene.report.lanes[0].ready == nil)
     }
 
     @Test("A worker that is killed every 5 seconds changes the page three times in 75 seconds, at most")
@@ -646,6 +649,31 @@ struct DiagnosisTests {
         var report = scene.report
         report.settle(by: &steady)
         #expect(report.diagnosis.cause == .fine)
+    }
+
+    @Test("A job is blamed for a crash loop only if two crashes had it under way, and while it is unfinished")
+    func innocent() {
+        var scene = Scene()
+        scene.look()
+        for _ in 0..<3 {
+            scene.restart()
+            scene.look(4)
+        }
+        func suspect(_ deaths: Int) {
+            scene.apply(
+                .progress(
+                    ProgressRow(
+                        partition: PartitionID(2), topics: [:], deaths: 3,
+                        suspects: [.init(.jobsFast, 3, deaths: deaths)], at: scene.now)))
+        }
+        suspect(1)
+        #expect(scene.report.diagnosis.cause == .crashLoop)
+        suspect(2)
+        #expect(scene.report.diagnosis.cause == .killerJob)
+        scene.publish(4, to: .jobsFast, 2)
+        scene.finish(4, of: .jobsFast, 2)
+        scene.look()
+        #expect(scene.report.diagnosis.cause == .crashLoop)
     }
 
     @Test("A loss stays for a day, and what workers count of it is not counted twice")

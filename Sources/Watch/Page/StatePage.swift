@@ -33,7 +33,7 @@ extension HTML {
         raw("</h1><p>")
         put(report.diagnosis.action)
         raw("</p>")
-        for line in report.diagnosis.lanes {
+        for line in (report.diagnosis.example.map { [$0] } ?? []) + report.diagnosis.lanes {
             raw("<p class=line>")
             put(line)
             raw("</p>")
