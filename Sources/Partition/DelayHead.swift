@@ -1,4 +1,4 @@
-package import Canonical
+internal import Canonical
 package import Records
 
 /// What was read of a tier and is not due: its first records, and no more is read before they are taken up.

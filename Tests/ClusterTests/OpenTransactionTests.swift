@@ -32,7 +32,7 @@ extension ClusterTests {
             let ended = try await worker.ended()
             #expect(ended.status == 1 && ended.errors.contains("An open transaction hides "), "\(ended.errors)")
             let summary = try Summary(ended)
-            #expect(summary["hidden"] ?? 0 > 0 && summary["waiting"] == summary["hidden"])
+            #expect(summary["hidden"] > 0 && summary["waiting"] == summary["hidden"])
 
             let hidden = try #require(try cluster.lags().first { $0["hidden"] as? Int ?? 0 > 0 })
             let partition = try #require(hidden["partition"] as? Int)
