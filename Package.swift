@@ -148,8 +148,8 @@ let package = Package(
         program(
             "mezzotint-lagwatch", in: "lagwatch",
             needs: [
-                "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "LogChoice", "Ports", "Posix",
-                "Records", "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
+                "Access", "Canonical", "CommandLine", "Failures", "HTTP", "ImageModel", "KafkaSetup", "LogChoice", "Ports",
+                "Posix", "Records", "Settings", "Telemetry", "VariantSpec", "Watch", "WebServer",
             ]),
         program(
             "mezzotint-bench", in: "bench",
@@ -316,7 +316,7 @@ let package = Package(
                 "Origin", "Partition", "Planning", "Ports", "Posix", "Store", "Telemetry", "TestPixels",
                 "WorkerRuntime", "mezzotint-inspector", "mezzotint-renderer", "mezzotint-worker", "RendererPool",
             ]),
-        tests("Watch", needs: ["Canonical", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
+        tests("Watch", needs: ["Canonical", "Failures", "ImageModel", "Ports", "Posix", "Records", "Telemetry", "Watch"]),
         tests("WebServer", needs: ["HTTP", "Posix", "WebServer"]),
     ],
     swiftLanguageModes: [.v6]

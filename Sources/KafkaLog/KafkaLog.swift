@@ -1,3 +1,4 @@
+internal import Glibc
 package import KafkaSetup
 package import Ports
 internal import Posix
@@ -183,15 +184,32 @@ private actor Outside {
         }
     }
 
+    /// Asks again for those that fail, for `patience`: a new client of librdkafka 2.0.2 answers its first question for high
+    /// watermarks with "Not leader for partition", and topics that were just made have no leaders at first.
     func offsets(of points: [LogPoint]) -> [Result<PartitionOffsets, LogFailure>] {
         guard !isClosed else { return points.map { _ in .failure(.closed) } }
         let places = points.map { KafkaPlace($0.topic, $0.partition) }
-        guard let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) else {
-            let silence = questions.silence
-            return places.map { _ in .failure(silence) }
+        let deadline = SystemTime.monotonicNanoseconds + Self.patience
+        var answers: [KafkaPlace: Result<PartitionOffsets, LogFailure>] = [:]
+        var left = places
+        while true {
+            guard let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) else {
+                let silence = questions.silence
+                return places.map { answers[$0] ?? .failure(silence) }
+            }
+            let found = questions.offsetsOnce(left, leaders: leaders, within: KafkaQuestions.tryMilliseconds)
+            for (place, answer) in zip(left, found) { answers[place] = answer }
+            left = zip(left, found).compactMap { place, answer in
+                if case .failure(.unavailable) = answer { place } else { nil }
+            }
+            guard !left.isEmpty, SystemTime.monotonicNanoseconds < deadline else { break }
+            usleep(50_000)
         }
-        return questions.offsetsOnce(places, leaders: leaders, within: KafkaQuestions.tryMilliseconds)
+        let unsaid = LogFailure.unavailable(reason: "the cluster says nothing of it")
+        return places.map { answers[$0] ?? .failure(unsaid) }
     }
+
+    private static let patience: Int64 = 3_000_000_000
 
     func grownTopics(used: Int) throws(LogFailure) -> [GrownTopic] {
         if isClosed { throw .closed }

@@ -11,10 +11,11 @@ extension ClusterTests {
     struct LateBrokers {
         @Test("It works once they answer; a wrong password ends it at once, with a sentence that names the settings")
         func late() async throws {
+            // The script reads a broker's port from the one line that begins with "advertised.listeners=".
             let broker = try await KafkaBroker.start { port in
                 [
                     "listeners=PLAINTEXT://127.0.0.1:\(port),SASL_PLAINTEXT://127.0.0.1:\(port + 2),CONTROLLER://127.0.0.1:\(port + 1)",
-                    "advertised.listeners=PLAINTEXT://127.0.0.1:\(port),SASL_PLAINTEXT://127.0.0.1:\(port + 2)",
+                    "advertised.listeners =PLAINTEXT://127.0.0.1:\(port),SASL_PLAINTEXT://127.0.0.1:\(port + 2)",
                     "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
                     "group.min.session.timeout.ms=500", "sasl.enabled.mechanisms=PLAIN",
                     "listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice=\"secret\";",

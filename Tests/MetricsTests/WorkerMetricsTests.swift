@@ -240,7 +240,7 @@ struct WorkerMetricsTests {
         let place = try Workplace()
         let ended = try await place.worker(["metrics.listen=127.0.0.1:\(server.port)"], untilIdle: true).ended()
         #expect(ended.status == 1)
-        #expect(ended.errors.contains("metrics.listen") && ended.errors.contains("Port \(server.port) of 127.0.0.1"))
+        #expect(ended.errors.contains("metrics.listen") && ended.errors.contains("port \(server.port) of 127.0.0.1"))
         #expect(ended.errors.contains("Address already in use"))
         let doctor = try place.run("doctor", "--set", "metrics.listen=127.0.0.1:\(server.port)")
         #expect(doctor.status == 1 && doctor.output.contains("Address already in use"))

@@ -49,10 +49,11 @@ struct LaneListTests {
     func targets() throws {
         let rules = try text("monitoring/rules/recording.yml").split(separator: "- record: ")
             .filter { $0.hasPrefix("mezzotint:lane_target_seconds") }
-            .map { $0.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }[1...2] }
+            .map { $0.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }[1...4] }
         let wanted = Lane.allCases.map { lane in
             [
-                "expr: max(mezzotint_lane_target_seconds{lane=\"\(lane)\"}) or vector(\(lane.target.components.seconds))",
+                "expr: >-", "max by (cluster, namespace) (mezzotint_lane_target_seconds{lane=\"\(lane)\"})",
+                "or group by (cluster, namespace) (mezzotint_consumer_lag_seconds) * \(lane.target.components.seconds)",
                 "labels: {lane: \(lane), topic: \(Topic.jobs(lane).rawValue)}",
             ]
         }

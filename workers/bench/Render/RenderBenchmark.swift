@@ -23,18 +23,18 @@ struct RenderBenchmark {
         options: [
             Option("pictures", value: "dir", help: "JPEGs to render; by default ../shared/images/photos."),
             Option(
-                "format", value: "format", help: "Only this output format; mixed is JPEG, WebP and AVIF of one source.",
+                "format", value: "format", help: "Only this output format; mixed: JPEG, WebP and AVIF.",
                 oneOf: Ladder.all.map(\.name)),
             Option(
                 "engine", value: "engine", help: "Only this engine.", oneOf: ["mezzotint", "libvips", "sharp"]),
             Option(
-                "isolation", value: "kind", help: "render.isolation (origin). May be repeated: a row for each.",
+                "isolation", value: "kind", help: "render.isolation (origin); repeat it for more rows.",
                 oneOf: RenderIsolation.allCases.map(\.rawValue), isRepeating: true),
             Option(
-                "hosts", value: "n", help: "Origins that the pictures come from, in turn (4). May be repeated.",
+                "hosts", value: "n", help: "Origins of the pictures, in turn (4); repeatable.",
                 isRepeating: true),
-            Option("repeat", value: "n", help: "Times that our pool renders each picture in one run (1)."),
-            Option("rounds", value: "n", help: "Runs of each engine, interleaved; the median counts (3)."),
+            Option("repeat", value: "n", help: "Renders of each picture in one run (1)."),
+            Option("rounds", value: "n", help: "Runs of each engine, in turn, for the median (3)."),
             Option("jobs", value: "n", help: "Renders at once; by default as many as cores."),
             Option("scored", value: "n", help: "Pictures to score by SSIMULACRA2 (13)."),
             Option(flag: "no-score", help: "Leave out SSIMULACRA2."), .json,

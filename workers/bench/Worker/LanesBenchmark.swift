@@ -16,7 +16,7 @@ enum LanesBenchmark {
     private static let sizes = [300, 2_000, 6_000]
 
     static let command = Command(
-        "lanes", abstract: "Fast jobs beside a slow backlog of their host, or of another.",
+        "lanes", abstract: "Fast jobs beside a backlog of slow jobs.",
         examples: ["mezzotint-bench lanes --json", "mezzotint-bench lanes --jobs 2000 --fast 25 --rate 1"],
         options: [
             Option("jobs", value: "n,n", help: "Sizes of the slow backlog (300,2000,6000)."),
