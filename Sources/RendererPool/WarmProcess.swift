@@ -11,14 +11,12 @@ struct WarmProcess: Sendable {
     let unfiltered: String?
 
     /// Starts one and waits until it is warm.
-    init(
-        _ program: String, _ arguments: [String], _ configuration: RendererConfiguration, environment: [String] = []
-    ) throws(RenderFailure) {
+    init(_ program: String, _ arguments: [String], _ configuration: RendererConfiguration) throws(RenderFailure) {
         do throws(SystemFailure) {
             let (ours, theirs) = try PacketSocket.pair()
             (socket, log) = (ours, try LogPipe())
             process = try ChildProcess(
-                program: program, arguments: arguments, environment: environment, socket: theirs, log: log)
+                program: program, arguments: arguments, environment: Self.environment, socket: theirs, log: log)
         } catch {
             throw .unavailable(reason: "\(error). \(Self.advice)")
         }
@@ -53,6 +51,9 @@ struct WarmProcess: Sendable {
         process.kill()
         return process.reap()
     }
+
+    /// libimagequant is quickest here with one thread, and libgomp ends the process where it gets no stack for another.
+    private static let environment = ["OMP_NUM_THREADS=1"]
 
     private static let advice = "Build mezzotint-renderer and mezzotint-inspector, or set render.program"
 }

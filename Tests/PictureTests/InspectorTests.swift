@@ -57,7 +57,7 @@ struct InspectorTests {
         for library in ["vips", "jpeg", "webp", "heif", "aom", "png", "glib"] {
             #expect(!maps.contains("lib\(library)"))
         }
-        #expect(try text("environ") == "")
+        #expect(try text("environ") == "OMP_NUM_THREADS=1\0")
         await pool.stop()
     }
 

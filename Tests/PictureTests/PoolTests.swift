@@ -111,17 +111,14 @@ struct PoolTests {
     }
 
     /// A child that could change a picture after it was looked at would decide what is stored.
-    @Test(
-        "A child that keeps its pictures mapped to change them is not trusted any further",
-        .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
+    @Test("A child that keeps its pictures mapped to change them is not trusted any further", .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func unsealed() async throws {
         func text(_ reply: RenderReply) -> String { "bytes(\(reply.message))" }
         let content = try await Workshop.make("8y8.webp", of: Workshop.file(source)).content
         let answer = RenderReply.rendered([
             RenderedOutput(size: PixelSize(width: 8, height: 8), bytes: content.length, hasAlpha: false)
         ])
-        for (mapping, code) in [("", nil), ("held = mmap.mmap(files[1], 10)", "render.crashed")] as [(String, String?)]
-        {
+        for (mapping, code) in [("", nil), ("held = mmap.mmap(files[1], 10)", "render.crashed")] as [(String, String?)] {
             let program = try folder.program(
                 """
                 #!/usr/bin/python3 -S
@@ -143,16 +140,12 @@ struct PoolTests {
         }
     }
 
-    @Test(
-        "Where no filter can be had a child is refused, or goes on and that is told, as the configuration says",
-        .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
+    @Test("Where no filter can be had a child is refused, or goes on and that is told, as the configuration says", .enabled(if: Python.isHere, Comment(rawValue: Python.absent)))
     func unfiltered() async throws {
         let program = try folder.programWithoutFilters(Built.program("mezzotint-renderer").path)
         var configuration = RendererConfiguration(program: program, inspector: Self.inspector, count: 1)
         let strict = RendererPool(configuration)
-        await expect(
-            strict, "render.unavailable", "no filter for system calls here (filter system calls: ",
-            "set render.sandbox to optional")
+        await expect(strict, "render.unavailable", "no filter for system calls here (filter system calls: ", "set render.sandbox to optional")
         #expect(strict.processes.isEmpty)
         await strict.stop()
         configuration.isSandboxOptional = true
@@ -167,9 +160,7 @@ struct PoolTests {
         await well.stop()
     }
 
-    @Test(
-        "A signal in the middle of a render costs that one, and is told; those that wait are rendered",
-        arguments: [SIGKILL, SIGSEGV, SIGABRT])
+    @Test("A signal in the middle of a render costs that one, and is told; those that wait are rendered", arguments: [SIGKILL, SIGSEGV, SIGABRT])
     func killed(signal: Int32) async throws {
         let pool = RendererPool(Workshop.configuration(count: 1))
         try await pool.ready()
@@ -233,12 +224,10 @@ struct PoolTests {
         let process = "/proc/\(try #require(pool.processes.first).pid)"
         // Before its first render, whose files a child closes only after it has answered.
         #expect(
-            Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: [
-                "0", "1", "2", "3", "4",
-            ])
+            Set(try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")).isSubset(of: ["0", "1", "2", "3", "4"])
         )
         func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
-        #expect(try text("environ") == RendererConfiguration.environment.map { $0 + "\0" }.joined())
+        #expect(try text("environ") == "OMP_NUM_THREADS=1\0")
         #expect(try text("status").contains("NoNewPrivs:\t1"))
         // 2: a filter for system calls.
         #expect(try text("status").contains("Seccomp:\t2"))
