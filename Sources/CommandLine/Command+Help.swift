@@ -12,10 +12,10 @@ extension Command {
             section("OPTIONS", options.map { $0 == .help && path.count == 1 ? about : (label($0), $0.help) }))
         let listed = command.subcommands.filter { !$0.isHidden }
         if !listed.isEmpty { parts.append(section("SUBCOMMANDS", listed.map { ($0.name, $0.abstract) })) }
-        if !command.examples.isEmpty {
-            parts.append(
-                ([command.examples.count == 1 ? "EXAMPLE:" : "EXAMPLES:"] + command.examples.map { "  " + $0 }).joined(
-                    separator: "\n"))
+        if command.examples.count == 1, "EXAMPLE: \(command.examples[0])".count <= 80 {
+            parts.append("EXAMPLE: \(command.examples[0])")
+        } else if !command.examples.isEmpty {
+            parts.append((["EXAMPLES:"] + command.examples.map { "  " + $0 }).joined(separator: "\n"))
         }
         return parts.joined(separator: "\n\n") + "\n"
     }
