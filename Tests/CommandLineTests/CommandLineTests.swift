@@ -129,8 +129,7 @@ struct CommandLineTests {
                   --json                Print JSON instead of text.
                   -h, --help            Show this help.
 
-                EXAMPLE:
-                  press publish --lane slow https://a.example/b.jpg
+                EXAMPLE: press publish --lane slow https://a.example/b.jpg
 
                 """)
         let group = Command.helpScreen(path: [program, program.subcommands[1]])
