@@ -130,7 +130,8 @@ extension HostTests {
     @Test("origins --watch shows them again and again")
     func watch() async throws {
         let place = try Workplace()
-        try await place.append([OriginRow(host: "https://a.example", by: "one", at: 1).newRecord()])
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        try await place.append([OriginRow(host: "https://a.example", by: "one", at: now).newRecord()])
         let watching = try RunningProgram(
             "mezzotint", place.programWords + ["origins", "--watch"], in: place.folder.url)
         try await eventually { try watching.written.components(separatedBy: "https://a.example").count > 2 }

@@ -25,7 +25,7 @@ struct HostileChildTests {
     @Test(
         "An output is stored only if it is the picture that was asked, and nothing else",
         arguments: [
-            ("the picture", nil), ("a page", "is no picture of a format that is read"),
+            ("the picture", nil), ("a page", "is not an image in a supported format"),
             ("another format", "not the webp"),
             ("another size", "not the webp of 8×8"), ("a page behind it", "9 bytes lie behind its end"),
             ("cut short", "has no end"), ("far too many bytes", "not those that were asked"),
