@@ -118,7 +118,7 @@ extension KafkaTopics {
             let why = losesJobs ? ": compaction removes jobs that nobody has done" : ""
             return TopicProblem(
                 "\(name) has \(needed.name)=\(value ?? "nothing"), and needs \(needed.value)\(why). "
-                    + command(name, "\(needed.name)=\(needed.value)"), losesJobs ? .endsWorker : .notice)
+                    + command(name, "\(needed.name)=\(needed.value)"), losesJobs && value != nil ? .endsWorker : .notice)
         }
         return needed + (topic.holdsJobs ? retentionProblems(name, settings) : [])
     }

@@ -31,9 +31,11 @@ package struct FetchedPlan: Sendable, Hashable {
 }
 
 extension VariantRow {
+    /// A row from a clock that was ahead gets a time that is past, or each job would find it beyond its lifetime again.
     fileprivate func renewed(by fetched: SourceRow) -> VariantRow {
         var row = self
         row.expires = fetched.expires
+        row.storedAt = min(row.storedAt, fetched.fetchedAt)
         return row
     }
 }

@@ -37,7 +37,9 @@ package struct OutcomeSearch: Sendable {
     private var outcomes: [OutcomeReport] = []
     private var said: Set<OutcomeReport> = []
     private var letters: [PartitionID: [Record]] = [:]
-    private var unfinished: [Record] = []
+    /// Without their bytes, and no more than `most`: a publisher may have filled the log with jobs of one source.
+    private var unfinished: [(place: AnsweredRecord, job: Pending)] = []
+    private static let most = 100_000
     private var answered: Set<AnsweredRecord> = []
 
     package init(_ subject: Subject, intake: Intake) {
@@ -56,7 +58,7 @@ package struct OutcomeSearch: Sendable {
             (same.at, same.attempts, same.heldBy) = (0, 0, nil)
             if said.insert(same).inserted { outcomes.append(report) }
         case .dead: letters[record.partition, default: []].append(record)
-        default: unfinished.append(record)
+        default: if unfinished.count < Self.most { unfinished.append((AnsweredRecord(record), pending(record))) }
         }
     }
 
@@ -73,12 +75,14 @@ package struct OutcomeSearch: Sendable {
 
     /// Oldest first.
     package var pending: [Pending] {
-        unfinished.filter { !answered.contains(AnsweredRecord($0)) }.map { record in
-            let note = try? RetryNote(record)
-            return Pending(
-                job: note?.job ?? job(of: record), topic: record.topic, since: note?.firstSeen ?? record.timestamp,
-                failure: note.map { OutcomeReport.Failure(code: $0.cause.code, message: $0.cause.message) })
-        }.sorted { ($0.since, $0.job) < ($1.since, $1.job) }
+        unfinished.filter { !answered.contains($0.place) }.map(\.job).sorted { ($0.since, $0.job) < ($1.since, $1.job) }
+    }
+
+    private func pending(_ record: Record) -> Pending {
+        let note = try? RetryNote(record)
+        return Pending(
+            job: note?.job ?? job(of: record), topic: record.topic, since: note?.firstSeen ?? record.timestamp,
+            failure: note.map { OutcomeReport.Failure(code: $0.cause.code, message: $0.cause.message) })
     }
 
     private func isOfSubject(_ record: Record) -> Bool {

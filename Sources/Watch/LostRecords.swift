@@ -7,6 +7,8 @@ internal import Records
 struct LostRecords: Sendable {
     static let milliseconds: Int64 = 86_400_000
 
+    private static let most: Int64 = 1 << 40
+
     private struct Slot: Hashable {
         let topic: Topic
         let hour: Int64
@@ -26,7 +28,8 @@ struct LostRecords: Sendable {
     /// What a worker has counted.
     mutating func count(_ records: Int64, by worker: String, at now: Int64) {
         guard records > 0, told.count < WatchState.workerLimit || told[worker] != nil else { return }
-        told[worker] = (now, (told[worker]?.count ?? 0) + records)
+        // A worker may count what it likes: the sum of all of them stays a number.
+        told[worker] = (now, min((told[worker]?.count ?? 0) + min(records, Self.most), Self.most))
         last = now
     }
 

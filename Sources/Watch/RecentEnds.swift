@@ -58,10 +58,10 @@ struct RecentEnds: Sendable {
         // Clocks differ by a little.
         let begun = min(end.at, now) / Self.slot * Self.slot
         var key = Key(kind: end.kind, code: end.code, host: end.host)
-        var slot = slots[begun, default: [:]]
-        if slot[key] == nil, slot.count >= Self.limit { key = Key(kind: end.kind, code: end.code, host: "") }
-        slot[key, default: 0] += 1
-        slots[begun] = slot
+        if let slot = slots[begun], slot[key] == nil, slot.count >= Self.limit {
+            key = Key(kind: end.kind, code: "other", host: "")
+        }
+        slots[begun, default: [:]][key, default: 0] += 1
         if !end.kind.isSuccess, examples[key] != nil || examples.count < Self.limit { examples[key] = end }
         let old = slots.filter { $0.key + Self.slot <= now - Self.milliseconds }
         guard !old.isEmpty else { return }

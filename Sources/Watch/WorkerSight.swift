@@ -87,7 +87,7 @@ package struct WorkerFigures: Sendable, Equatable {
         case "mezzotint_renderer_resident_memory_bytes": rendererMemory = whole
         case "process_resident_memory_bytes": memory = whole
         case "mezzotint_clock_skew_seconds": clockSkew = abs(sample.value) <= 1e12 ? sample.value : nil
-        case "process_start_time_seconds": started = sample.value
+        case "process_start_time_seconds": started = (0...1e12).contains(sample.value) ? sample.value : nil
         case "mezzotint_disk_free_bytes":
             if let folder = sample.labels["folder"], diskFree.count < 8 { diskFree[Words.cut(folder, 40)] = whole }
         case "mezzotint_build_info":
@@ -95,7 +95,7 @@ package struct WorkerFigures: Sendable, Equatable {
             client = (sample.labels["client"] ?? sample.labels["client_id"]).map { Words.cut($0, 80) }
         case "mezzotint_failures_total":
             guard let code = sample.labels["code"].map({ Words.cut($0, 60) }),
-                failures[code] != nil || failures.count < Self.codes
+                failures[code] != nil || failures.count < Self.codes, whole != nil
             else { return }
             failures[code] = sample.value
         default: break

@@ -140,7 +140,7 @@ extension Worker {
         for row in rows where task.replaced[row.spec]?.location == row.location {
             for var old in task.replaced.values where old.donor == row.spec && !made.contains(old.spec) {
                 guard try await damaged([old]).isEmpty else { continue }
-                (old.version, old.expires) = (row.version, row.expires)
+                (old.version, old.expires, old.storedAt) = (row.version, row.expires, min(old.storedAt, row.storedAt))
                 kept.append(old)
             }
         }
@@ -155,7 +155,7 @@ extension Worker {
             try await ports.store.open(old.location, if: { $0 == old.digest }) != nil
         else { return }
         if !blob.isAnothers { try await ports.store.remove(blob.location) }
-        (row.location, row.storedAt) = (old.location, old.storedAt)
+        (row.location, row.storedAt) = (old.location, min(old.storedAt, row.storedAt))
     }
 
     /// 6. Rows go into the changelog, acknowledged; the position after them. They count once they are folded.

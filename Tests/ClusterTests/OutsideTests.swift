@@ -83,7 +83,7 @@ extension ClusterTests {
             let made = try cluster.place.run("topics", "create", "--partitions", "2", "--replication", "1")
             // Nothing was published.
             try await watch.tells("idle")
-            #expect(made.status == 0 && made.output.hasPrefix("Made \(Topic.allCases.count) topics of 2 partitions in 1 copy.\n"), "\(made.output)")
+            #expect(made.status == 0 && made.output.hasPrefix("Created \(Topic.allCases.count) topics: 2 partitions each, replication factor 1.\n"), "\(made.output)")
             #expect(try cluster.place.run("topics", "check").status == 0)
             #expect(try cluster.lags().count == 2 * Topic.worked.count)
             _ = try await cluster.broker.tool(

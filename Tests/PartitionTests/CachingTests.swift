@@ -71,6 +71,13 @@ struct CachingTests {
         let task = try #require(rules.renderTask(driver.feed(.granted(.render, id), at: now)))
         #expect(task.batch == nil && task.renewed.map(\.expires) == [now + 600_000, now + 600_000])
         #expect(task.fetched?.row.fetchedAt == now)
+        // The next job believes what was renewed: it asks nobody.
+        var next = PartitionStateTests.Driver()
+        next.stored = driver.stored
+        next.stored.source = task.fetched?.row
+        next.stored.variants = task.renewed
+        let after = next.pending("after", source, [PartitionStateTests.small])
+        #expect(rules.kinds(next.feed(.arrived(after), at: now + 1)) == [.unchanged])
     }
 
     @Test("Times beyond the largest lifetime are of such a clock, too, though the row seems old")

@@ -31,6 +31,12 @@ extension DeadCommand {
         }
         let settings = try Settings.loaded(arguments, inspect: { ChosenLog.problems(of: $0) + $0.jobs.problems })
             .settings
+        // A letter keeps no signature, and whoever may write to the log may have written it.
+        guard settings.jobKeys == nil else {
+            throw CommandFailure(
+                "Dead letters cannot be replayed where jobs.keys is set: a dead letter keeps no signature. Publish the job again with its publisher's key ('mezzotint dead show ID' prints it)."
+            )
+        }
         return try await LogAccess.changing(arguments) { log in
             let standing = try await standing(in: log)
             let found = standing.filter { $0.letter.cause.code == code || ids.contains($0.letter.id) }
@@ -39,7 +45,7 @@ extension DeadCommand {
             for id in missing { Console.complain("There is no dead letter '\(id)'. 'mezzotint dead list' lists them.") }
             var taken: [(letter: DeadLetter, partition: PartitionID)] = []
             for lane in Lane.allCases {
-                var publisher = Publisher(log, settings.canonicalRules, settings.jobKeys, lane: lane, variants: [])
+                var publisher = Publisher(log, settings.canonicalRules, nil, lane: lane, variants: [])
                 for one in wanted where (one.letter.origin.topic.lane ?? .fast) == lane {
                     guard one.letter.whole == nil else {
                         Console.complain(

@@ -135,6 +135,12 @@ struct OutcomesReport {
             (ended.isEmpty ? "" : "\n") + TextTable.text(["PENDING JOB", "TOPIC", "AGE", "LAST CODE", "MESSAGE"], rows))
     }
 
+    /// One word for a shell: a publisher chose it.
+    private func shellWord(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-:/@%+=,".contains($0)) }
+        return isPlain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
     private func details(of end: OutcomeSearch.Ended) -> String {
         let report = end.report
         var rows = [["job", report.job], ["outcome", report.kind.rawValue]]
@@ -145,7 +151,7 @@ struct OutcomesReport {
             ["url", shown(report)], ["lane", end.lane?.rawValue ?? "-"], ["attempts", "\(report.attempts)"],
             ["at", Timestamp.text(report.at)],
         ]
-        if end.hasLetter { rows.append(["dead letter", "mezzotint dead show \(report.job)"]) }
+        if end.hasLetter { rows.append(["dead letter", "mezzotint dead show \(shellWord(report.job))"]) }
         let variants = report.variants.map { variant in
             [
                 "\(variant.spec)", variant.kind.rawValue, variant.size?.description ?? "",
