@@ -135,7 +135,7 @@ struct DiagnosisTests {
             "store hangs", .storeHalted,
             [
                 "The store does not respond: the oldest of 20 sources that 10.0.0.1:9464 stores has made no progress for 16 s."
-            ]
+            ], asks: "Check the disk or the share of store.directory"
         ) {
             $0.publish(40, to: .jobsFast, 1)
             $0.look(14)
