@@ -16,6 +16,8 @@ final class Backlog {
     /// Jobs of one host, one lane and one partition in memory: a quarter of the read-ahead.
     private static let share = World.readAhead / 4
     private static let (slow, fast) = (24, 10)
+    /// Within this a job is read, milliseconds, unless others fill the read-ahead.
+    private static let arrival: Int64 = 1_000
 
     init(_ world: World, seed: UInt64) { (self.world, chance) = (world, Chance(seed: seed ^ 0x4241_434B)) }
 
@@ -59,6 +61,9 @@ final class Backlog {
             guard record.text(EventHeader.code) == RetryCause.Code.hostCrowded.rawValue else { continue }
             let id = record.text(EventHeader.id)
             guard lane(of: id) == .fast, record.headers[EventHeader.failingSince] == nil,
+                // The oldest jobs of half a share are passed on, too, where they hold the committable offset back. A new one
+                // finds room or none when it is read.
+                (Int64(record.text(EventHeader.firstSeen)) ?? 0) > World.begin + world.now / 1_000 - Self.arrival,
                 // An earlier owner's answers may land late.
                 world.disturbedUntil[Int(owner.partition.number)] + World.aftermath < world.now,
                 seen.insert("\(owner.epoch) \(process.number) \(record.text(EventHeader.answers))").inserted,

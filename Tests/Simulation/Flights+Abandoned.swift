@@ -16,9 +16,12 @@ extension Flights {
     private func lookAtAbandoned() {
         for (key, since) in fetches where world.now - since > Self.patience {
             let partition = world.catalogue.sources[key.source].partition
-            let jobs = Topic.worked.flatMap { world.cluster.log($0, partition).entries }
-                .filter { !$0.isFinished && world.catalogue.number(of: $0.record.key) == key.source }
+            let all = Topic.worked.flatMap { world.cluster.log($0, partition).entries }
+                .filter { world.catalogue.number(of: $0.record.key) == key.source }
+            let jobs = all.filter { !$0.isFinished }
             let limit = World.begin + (world.now - Self.patience) / 1_000
+            // A fetch whose jobs ended otherwise was not abandoned by their time.
+            guard all.contains(where: { expires($0.record).map { $0 < limit } ?? false }) else { continue }
             // Jobs that were answered as expired are finished.
             guard jobs.allSatisfy({ expires($0.record).map { $0 < limit } ?? false }) else { continue }
             world.fail(.abandoned, "worker \(key.process), source \(key.source), \(jobs.count) jobs")
