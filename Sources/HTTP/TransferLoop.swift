@@ -45,7 +45,9 @@ final class TransferLoop {
             switch command {
             case .start(let transfer): start(transfer)
             case .cancel(let id):
-                if let (handle, transfer) = live[id] { end(handle, transfer, .failure(.cancelled)) }
+                if let (handle, transfer) = live[id] {
+                    end(handle, transfer, .failure(transfer.abandoned(at: SystemTime.monotonicNanoseconds)))
+                }
             case .resume(let id):
                 if let (handle, transfer) = live[id] {
                     transfer.resume(at: SystemTime.monotonicNanoseconds)
