@@ -217,10 +217,13 @@ extension SettingType where Value == [String] {
 }
 
 extension SettingType {
-    /// What is wrong with the first name that is none of a query parameter.
+    /// What is wrong with the first name that is none of a query parameter, without its value: that may be a signature.
     fileprivate static func refusal(ofNames names: [String]) -> SettingRefusal? {
         names.lazy.compactMap { name in
-            HostAliasGroup.fault(inParameterName: name).map { SettingRefusal("'\(name)' \($0).") }
+            HostAliasGroup.fault(inParameterName: name).map { fault in
+                let end = name.firstIndex(of: "=")
+                return SettingRefusal("'\(end.map { name[...$0] + "…" } ?? name[...])' \(fault).")
+            }
         }.first
     }
 }

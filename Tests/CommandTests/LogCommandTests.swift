@@ -49,7 +49,7 @@ struct LogCommandTests {
     func noHost(text: String) throws {
         for action in ["block", "unblock"] {
             let ended = try Built.run("mezzotint", ["origins", action, text], in: folder.url)
-            #expect(ended.status == 2 && ended.errors.contains("'\(text)' is no host"), "\(ended.errors)")
+            #expect(ended.status == 2 && ended.errors.contains("'\(text)' is not a host"), "\(ended.errors)")
         }
     }
 

@@ -39,6 +39,15 @@ struct SecretURLTests {
             let listed = try place.run(words).output
             #expect(!listed.isEmpty && !listed.contains("hush"))
         }
+        let typed = "http://me:hush-hush@a.example/?token=hush-hush"
+        for words in [
+            ["variants", urls[1]], ["variants", urls[0]], ["outcomes", "--url", urls[1]], ["variants", typed],
+        ]
+            + [["outcomes", "--url", typed], ["origins", "block", typed], ["publish", typed]]
+        {
+            let shown = try place.run(words)
+            #expect(!(shown.output + shown.errors).contains("hush"), "\(words): \(shown.output)\(shown.errors)")
+        }
         let letter = try #require(try await place.records(.dead).first)
         #expect(letter.header("mz_url") == place.origin.url("/down.png") + "?w=1&…")
         #expect(String(decoding: letter.value ?? [], as: UTF8.self).contains(query))

@@ -261,7 +261,7 @@ struct SettingsLayerTests {
         arguments: [
             ("utm_*", "'utm_*' is a pattern, and patterns are not supported. List each name in full."),
             ("sig,*", "'*' is a pattern, and patterns are not supported. List each name in full."),
-            ("sig=", "'sig=' is no parameter name. Give the name alone, without ?, & and =."),
+            ("sig=hush", "'sig=…' is no parameter name. Give the name alone, without ?, & and =."),
             ("?sig", "'?sig' is no parameter name. Give the name alone, without ?, & and =."),
             ("a&b", "'a&b' is no parameter name. Give the name alone, without ?, & and =."),
             ("100%", "'100%' has a % without two hexadecimal digits. Write a plain % as %25."),

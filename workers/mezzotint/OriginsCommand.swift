@@ -83,7 +83,7 @@ enum OriginsCommand {
         let schemes = text.contains("://") ? [""] : ["http://", "https://"]
         let servers = schemes.map { OriginHost(of: $0 + text).description }.filter { !$0.isEmpty }
         guard !servers.isEmpty else {
-            throw UsageError("'\(text)' is no host: write it like https://img.example:8443.")
+            throw UsageError("'\(ShownURL(text))' is not a host. Give a server, such as https://img.example:8443.")
         }
         return servers
     }

@@ -18,7 +18,8 @@ enum VariantsCommand {
 
     private static func run(_ arguments: ParsedArguments) async throws -> ExitCode {
         let settings = try Settings.loaded(arguments, inspect: ChosenLog.problems).settings
-        let source = try settings.canonicalRules.source(of: arguments.positionals[0]).key
+        let (url, rules) = (arguments.positionals[0], settings.canonicalRules)
+        let source = try rules.source(of: url).key
         return try await LogAccess.reading(arguments) { log in
             let rows = try await rows(of: source, in: log)
             if arguments.flag("json") {
@@ -26,7 +27,7 @@ enum VariantsCommand {
                 return .success
             }
             if rows.isEmpty {
-                Console.print("Nothing is stored for \(arguments.positionals[0]).")
+                Console.print("Nothing is stored for \(ShownURL(url, hiding: rules.hidden)).")
             } else {
                 let now = SystemTime.wallMilliseconds
                 // What an older row tells may be of what the origin had before.
@@ -48,15 +49,13 @@ enum VariantsCommand {
                 Console.write(
                     TextTable.text(["SPEC", "SIZE", "BYTES", "MADE FROM", "COLOUR", "AGE", "", "LOCATION"], cells))
             }
-            await tellOfJobs(source, arguments.positionals[0], Intake(rules: settings.canonicalRules), in: log)
+            await tellOfJobs(source, Intake(rules: rules), in: log)
             return .success
         }
     }
 
     /// A job of the source that is pending, or failed last, explains what is not listed.
-    private static func tellOfJobs(
-        _ source: SourceKey, _ url: String, _ intake: Intake, in log: any Log
-    ) async {
+    private static func tellOfJobs(_ source: SourceKey, _ intake: Intake, in log: any Log) async {
         var lookup = OutcomeLookup(.source(source), in: log, intake: intake, limit: newestOutcomes)
         // What is stored has been listed: that stands without this.
         do { try await lookup.run() } catch { return Console.complain("Its jobs cannot be looked up: \(error)") }
@@ -69,7 +68,7 @@ enum VariantsCommand {
             news.append("Job \(last.job) ended as \(last.kind.rawValue)\(last.failure.map { " (\($0.code))" } ?? "").")
         }
         if !news.isEmpty {
-            Console.complain("\(news.joined(separator: " ")) See 'mezzotint outcomes --url \(url)'.")
+            Console.complain("\(news.joined(separator: " ")) See 'mezzotint outcomes --url' with this URL.")
         }
     }
 

@@ -99,6 +99,20 @@ def topics():
     need(config(made) == config(ran), "it has another configuration than the workers")
 
 
+@check("kubernetes: only workers have the whole Secret")
+def secrets():
+    wrong = []
+    for path in PLAIN:
+        for document in documents(path):
+            if document["kind"] not in ("Deployment", "Job") or document["metadata"]["name"] == "mezzotint-worker":
+                continue
+            for container in document["spec"]["template"]["spec"]["containers"]:
+                given = [each["valueFrom"]["secretKeyRef"]["key"] for each in container.get("env", [])]
+                if "envFrom" in container or given != ["MEZZOTINT_KAFKA_SECURITY_PASSWORD"]:
+                    wrong.append(f"{path.name}: {container.get('envFrom')} {given}")
+    none_of(wrong)
+
+
 @check("kubernetes: the ScaledObject fits KEDA's schema, and its triggers are KEDA's and the lanes'")
 def scaled():
     schema = SHARED / "schemas/keda/scaledobject.json"

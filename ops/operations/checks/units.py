@@ -64,6 +64,7 @@ for _ in {1..100}; do # until lagwatch has the worker's metrics
     grep -qx 'mezzotint_watch_workers_live 1' <&3 && echo "lagwatch has the worker's metrics" && break
     sleep 0.1
 done
+stat -c '%a %U:%G' /etc/mezzotint/config.yaml
 units="mezzotint-worker mezzotint-lagwatch"
 systemctl stop $units
 systemctl show -p Id -p Result -p ExecMainStatus -p NRestarts $units
@@ -101,7 +102,9 @@ def booted():
             text=True, timeout=120)
     if done.returncode == 77:
         raise Skipped(f"no systemd boots here: {done.stdout[-500:]}")
-    for words in ("/readyz answers", "/healthz answers", "lagwatch has the worker's metrics"):
+    # The configuration may name keys and passwords.
+    for words in (
+        "/readyz answers", "/healthz answers", "lagwatch has the worker's metrics", "640 root:mezzotint"):
         need(words in done.stdout, f"'{words}' is not said:", done.stdout)
     need(done.stdout.count("Result=success") == 2 and done.stdout.count("ExecMainStatus=0") == 2, done.stdout)
     need(done.stdout.count("NRestarts=0") == 2, "a unit was started again:", done.stdout)
