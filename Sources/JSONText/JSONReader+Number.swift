@@ -13,13 +13,16 @@ extension JSONReader {
     }
 
     /// A whole number of 64 bits, written without point or exponent.
-    package mutating func integer() throws(JSONFailure) -> Int64 {
+    ///
+    /// - Parameter meaning: its unit and what it counts, for the failure.
+    package mutating func integer(_ meaning: String? = nil) throws(JSONFailure) -> Int64 {
         if let plain = plainInteger() { return plain }
-        let raw = try scanNumber("a whole number")
+        let expected = meaning ?? "a whole number"
+        let raw = try scanNumber(expected)
         // 20 digits never fit; 19 may not.
         let value = raw.digits > 19 ? nil : Int64(magnitude: raw.significand, isNegative: raw.isNegative)
         guard raw.isInteger, let value else {
-            throw refused(raw.isInteger ? "a whole number of 64 bits" : "a whole number", from: raw.start)
+            throw refused(raw.isInteger && meaning == nil ? "a whole number of 64 bits" : expected, from: raw.start)
         }
         return value
     }

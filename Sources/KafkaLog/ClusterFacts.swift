@@ -38,7 +38,8 @@ extension KafkaClient {
             }
             cause = lastError() ?? cause
             let text = cause?.text ?? String(cString: rd_kafka_err2str(error))
-            let failure = LogFailure(cause?.code ?? error, reason: "Kafka at \(configuration.bootstrap): \(text)")
+            let failure = LogFailure(
+                cause?.code ?? error, reason: LogFailure.unreachable(configuration.bootstrap, text))
             if case .denied(let reason) = failure { throw .denied(reason: reason + configuration.security.hint) }
             if left <= 0 { throw failure }
         }

@@ -205,6 +205,12 @@ private actor Outside {
             guard !left.isEmpty, SystemTime.monotonicNanoseconds < deadline else { break }
             usleep(50_000)
         }
+        // The cluster may have missed a leader meanwhile.
+        if !left.isEmpty, let leaders = questions.leaders(within: KafkaQuestions.tryMilliseconds) {
+            for place in left where leaders[place] ?? -1 < 0 {
+                answers[place] = .failure(questions.absence(of: -1, place))
+            }
+        }
         let unsaid = LogFailure.unavailable(reason: "the cluster says nothing of it")
         return places.map { answers[$0] ?? .failure(unsaid) }
     }

@@ -20,13 +20,10 @@ extension KafkaQuestions {
         var bounds: [KafkaPlace: Result<Bounds, LogFailure>] = [:]
         for (leader, led) in Dictionary(grouping: places, by: { leaders[$0] ?? Self.nobody }) {
             guard leader >= 0 else {
-                for place in led {
-                    let name = "\(configuration.name(place.topic)), partition \(place.partition)"
-                    bounds[place] = .failure(.unavailable(reason: "no broker leads \(name)"))
-                }
+                for place in led { bounds[place] = .failure(absence(of: leader, place)) }
                 continue
             }
-            bounds.merge(self.bounds(led, within: milliseconds, isReading: isReading)) { $1 }
+            bounds.merge(self.bounds(led, leader, within: milliseconds, isReading: isReading)) { $1 }
         }
         return places.map { place in
             let unsaid = LogFailure.unavailable(reason: "the cluster says nothing of it")
@@ -43,13 +40,22 @@ extension KafkaQuestions {
 
     private static let nobody: Int32 = -1
 
+    /// Why the place cannot be read; for ten seconds and more after a broker went, the others still name it as the leader.
+    func absence(of leader: Int32, _ place: KafkaPlace) -> LogFailure {
+        let name = "\(configuration.name(place.topic)), partition \(place.partition)"
+        return .unavailable(
+            reason: leader < 0 ? "no broker leads \(name)" : "broker \(leader), which leads \(name), does not respond")
+    }
+
     /// Of places that one broker leads. High watermarks come first: records that are appended between the two questions are
     /// not taken for hidden ones.
     private func bounds(
-        _ places: [KafkaPlace], within milliseconds: Int32, isReading: Bool
+        _ places: [KafkaPlace], _ leader: Int32, within milliseconds: Int32, isReading: Bool
     ) -> [KafkaPlace: Result<Bounds, LogFailure>] {
         func offsets(_ which: Int32, by client: KafkaClient) -> [KafkaPlace: Result<Int64?, LogFailure>] {
-            ask(places, "bounds", Int64(which)) { rd_kafka_offsets_for_times(client.handle, $0, milliseconds) }
+            ask(places, "bounds", Int64(which), leader) {
+                rd_kafka_offsets_for_times(client.handle, $0, milliseconds)
+            }
         }
         let high: [KafkaPlace: Result<Int64?, LogFailure>]
         if isReading {
@@ -83,8 +89,10 @@ extension KafkaQuestions {
     }
 
     /// nil in place of an offset that there is not.
+    ///
+    /// - Parameter leader: who leads the places; nil: the group's coordinator is asked.
     private func ask(
-        _ places: [KafkaPlace], _ what: String, _ which: Int64 = Int64(RD_KAFKA_OFFSET_INVALID),
+        _ places: [KafkaPlace], _ what: String, _ which: Int64 = Int64(RD_KAFKA_OFFSET_INVALID), _ leader: Int32? = nil,
         _ question: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
     ) -> [KafkaPlace: Result<Int64?, LogFailure>] {
         if places.isEmpty { return [:] }
@@ -94,7 +102,9 @@ extension KafkaQuestions {
         var answers: [KafkaPlace: Result<Int64?, LogFailure>] = [:]
         for (index, place) in places.enumerated() {
             do throws(LogFailure) {
-                try (error.isNone ? list.error(index) : error).check(
+                let code = error.isNone ? list.error(index) : error
+                if let leader, code.isSilence { throw absence(of: leader, place) }
+                try code.check(
                     "the \(what) of \(configuration.name(place.topic)), partition \(place.partition)")
                 answers[place] = .success(
                     list.offset(index) >= 0 ? try Self.checked(list.offset(index), place) : nil)

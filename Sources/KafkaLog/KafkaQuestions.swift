@@ -28,8 +28,8 @@ final class KafkaQuestions: Sendable {
 
     /// Why no broker answers.
     var silence: LogFailure {
-        let reason = client.lastError()?.text ?? "no broker answers"
-        return .unavailable(reason: "Kafka at \(configuration.bootstrap): \(reason)")
+        let reason = client.lastError()?.text ?? "no broker responds"
+        return .unavailable(reason: LogFailure.unreachable(configuration.bootstrap, reason))
     }
 
     func clusterID() throws(LogFailure) -> String {

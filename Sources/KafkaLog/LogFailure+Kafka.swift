@@ -20,6 +20,16 @@ extension LogFailure {
             }
     }
 
+    /// Why no broker can be asked, from librdkafka's text: without the thread, the time and the count of its repetitions.
+    static func unreachable(_ bootstrap: String, _ text: String) -> String {
+        let cause = text[..<(text.firstRange(of: " (after ")?.lowerBound ?? text.endIndex)]
+        guard text.contains("Connect to "), let failed = cause.firstRange(of: " failed: ") else {
+            return "Kafka at \(bootstrap): \(cause)"
+        }
+        let reason = cause[failed.upperBound...]
+        return "cannot connect to Kafka at \(bootstrap): \(reason.prefix(1).lowercased())\(reason.dropFirst())"
+    }
+
     /// Of two failures the one that no waiting heals: who waits for a leader must hear that nothing may be asked.
     static func both<A, B>(_ a: Result<A, LogFailure>, _ b: Result<B, LogFailure>) -> Result<(A, B), LogFailure> {
         if case .failure = a, case .failure(.denied(let reason)) = b { return .failure(.denied(reason: reason)) }
@@ -29,6 +39,13 @@ extension LogFailure {
 
 extension rd_kafka_resp_err_t {
     var isNone: Bool { self == RD_KAFKA_RESP_ERR_NO_ERROR }
+    /// Whether no broker responded.
+    var isSilence: Bool {
+        [
+            RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE, RD_KAFKA_RESP_ERR__TRANSPORT,
+            RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
+        ].contains(self)
+    }
 
     func check(_ subject: @autoclosure () -> String) throws(LogFailure) {
         if !isNone { throw LogFailure(self, subject()) }

@@ -80,7 +80,7 @@ package enum LogFailure: CodedFailure, Hashable {
         case .tooLarge(let topic, let bytes, let limit):
             "A record of \(bytes) bytes is over the \(limit) that \(topic.rawValue) takes. Make it smaller."
         case .unavailable(let reason):
-            "The log does not answer: \(reason). Check that it runs and can be reached (kafka.bootstrap; data for the embedded log)."
+            "The job log is unavailable: \(reason). Check kafka.bootstrap and that the brokers are running (data for an embedded log)."
         case .denied(let reason):
             "The log refuses this client: \(reason). Check the user, the password and what that user may do (kafka.security)."
         case .misconfigured(let problems):

@@ -55,7 +55,9 @@ extension JSONReader {
     }
 
     /// Milliseconds since 1970, bounded: what a number beyond means is as good as the nearest date.
-    mutating func time() throws(JSONFailure) -> Int64 { RecordLimits.time(try integer()) }
+    mutating func time() throws(JSONFailure) -> Int64 {
+        RecordLimits.time(try integer("Unix time in milliseconds"))
+    }
 
     mutating func epoch() throws(JSONFailure) -> Int64 { try integer(in: RecordLimits.epochs) }
 

@@ -24,7 +24,8 @@ struct WaitingWorkerTests {
         #expect(ready.status == 503)
         #expect(
             ready.text.hasPrefix(
-                "The worker takes no jobs: it waits for the log. The log does not answer: Kafka at 127.0.0.1:1: "))
+                "The worker takes no jobs: it waits for the log. The job log is unavailable: cannot connect to Kafka at 127.0.0.1:1: connection refused. "
+            ))
         #expect(try await Asked(address + "/healthz").status == 200)
         let metrics = try Exposition(try await Asked(address + "/metrics").text)
         #expect(try metrics.value("mezzotint_log_connected") == 0)
@@ -38,7 +39,9 @@ struct WaitingWorkerTests {
         let ended = try await Workplace().worker(Self.away, untilIdle: true).ended()
         #expect(ended.status == 1)
         #expect(
-            ended.errors.contains("mezzotint-worker: The log does not answer: Kafka at 127.0.0.1:1: "),
+            ended.errors.contains(
+                "mezzotint-worker: The job log is unavailable: cannot connect to Kafka at 127.0.0.1:1: connection refused. "
+            ),
             "\(ended.errors)")
     }
 }

@@ -105,14 +105,17 @@ struct RecordsJobTests {
                 #"{"url":"http://a.example/","variants":["full.png"],"lane":"medium"}"#, "job.bad-value",
                 "\"lane\": expected fast or slow, found \"medium\" at byte"
             ),
-            (#"{"url":"http://a.example/","variants":["full.png"],"expires":"soon"}"#, "job.bad-value", "\"expires\""),
+            (
+                #"{"url":"http://a.example/","variants":["full.png"],"expires":"soon"}"#, "job.bad-value",
+                "\"expires\": expected Unix time in milliseconds, found a string at"
+            ),
             (
                 #"{"url":"http://a.example/","variants":["full.png"],"expires":1.5}"#, "job.bad-value",
-                "\"expires\": expected a whole number, found 1.5 at"
+                "\"expires\": expected Unix time in milliseconds, found 1.5 at"
             ),
             (
                 #"{"url":"http://a.example/","variants":["full.png"],"expires":99999999999999999999}"#, "job.bad-value",
-                "\"expires\": expected a whole number of 64 bits, found 99999999999999999999 at"
+                "\"expires\": expected Unix time in milliseconds, found 99999999999999999999 at"
             ),
             (
                 #"{"url":"http://a.example/","variants":["full.png"],"giveUp":-1}"#, "job.bad-value",
