@@ -208,6 +208,11 @@ package actor KafkaLogConsumer: LogConsumer {
         if now >= nextRecommit { recommit(at: now) }
         switch phase {
         case .revoking(let held, let waiting, let deadline) where waiting.isEmpty || now >= deadline:
+            if !waiting.isEmpty {
+                log.notice(
+                    "Partitions went to other workers at the end of kafka.timing.revoke, and jobs of \(waiting.count) of them were under way: their new owners repeat these. Raise it if jobs take longer."
+                )
+            }
             tellLost(waiting)
             finishRevocation(of: held, at: now)
         case .committing(let deadline) where commitsUnderWay == 0 || now >= deadline: giveUp()
